@@ -25,8 +25,8 @@ from command_line import cli, config_values, flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
-from data.io import records, text_files
-from data.jobs.sharded_job import choose_runner
+from data.io import text_files, tfrecord_files
+from data.jobs.sharded_job import choose_unit_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_job import write_all_shards
@@ -84,7 +84,7 @@ class Config(flags.Config):
         return is_chosen or self.instances.eval_fraction > 0
 
 
-class Written(NamedTuple):
+class WrittenRecords(NamedTuple):
     """The number of instances that the script wrote, and their files.
 
     Attributes:
@@ -100,7 +100,7 @@ def create_at_scale(
     config: Config,
     input_files: Sequence[str],
     options: "PipelineOptions | None" = None,
-) -> Written:
+) -> WrittenRecords:
     """Writes the instances in the scalable mode, to shards and a manifest.
 
     `options` are those of a Beam pipeline, None to run in processes.
@@ -130,18 +130,20 @@ def create_at_scale(
         input_files,
         output_file,
         config.num_shards or 0,
-        choose_runner(config.num_processes, options),
+        choose_unit_runner(config.num_processes, options),
     )
     logging.info("manifest: %s.manifest.json", output_file)
     verb = "written to" if shards.is_new else "already written to"
     num_shards = len(shards.manifest["shards"])
-    return Written(
+    return WrittenRecords(
         shards.manifest["corpus"]["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
 
 
-def create_in_order(config: Config, input_files: Sequence[str]) -> Written:
+def create_in_order(
+    config: Config, input_files: Sequence[str]
+) -> WrittenRecords:
     """Writes the instances as Google's script does.
 
     Raises:
@@ -151,12 +153,12 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> Written:
     output_files = config.output_file.split(",")
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
-    with records.RecordWriter(output_files) as writer:
+    with tfrecord_files.RecordWriter(output_files) as writer:
         for record in instances.create_training_instances(
             input_files, reader, config.instances
         ):
             writer.write(record)
-    return Written(
+    return WrittenRecords(
         writer.num_records,
         f"written to {len(output_files)} file(s), {config.output_file}",
     )

@@ -122,7 +122,7 @@ def create_batches(
     # Import late, so that --help does not wait until TensorFlow is loaded.
     import tensorflow as tf
 
-    from data.io import tfrecords
+    from data.io import record_datasets
 
     converted = (
         convert_single_example(index, example, None, max_seq_length, tokenizer)
@@ -142,7 +142,7 @@ def create_batches(
         features = {
             name: tf.constant(rows, tf.int32) for name, rows in columns.items()
         }
-        yield tfrecords.trim_padding(features) if trim else features
+        yield record_datasets.trim_padding(features) if trim else features
 
 
 def format_features(

@@ -43,7 +43,7 @@ def create_processor(config: Config) -> NerProcessor:
         OSError: a file cannot be read.
     """
     processor = NerProcessor(
-        config.fine_tuning.data_dir, config.data, config.ner
+        config.fine_tuning.data_dir, config.data_file_options, config.ner
     )
     processor.find_labels()
     for purpose in config.purposes:

@@ -2,7 +2,7 @@
 
 What all tasks use:
 
-    io/: text files, local, remote or packed, and TFRecords
+    io/: text files, local, remote or compressed, and TFRecords
     tables/: people's tables, and the split of one into two sets
     sets/: the train, dev and test sets of a task, each read once
     jobs/: large inputs in units of work, which any processes do

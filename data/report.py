@@ -33,12 +33,12 @@ class Heading(NamedTuple):
     Attributes:
         title: what was evaluated.
         scores: {name: score of all labels together}.
-        rates: {label: its scores}.
+        label_scores: {label: its scores}.
     """
 
     title: str
     scores: dict[str, float]
-    rates: dict[str, dict[str, float]]
+    label_scores: dict[str, dict[str, float]]
 
 
 class JudgedPrediction(NamedTuple):
@@ -93,8 +93,8 @@ def create_heading(
 ) -> Heading:
     """Returns the title and scores of a report about a file or folder."""
     title = f"{task_name}: {os.path.basename(os.path.normpath(data_path))}"
-    _, rates = split_by_label(scores)
-    return Heading(title, overall_scores(scores), rates)
+    _, label_scores = split_by_label(scores)
+    return Heading(title, overall_scores(scores), label_scores)
 
 
 @dataclasses.dataclass
@@ -128,7 +128,7 @@ class Report:
         num_right = sum(prediction.badness <= 0 for prediction in self.judged)
         interval = None
         if self.judged:
-            interval = interval_of(num_right, len(self.judged))
+            interval = wilson_interval(num_right, len(self.judged))
         template = Path(__file__).with_suffix(".html").read_text("utf-8")
         page = jinja2.Template(template, autoescape=True).render(
             **self.heading._asdict(),
@@ -151,7 +151,7 @@ class Report:
         atomic.write_bytes(output_file, page.encode(errors="replace"))
 
 
-def interval_of(num_right: int, num_examples: int) -> tuple[float, float]:
+def wilson_interval(num_right: int, num_examples: int) -> tuple[float, float]:
     """Returns Wilson's 95% interval of the share of right examples.
 
     If the examples are a random sample of texts, 19 of 20 such intervals
@@ -166,14 +166,13 @@ def interval_of(num_right: int, num_examples: int) -> tuple[float, float]:
 
 
 def find_outcomes(
-    right: Iterable[T], predicted: Iterable[T]
+    gold: Iterable[T], predicted: Iterable[T]
 ) -> list[tuple[str, T]]:
     """Returns ("right", "wrong" or "missed", answer) of all answers."""
-    right = dict.fromkeys(right)
+    gold = dict.fromkeys(gold)
     predicted = dict.fromkeys(predicted)
     outcomes = [
-        ("right" if answer in right else "wrong", answer)
-        for answer in predicted
+        ("right" if answer in gold else "wrong", answer) for answer in predicted
     ]
-    missed = [answer for answer in right if answer not in predicted]
+    missed = [answer for answer in gold if answer not in predicted]
     return outcomes + [("missed", answer) for answer in missed]

@@ -63,7 +63,7 @@ def check_identity(
             file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
             raise ValueError(f"{file}: `bert_config`: {error}") from error
     if tokenizer and preset.vocab_file:
-        tokenizer.check_same_words(preset.vocab_file, preset.source)
+        tokenizer.check_same_vocab(preset.vocab_file, preset.source)
     difference = find_first_difference(saved, now, saved.keys() & now.keys())
     if difference:
         raise ValueError(

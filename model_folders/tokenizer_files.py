@@ -55,7 +55,7 @@ class Tokenizer(Protocol):
     ) -> None:
         """Checks that the vocabulary fits a model of `vocab_size` rows."""
 
-    def check_same_words(self, other: str, source: str, /) -> None:
+    def check_same_vocab(self, other: str, source: str, /) -> None:
         """Checks that the file `other` contains the same WordPieces."""
 
 

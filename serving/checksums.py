@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from data.io import file_sizes
+from data.io import file_checksums
 from data.jobs.manifest import InputEntry
 from model_folders import model_json
 from model_folders.model_entries import ModelJson
@@ -97,7 +97,7 @@ def _files_of(folder: Path, name: EngineName) -> list[Path]:
     return files
 
 
-def _measure(path: Path) -> file_sizes.FileSize:
+def _measure(path: Path) -> file_checksums.FileChecksum:
     """Returns the size and the checksum of a file.
 
     A job asks for each of its units, so do not read a file again that is the
@@ -110,8 +110,10 @@ def _measure(path: Path) -> file_sizes.FileSize:
 
 
 @functools.lru_cache(maxsize=64)
-def _measure_once(path: Path, _: tuple[int, ...]) -> file_sizes.FileSize:
-    return file_sizes.measure_file(path)
+def _measure_once(
+    path: Path, _: tuple[int, ...]
+) -> file_checksums.FileChecksum:
+    return file_checksums.compute_file_checksum(path)
 
 
 def _checksum(file: Path) -> str:

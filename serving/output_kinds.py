@@ -91,7 +91,7 @@ def to_logits(
     probabilities = outputs["probabilities"]
     if output_kind == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
-        log_odds: FloatArray = legal_tags.to_scores(probabilities)
-        log_odds = log_odds - legal_tags.to_scores(1 - probabilities)
+        log_odds: FloatArray = legal_tags.to_log_probabilities(probabilities)
+        log_odds = log_odds - legal_tags.to_log_probabilities(1 - probabilities)
         return log_odds
-    return legal_tags.to_scores(probabilities)
+    return legal_tags.to_log_probabilities(probabilities)

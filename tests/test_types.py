@@ -17,7 +17,7 @@ USES = {
         """
 import tensorflow as tf
 
-from data.io.tfrecords import Records, create_dataset, trim_padding
+from data.io.record_datasets import Records, create_dataset, trim_padding
 from data.text.ragged import true_indices
 
 ids = tf.constant([1, 2])

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     import modeling
-    from data.io import feature_specs, tfrecords
+    from data.io import feature_specs, record_datasets
     from data.sets.split_names import Purpose
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
@@ -82,7 +82,7 @@ class Split(Generic[ExampleT, OriginT]):
     """
 
     name: str
-    records: "tfrecords.Records"
+    records: "record_datasets.Records"
     num_examples: int
     num_records: int
     checksum: int
@@ -94,9 +94,9 @@ class Split(Generic[ExampleT, OriginT]):
     ) -> "tf.data.Dataset[dict[str, tf.Tensor]]":
         """Returns the batches of the split, for evaluation or prediction."""
         # Import late, so that a script checks its flags without TensorFlow.
-        from data.io import tfrecords
+        from data.io import record_datasets
 
-        return tfrecords.create_dataset(
+        return record_datasets.create_dataset(
             self.records, batch_size, is_training=False, trim=trim
         )
 
@@ -211,7 +211,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         """
 
     @abc.abstractmethod
-    def feature_spec(self, split_name: str) -> "feature_specs.Spec":
+    def feature_spec(self, split_name: str) -> "feature_specs.RecordSpec":
         """Returns {name: Feature} of a split's records."""
 
     @abc.abstractmethod

@@ -22,7 +22,7 @@ import serving
 from benchmarks import race, tickets
 from command_line import parsing
 from command_line.flags import Parsed
-from data.io import tfrecords
+from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import ClassifierSettings, SpanSettings
 from modeling import losses
@@ -210,7 +210,7 @@ def mrpc(spec: race.Spec) -> race.Work:
         "--train_batch_size={batch_size}"
     )
     start, task, _, splits = open_mrpc(spec, command)
-    dataset = tfrecords.create_dataset(
+    dataset = record_datasets.create_dataset(
         splits["train"].records,
         start.config.batch_size,
         is_training=True,

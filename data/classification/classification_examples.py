@@ -43,7 +43,7 @@ class InputExample:
     row: Mapping[str, object] | None = None
 
 
-def regression_label(value: object, where: str) -> float:
+def parse_regression_label(value: object, where: str) -> float:
     """Converts the label of a regression task, such as "2.5", to a number.
 
     `value` is a cell of a table, of any type.
@@ -118,7 +118,7 @@ def convert_single_example(
         max_seq_length,
     )
     features = ClassificationFeatures(
-        label_id=label_id(example.label, label_list),
+        label_id=encode_label(example.label, label_list),
         is_cut=num_cut > 0,
         **tokenizer.create_inputs(tokens, first_length, max_seq_length),
     )
@@ -212,7 +212,7 @@ def create_window_features(
         parts = [pieces[start : start + length] for start, length in spans]
         return [
             ClassificationFeatures(
-                label_id=label_id(example.label, label_list),
+                label_id=encode_label(example.label, label_list),
                 weight=1 / len(spans),
                 **tokenizer.create_inputs(
                     ["[CLS]", *part, "[SEP]"], len(part) + 2, max_seq_length
@@ -271,18 +271,18 @@ def encode_classification_features(features: ClassificationFeatures) -> bytes:
     return tf_examples.encode_inputs(features, values)
 
 
-def names_of(label: Label) -> list[str]:
+def class_names_of(label: Label) -> list[str]:
     """Returns the names that a label consists of. Not for regression."""
     return label if isinstance(label, list) else [str(label)]
 
 
-def number_of(label: Label) -> float:
+def regression_value_of(label: Label) -> float:
     """Returns the label of a regression. Raises ValueError for no number."""
     assert not isinstance(label, list)
     return float(label)
 
 
-def label_id(
+def encode_label(
     label: Label | None, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
     """Converts an example's label to the value of its record.
@@ -294,7 +294,7 @@ def label_id(
     if label is None:
         return None
     if label_list is None:
-        return number_of(label)
+        return regression_value_of(label)
     if isinstance(label, list):
         return [int(name in label) for name in label_list]
     return label_list.index(label)

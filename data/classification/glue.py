@@ -12,7 +12,7 @@ from data.classification.glue_processor import (
     GlueProcessor,
     XnliProcessor,
 )
-from data.tables.table_formats import DEFAULT_LAYOUT, Layout
+from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 _ENTAILMENT_LABELS = ("entailment", "not_entailment")
@@ -28,7 +28,7 @@ _MNLI = GlueProcessor(
     hub_labels=("entailment", "neutral", "contradiction"),
 )
 # {task: its processor}.
-PROCESSORS: dict[str, GlueProcessor] = {
+PROCESSOR_OF_TASK: dict[str, GlueProcessor] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
     "ax": GlueProcessor(
         label_names=NLI_LABELS,
@@ -87,7 +87,7 @@ def create_glue_processors(
     task_name: str,
     data_dir: StrPath | None,
     xnli_language: str,
-    layout: Layout = DEFAULT_LAYOUT,
+    layout: TableLayout = DEFAULT_LAYOUT,
 ) -> dict[str, ClassificationProcessor]:
     """Creates the processors of a task of GLUE, or of XNLI.
 
@@ -100,7 +100,7 @@ def create_glue_processors(
         names["_mm"] = "mnli-mm"
     return {
         suffix: dataclasses.replace(
-            PROCESSORS[name], data_dir=data_dir, layout=layout
+            PROCESSOR_OF_TASK[name], data_dir=data_dir, layout=layout
         )
         for suffix, name in names.items()
     }

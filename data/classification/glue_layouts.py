@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io.text_files import find_set_file, read_numbered
+from data.io.text_files import find_set_file, read_numbered_lines
 from data.sets.split_names import SetName
 from data.tables import table_formats
 from files.paths import StrPath
@@ -38,7 +38,7 @@ _ADVICE = (
 
 # {task: names of its labels in Hugging Face's GLUE data set}. Models from
 # Hugging Face's hub use these names instead of GLUE's own "0" and "1".
-LABEL_WORDS: dict[str, Sequence[str]] = {
+WORDS_OF_LABEL: dict[str, Sequence[str]] = {
     "cola": ("unacceptable", "acceptable"),
     "mrpc": ("not_equivalent", "equivalent"),
     "qqp": ("not_duplicate", "duplicate"),
@@ -48,7 +48,7 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
 # {word: GLUE's label}. Mirrors use these words too.
 _LABEL_OF_WORD = {
     word: str(label)
-    for words in LABEL_WORDS.values()
+    for words in WORDS_OF_LABEL.values()
     for label, word in enumerate(words)
 }
 
@@ -88,7 +88,7 @@ def find_table(
 
 
 def read_cells(
-    path: str, layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT
+    path: str, layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 
@@ -101,7 +101,7 @@ def read_cells(
     if table_formats.format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
-        for line_number, line in read_numbered(path, layout.encoding):
+        for line_number, line in read_numbered_lines(path, layout.encoding):
             yield line_number, line.split("\t")
         return
     names: list[str] = []
@@ -236,7 +236,7 @@ def is_hub_number(label: str) -> bool:
     return label.removesuffix(".0").isdecimal()
 
 
-def log_numbers(
+def log_label_numbers(
     path: str, labels: Iterable[str], hub_labels: Sequence[str]
 ) -> None:
     """Logs the meaning of a file's labels if they are numbers.

@@ -12,11 +12,11 @@ from absl import logging
 from data.classification import glue_layouts
 from data.classification.classification_examples import (
     InputExample,
-    regression_label,
+    parse_regression_label,
 )
 from data.classification.classification_processor import ClassificationProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
-from data.tables.table_formats import DEFAULT_LAYOUT, Layout
+from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 from model_folders.model_entries import OutputMode
 
@@ -83,7 +83,7 @@ class GlueProcessor(ClassificationProcessor):
     output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     data_dir: StrPath | None = ""
-    layout: Layout = DEFAULT_LAYOUT
+    layout: TableLayout = DEFAULT_LAYOUT
 
     def __post_init__(self) -> None:
         """Begins without a set."""
@@ -145,7 +145,7 @@ class GlueProcessor(ClassificationProcessor):
         if set_name != "test":
             column = indices.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
-            glue_layouts.log_numbers(path, cells, self.hub_labels)
+            glue_layouts.log_label_numbers(path, cells, self.hub_labels)
         longest = max(indices.columns)
         num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
@@ -220,7 +220,7 @@ class GlueProcessor(ClassificationProcessor):
         label = line[column]
         where = f"column {column % len(line) + 1}"
         if labels is None:
-            return regression_label(label, where)
+            return parse_regression_label(label, where)
         label = glue_layouts.translate_label(label, labels, self.hub_labels)
         if label not in labels:
             raise ValueError(

@@ -55,7 +55,7 @@ class GoogleDataProcessor:
         cls, input_file: StrPath, quotechar: str | None = None
     ) -> list[list[str]]:
         """Reads a file whose columns are separated by tabs."""
-        lines = (line for _, line in text_files.read_numbered(input_file))
+        lines = (line for _, line in text_files.read_numbered_lines(input_file))
         if quotechar is None:
             return [line.split("\t") if line else [] for line in lines]
         ended = (f"{line}\n" for line in lines)

@@ -11,7 +11,7 @@ from data.arrays import FeatureArrays, FloatArray, LabelArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    label_id,
+    encode_label,
 )
 from data.tables import tables
 from files.atomic import atomic_open
@@ -67,14 +67,14 @@ class LabelDecoder:
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
-    def label_ids(self, labels: Sequence[Label | None]) -> LabelArray:
-        """Converts a Label of each example, as `label_id` does.
+    def encode_labels(self, labels: Sequence[Label | None]) -> LabelArray:
+        """Converts a Label of each example, as `encode_label` does.
 
         Returns int [examples], in multi-label classification int [examples,
         labels], and in regression float32 [examples].
         """
         is_number = self.output_mode == "regression"
-        ids = [label_id(label, self.label_list or None) for label in labels]
+        ids = [encode_label(label, self.label_list or None) for label in labels]
         return np.array(ids, np.float32 if is_number else np.int64)
 
     def decode_labels(self, outputs: FloatArray) -> list[Label]:
@@ -151,19 +151,19 @@ def create_prediction_rows(
     for example, label, probability in zip(
         examples, decoder.decode_labels(outputs), probabilities, strict=True
     ):
-        right = example.label
-        if isinstance(right, list):
-            right = sorted(right, key=decoder.label_list.index)
+        gold = example.label
+        if isinstance(gold, list):
+            gold = sorted(gold, key=decoder.label_list.index)
         answer: JsonObject = {
             "label": ",".join(label) if isinstance(label, list) else label,
             "probability": f"{probability:.6f}",
-            "correct": "" if right is None else label == right,
+            "correct": "" if gold is None else label == gold,
         }
         if not decoder.label_list:
             answer = {"value": label}
         if not example.text_a.strip() and not example.text_b:
             answer = dict.fromkeys(answer, "")
-        yield tables.add_answer(example.row or {}, answer)
+        yield tables.with_answer(example.row or {}, answer)
 
 
 def create_example_entries(

@@ -9,8 +9,8 @@ from data.arrays import FloatArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    names_of,
-    number_of,
+    class_names_of,
+    regression_value_of,
     split_texts,
 )
 from data.classification.label_decoding import LabelDecoder
@@ -56,18 +56,18 @@ def write_label_report(
         OSError: the file cannot be written.
     """
     report = Report(heading)
-    right_labels: list[Label] = []
+    gold_labels: list[Label] = []
     predicted_labels = decoder.decode_labels(outputs)
     for example, predicted, probabilities in zip(
         examples, predicted_labels, decoder.probabilities(outputs), strict=True
     ):
-        right = example.label
-        assert right is not None, "a dev set has labels"
-        right_labels.append(right)
-        badness, verdict = _judge_label(
-            right, predicted, probabilities, decoder
+        gold = example.label
+        assert gold is not None, "a dev set has labels"
+        gold_labels.append(gold)
+        badness, verdict = _find_verdict(
+            gold, predicted, probabilities, decoder
         )
-        _count_labels(report.counts, right, predicted, decoder.output_mode)
+        _count_labels(report.counts, gold, predicted, decoder.output_mode)
         text, unread = _join_texts(example, max_seq_length, tokenizer)
         report.judged.append(
             JudgedPrediction(
@@ -75,25 +75,25 @@ def write_label_report(
             )
         )
     if decoder.output_mode == "regression":
-        report.mean_errors = _mean_errors(right_labels, predicted_labels)
+        report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
-        report.baseline = _find_most_frequent(right_labels)
+        report.baseline = _find_most_frequent(gold_labels)
     report.write(output_file)
 
 
 def _count_labels(
     counts: OutcomeCounts,
-    right: Label,
+    gold: Label,
     predicted: Label,
     output_mode: OutputMode,
 ) -> None:
     """Counts the outcome of a prediction for each label. Not in regression."""
     if output_mode == "classification":
-        name = str(right)
+        name = str(gold)
         counts.update([(name, f"as {predicted}"), (name, "support")])
     elif output_mode == "multilabel":
-        names = names_of(right)
-        outcomes = find_outcomes(names, names_of(predicted))
+        names = class_names_of(gold)
+        outcomes = find_outcomes(names, class_names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
         counts.update((name, "support") for name in {*names})
 
@@ -113,9 +113,9 @@ def _join_texts(
     return text, unread
 
 
-def _find_most_frequent(right_labels: Sequence[Label]) -> Baseline | None:
+def _find_most_frequent(gold_labels: Sequence[Label]) -> Baseline | None:
     """Returns the most frequent answer, None without examples."""
-    label_names = [sorted({*names_of(label)}) for label in right_labels]
+    label_names = [sorted({*class_names_of(label)}) for label in gold_labels]
     answers = [", ".join(names) or "none" for names in label_names]
     if not answers:
         return None
@@ -124,23 +124,23 @@ def _find_most_frequent(right_labels: Sequence[Label]) -> Baseline | None:
 
 
 def _mean_errors(
-    right_labels: Sequence[Label], predicted_labels: Sequence[Label]
+    gold_labels: Sequence[Label], predicted_labels: Sequence[Label]
 ) -> dict[str, float]:
     """Returns the mean error of the model and of always predicting the mean."""
-    right = np.array([*map(number_of, right_labels)])
-    predicted = np.array([*map(number_of, predicted_labels)])
-    if not len(right):
+    gold = np.array([*map(regression_value_of, gold_labels)])
+    predicted = np.array([*map(regression_value_of, predicted_labels)])
+    if not len(gold):
         return {}
-    mean = right.mean()
+    mean = gold.mean()
     return {
         "mean": mean,
-        "always": np.abs(right - mean).mean(),
-        "model": np.abs(right - predicted).mean(),
+        "always": np.abs(gold - mean).mean(),
+        "model": np.abs(gold - predicted).mean(),
     }
 
 
-def _judge_label(
-    right: Label,
+def _find_verdict(
+    gold: Label,
     predicted: Label,
     probabilities: FloatArray,
     decoder: LabelDecoder,
@@ -150,26 +150,26 @@ def _judge_label(
     `probabilities` contains the probability of each label.
     """
     if decoder.output_mode == "regression":
-        right_number = number_of(right)
-        predicted_number = number_of(predicted)
-        badness = abs(predicted_number - right_number)
+        gold_number = regression_value_of(gold)
+        predicted_number = regression_value_of(predicted)
+        badness = abs(predicted_number - gold_number)
         verdict = (
-            f"Right: {right_number:.4g}. Predicted: {predicted_number:.4g}."
+            f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}."
         )
     elif decoder.output_mode == "multilabel":
-        right_names = names_of(right)
-        predicted_names = names_of(predicted)
-        wrong = {*right_names} ^ {*predicted_names}
+        gold_names = class_names_of(gold)
+        predicted_names = class_names_of(predicted)
+        wrong = {*gold_names} ^ {*predicted_names}
         errors = [decoder.label_list.index(name) for name in wrong]
         certainties = np.maximum(probabilities, 1 - probabilities)
         badness = max(certainties[errors], default=0.0)
         verdict = (
-            f"Right: {', '.join(right_names) or 'none'}. "
+            f"Right: {', '.join(gold_names) or 'none'}. "
             f"Predicted: {', '.join(predicted_names) or 'none'}."
         )
     else:
         # Begin the right ones with the least certain one.
         best = probabilities.max()
-        badness = best if right != predicted else -best
-        verdict = f"Right: {right}. Predicted: {predicted} ({best:.3f})."
+        badness = best if gold != predicted else -best
+        verdict = f"Right: {gold}. Predicted: {predicted} ({best:.3f})."
     return badness, verdict

@@ -13,8 +13,8 @@ from data.classification import label_cells
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    names_of,
-    regression_label,
+    class_names_of,
+    parse_regression_label,
 )
 from data.classification.classification_options import TableOptions
 from data.tables import column_names
@@ -107,12 +107,12 @@ class LabelSet:
         Raises:
             ValueError: a cell contains no label, or one that is not in `names`.
         """
-        label = self._convert(cells, where, names or ())
+        label = self._parse_cells(cells, where, names or ())
         if label is not None and names is not None:
             _check_is_allowed(label, where, names)
         return label
 
-    def _convert(
+    def _parse_cells(
         self, cells: Sequence[object], where: str, names: Sequence[str]
     ) -> Label | None:
         """Converts cells to a label. Does not check that it is in `names`."""
@@ -123,7 +123,7 @@ class LabelSet:
         if any(map(label_cells.is_empty, cells)):
             return None
         if self._output_mode == "regression":
-            return regression_label(cells[0], where)
+            return parse_regression_label(cells[0], where)
         if len(cells) == 1:
             return label_cells.parse_label(cells[0], where, names)
         has_label = [
@@ -254,7 +254,7 @@ class LabelSet:
 
 def _check_is_allowed(label: Label, where: str, names: Sequence[str]) -> None:
     """Raises a ValueError if a row has a label that is not one of `names`."""
-    for name in names_of(label):
+    for name in class_names_of(label):
         if name not in names:
             raise ValueError(
                 f"{where}: unknown label {name!r}; the labels are "
@@ -267,7 +267,7 @@ def _count_labels(
     examples: Iterable[InputExample],
 ) -> collections.Counter[str]:
     labels = (example.label for example in examples)
-    names = (names_of(label) for label in labels if label is not None)
+    names = (class_names_of(label) for label in labels if label is not None)
     return collections.Counter(itertools.chain.from_iterable(names))
 
 

@@ -124,14 +124,14 @@ class Labeled(Protocol):
         """The label, None if it is unknown."""
 
 
-class LabelEncoder(Protocol):
+class EncodesLabels(Protocol):
     """Converts labels to numbers, as `LabelDecoder` does."""
 
-    def label_ids(self, labels: Sequence[Any]) -> LabelArray:
+    def encode_labels(self, labels: Sequence[Any]) -> LabelArray:
         """Converts the label of each example to what the metrics compare."""
 
 
-class Score(Protocol):
+class ScoreFunction(Protocol):
     """Scores predictions, as `ClassificationProcessor.score` does."""
 
     def __call__(
@@ -145,7 +145,8 @@ class Score(Protocol):
 
         Args:
             examples: the examples, all of which have a label.
-            labels: the right labels, as `LabelEncoder.label_ids` returns them.
+            labels: the right labels, as `EncodesLabels.encode_labels` returns
+                them.
             predictions: the predicted labels, in the same form.
         """
 
@@ -153,8 +154,8 @@ class Score(Protocol):
 def score_labeled(
     examples: Sequence[Labeled],
     predicted: Sequence[object],
-    encoder: LabelEncoder,
-    score: Score,
+    encoder: EncodesLabels,
+    score: ScoreFunction,
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
 
@@ -173,11 +174,11 @@ def score_labeled(
     if not labeled_pairs:
         return {}
     labeled, predicted_labels = zip(*labeled_pairs, strict=True)
-    right_labels = [example.label for example in labeled]
+    gold_labels = [example.label for example in labeled]
     scores = score(
         labeled,
-        encoder.label_ids(right_labels),
-        encoder.label_ids(predicted_labels),
+        encoder.encode_labels(gold_labels),
+        encoder.encode_labels(predicted_labels),
     )
     if num_unknown := len(examples) - len(labeled_pairs):
         scores["num_without_label"] = num_unknown

@@ -14,7 +14,7 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
     create_joined_features,
-    number_of,
+    regression_value_of,
 )
 from data.classification.label_decoding import LabelDecoder
 from data.classification.table_processor import TableProcessor
@@ -26,7 +26,7 @@ from files.paths import StrPath
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _RANKING_DEPTH = 10
 # The largest score of STS-B's scale from 0 to 5.
-_LARGEST_SCORE = 5.0
+_MAX_SCORE = 5.0
 # Number of pairs that `recall_1` compares with all others in one product.
 _ROWS_AT_ONCE = 1024
 # The usual columns of the two texts, and of the number.
@@ -164,30 +164,30 @@ class PairProcessor(TableProcessor):
             )
 
 
-def find_score_unit(examples: Iterable[InputExample]) -> float:
+def find_max_score(examples: Iterable[InputExample]) -> float:
     """Returns the largest score of the scale that the labels use, 5 or 1.
 
     If any score is above 1, the scale ends at 5, as in STS-B.
     """
-    return _LARGEST_SCORE if max(_gold_scores(examples), default=0) > 1 else 1.0
+    return _MAX_SCORE if max(_gold_scores(examples), default=0) > 1 else 1.0
 
 
 def check_scale(
-    split_name: str, examples: Iterable[InputExample], score_unit: float
+    split_name: str, examples: Iterable[InputExample], max_score: float
 ) -> None:
     """Checks that the labels of a split are on a scale.
 
     Args:
         split_name: name of the split, for the error.
         examples: the pairs of the split.
-        score_unit: the largest score of the scale.
+        max_score: the largest score of the scale.
 
     Raises:
         ValueError: a score is not on the scale.
     """
     scores = _gold_scores(examples)
     least, largest = min(scores, default=0.0), max(scores, default=0.0)
-    if least < -1 or largest > score_unit:
+    if least < -1 or largest > max_score:
         raise ValueError(
             f"the scores of the {split_name} set are from {least:g} to "
             f"{largest:g}. All sets must use the same scale, either from "
@@ -197,21 +197,21 @@ def check_scale(
 
 def _gold_scores(examples: Iterable[InputExample]) -> list[float]:
     labels = [example.label for example in examples]
-    return [number_of(label) for label in labels if label is not None]
+    return [regression_value_of(label) for label in labels if label is not None]
 
 
 def create_pair_features(
     examples: Sequence[InputExample],
     max_seq_length: int,
     tokenizer: FullTokenizer,
-    score_unit: float = 1.0,
+    max_score: float = 1.0,
 ) -> Iterator[ClassificationFeatures]:
     """Converts the two texts of each pair to separate inputs for the network.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids contain
         the two texts one after another, as lists of int, [2 * max_seq_length].
-        label_id is (label of the pair) / `score_unit`, or None if the label is
+        label_id is (label of the pair) / `max_score`, or None if the label is
         None.
     """
 
@@ -224,7 +224,7 @@ def create_pair_features(
         ]
         if pair.label is None:
             return texts, None
-        return texts, number_of(pair.label) / score_unit
+        return texts, regression_value_of(pair.label) / max_score
 
     groups = map(inputs_of, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

@@ -18,7 +18,7 @@ from data.classification.classification_examples import (
 )
 from data.io.text_files import find_set_file
 from data.sets.split_names import SetName
-from data.tables.table_formats import DEFAULT_LAYOUT, Layout
+from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from data.tables.tables import Table, read_table
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -53,7 +53,9 @@ class SwagExample:
 
 
 def read_set(
-    data_dir: StrPath | None, set_name: SetName, layout: Layout = DEFAULT_LAYOUT
+    data_dir: StrPath | None,
+    set_name: SetName,
+    layout: TableLayout = DEFAULT_LAYOUT,
 ) -> list[SwagExample]:
     """Reads the set `set_name` ("train", "dev" or "test") of SWAG.
 

@@ -11,13 +11,13 @@ from data.classification.classification_options import TableOptions
 from data.io.text_files import find_set_file
 from data.sets.split_names import SET_OF_PURPOSE, SetName
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
-from data.tables.table_formats import Layout, format_of
+from data.tables.table_formats import TableLayout, format_of
 from data.tables.tables import Table, check_columns
 from files.paths import StrPath
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 # {set: names that its table may have in --data_dir}.
-SET_FILES: Mapping[SetName, Sequence[str]] = {
+FILES_OF_SET: Mapping[SetName, Sequence[str]] = {
     name: [f"{name}{ending}" for ending in _ENDINGS]
     for name in SET_OF_PURPOSE.values()
 }
@@ -62,7 +62,7 @@ def find_label_columns(
 
 
 def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
-    for set_name, file_names in SET_FILES.items():
+    for set_name, file_names in FILES_OF_SET.items():
         try:
             path = find_set_file(data_dir, set_name, file_names)
         except FileNotFoundError:
@@ -71,7 +71,7 @@ def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
     return None
 
 
-def layout_of(options: TableOptions) -> Layout:
+def layout_of(options: TableOptions) -> TableLayout:
     """Returns the layout of a table. It has no header if all flags are numbers.
 
     Such flags choose columns by their numbers, as in --text_column=1.
@@ -122,7 +122,7 @@ def find_unset_columns(
     check_columns(str(table.path), columns, used)
     free = [column for column in columns if column not in used]
     if not {"text_column", "text_b_column"} & {*named}:
-        _ask_for_pair(file, free)
+        _check_no_pair(file, free)
     missing = [flag for flag in USUAL_NAMES if flag not in named]
     column_of: dict[str, str] = {}
     for flag, column in find_usual_columns(free, missing).items():
@@ -155,7 +155,7 @@ def _columns_of(file: str, table: Table) -> list[str]:
     return columns
 
 
-def _ask_for_pair(file: str, columns: Sequence[str]) -> None:
+def _check_no_pair(file: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
     if pair := find_pair(columns):
         text, text_b = pair

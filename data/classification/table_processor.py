@@ -6,7 +6,7 @@ from data.classification import metrics
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    names_of,
+    class_names_of,
 )
 from data.classification.classification_options import TableOptions
 from data.classification.classification_processor import (
@@ -14,7 +14,7 @@ from data.classification.classification_processor import (
 )
 from data.classification.label_set import LabelSet, log_label_counts
 from data.classification.repeated_texts import RepeatedTexts
-from data.classification.table_columns import SET_FILES, layout_of
+from data.classification.table_columns import FILES_OF_SET, layout_of
 from data.classification.table_rows import (
     PlacedRow,
     RowCounts,
@@ -34,8 +34,8 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
-    SET_FILES names the files. A label in the dev or test set must be a label of
-    the task (see `find_labels`). Unless --labels names the labels, the train
+    FILES_OF_SET names the files. A label in the dev or test set must be a label
+    of the task (see `find_labels`). Unless --labels names the labels, the train
     set is therefore read before another set.
 
     In a test set, the label column may be missing or contain empty cells. The
@@ -45,7 +45,7 @@ class TableProcessor(
 
     Args:
         data_dir: value of --data_dir, None with --data_file.
-        data: flags of --data_file.
+        data_file_options: flags of --data_file.
         options: flags of the table.
         label_columns: columns that --label_column names, [] for none.
         table: --data_file, if it was opened to look at its columns.
@@ -57,19 +57,19 @@ class TableProcessor(
 
     text_columns: Sequence[str]
     test_set_has_labels = True
-    file_names = SET_FILES
+    file_names = FILES_OF_SET
     # Metrics of a subclass, if they are not the metrics of `output_mode`.
     own_metrics: tuple[str, ...] = ()
 
     def __init__(
         self,
         data_dir: StrPath | None,
-        data: DataFileOptions,
+        data_file_options: DataFileOptions,
         options: TableOptions,
         label_columns: Sequence[str],
         table: Table | None = None,
     ) -> None:
-        super().__init__(data_dir, data, options)
+        super().__init__(data_dir, data_file_options, options)
         self._table = table
         self.output_mode = options.output_mode
         self._label_columns = label_columns
@@ -110,7 +110,7 @@ class TableProcessor(
     def _read_labels(self) -> list[str]:
         """Reads the train set, and returns the labels that its rows name."""
         where = f"the train set in {self._source}"
-        is_split = bool(self._data.data_file)
+        is_split = bool(self._data_file_options.data_file)
         train = self.read("train")
         dev = self.read("eval") if is_split else []
         labels = self._label_set.find_labels(where, [*train, *dev])
@@ -128,7 +128,7 @@ class TableProcessor(
         """Returns the labels, [] in regression or without a label."""
         if self.output_mode == "regression" or example.label is None:
             return []
-        return names_of(example.label)
+        return class_names_of(example.label)
 
     @property
     def key_names(self) -> list[str]:
@@ -203,7 +203,7 @@ class TableProcessor(
             if any(map(is_respelled, cells)):
                 counts.num_respelled += 1
             guid = f"{set_name}-{len(examples) + 1}"
-            if self._data.data_file:
+            if self._data_file_options.data_file:
                 guid = f"row {row_number}"
             text_a, *other_texts = texts
             example = InputExample(

@@ -50,7 +50,7 @@ class TableUse:
     def create_processor(
         self,
         data_dir: StrPath | None,
-        data: DataFileOptions,
+        data_file_options: DataFileOptions,
         options: TableOptions,
         set_by_user: frozenset[str],
         table: Table | None = None,
@@ -59,7 +59,7 @@ class TableUse:
 
         Args:
             data_dir: value of --data_dir, None with --data_file.
-            data: flags of --data_file.
+            data_file_options: flags of --data_file.
             options: flags of the table.
             set_by_user: names of the flags that the user set.
             table: --data_file, if it was opened to look at its columns.
@@ -71,16 +71,16 @@ class TableUse:
         """
         if self.pair_columns:
             options = options_of_pairs(options, set_by_user, self.pair_columns)
-        if table is None and data.data_file:
-            table = Table(data.data_file, layout_of(options))
+        if table is None and data_file_options.data_file:
+            table = Table(data_file_options.data_file, layout_of(options))
         label_columns = find_label_columns(options, data_dir, table)
         return self.processor_class(
-            data_dir, data, options, label_columns, table
+            data_dir, data_file_options, options, label_columns, table
         )
 
 
 # {value of --task_name: use of a user's own tables}.
-TABLE_USES = {
+TABLE_USE_OF_TASK = {
     "csv": TableUse(processor_class=TableProcessor, may_be_cross_encoder=True),
     "embedding": TableUse(
         processor_class=PairProcessor,
@@ -94,4 +94,4 @@ TABLE_USES = {
     ),
 }
 # The values of --task_name.
-TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_USES])
+TASK_NAMES = sorted([*glue.PROCESSOR_OF_TASK, *TABLE_USE_OF_TASK])

@@ -1,16 +1,16 @@
-"""Reads text files, packed or remote too. Reads and writes TFRecords.
+"""Reads text files, compressed or remote too. Reads and writes TFRecords.
 
 Text:
 
     text_files.py: lines of a file, and the files of a data folder
-    packed_files.py: unpacks a file by its first bytes
+    compressed_files.py: decompresses a file by its first bytes
     encodings.py: finds the encoding of a text
 
 Records:
 
     feature_specs.py: the features of each task's records
     tf_examples.py: encodes a record without TensorFlow
-    records.py: writes, reads and counts records without TensorFlow
-    file_sizes.py: tells later whether a file is complete
-    tfrecords.py: `create_dataset`, records to batches in a repeatable order
+    tfrecord_files.py: writes, reads and counts records without TensorFlow
+    file_checksums.py: size and checksum, which tell whether a file is whole
+    record_datasets.py: records as batches, in a repeatable order
 """

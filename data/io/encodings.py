@@ -7,7 +7,7 @@ import unicodedata
 from files.paths import StrPath
 
 # {first bytes of a file: encoding}. UTF-32's mark begins with UTF-16's.
-_ENCODING_OF_MARK = {
+_ENCODING_OF_BOM = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -15,7 +15,7 @@ _ENCODING_OF_MARK = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 # {encodings of texts that are not UTF-8: their names in iconv}, by frequency.
-_ICONV_NAME_OF = {
+_ICONV_NAME_OF_ENCODING = {
     "cp1252": "CP1252",
     "cp1251": "CP1251",
     "gb18030": "GB18030",
@@ -33,17 +33,17 @@ _ICONV_NAME_OF = {
 _USUAL_SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？「」《》（）：")  # noqa: RUF001  they are meant
 
 
-def find_marked_encoding(first_bytes: bytes) -> str | None:
+def find_encoding_of_bom(first_bytes: bytes) -> str | None:
     """Returns the encoding that a mark at the beginning shows, or None."""
     names = (
         name
-        for mark, name in _ENCODING_OF_MARK.items()
+        for mark, name in _ENCODING_OF_BOM.items()
         if first_bytes.startswith(mark)
     )
     return next(names, None)
 
 
-def check_is_narrow(first_bytes: bytes, path: StrPath) -> None:
+def check_is_not_utf16(first_bytes: bytes, path: StrPath) -> None:
     """Raises a ValueError if a text is UTF-16 without a mark."""
     line = first_bytes[: first_bytes.find(b"\n") + 1] or first_bytes
     # In UTF-16, every second byte of English text is zero. In other scripts, at
@@ -83,21 +83,24 @@ def _describe_first_word(data: bytes) -> str:
     """Shows the first word that is not ASCII in the two likeliest encodings."""
     words = re.findall(rb"[^\s,;|\"]*[\x80-\xff][^\s,;|\"]*", data)
     scores = {
-        name: _score_encoding(b" ".join(words), name) for name in _ICONV_NAME_OF
+        name: _score_encoding(b" ".join(words), name)
+        for name in _ICONV_NAME_OF_ENCODING
     }
     # A word with other letters is easy to recognize.
     mixed_words = (word for word in words if re.search(rb"[A-Za-z]", word))
     word = next(mixed_words, words[0])
     encoding_of: dict[str, str] = {}
-    for name in sorted(_ICONV_NAME_OF, key=scores.__getitem__, reverse=True):
+    for name in sorted(
+        _ICONV_NAME_OF_ENCODING, key=scores.__getitem__, reverse=True
+    ):
         # Other encodings of the same word tell the reader nothing.
         encoding_of.setdefault(word.decode(name, "replace"), name)
     (first, best), (second, other), *_ = encoding_of.items()
     return (
         f"The first such word is {first[:40]!r} in {best} and {second[:40]!r} "
         f"in {other}. Set --encoding={best}, or convert the file with iconv -f "
-        f"{_ICONV_NAME_OF[best]} -t UTF-8, or in the other case -f "
-        f"{_ICONV_NAME_OF[other]}"
+        f"{_ICONV_NAME_OF_ENCODING[best]} -t UTF-8, or in the other case -f "
+        f"{_ICONV_NAME_OF_ENCODING[other]}"
     )
 
 

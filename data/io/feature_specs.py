@@ -9,7 +9,7 @@ from typing import NamedTuple
 from model_folders.model_entries import OutputMode
 
 
-class Feature(NamedTuple):
+class FeatureSpec(NamedTuple):
     """Shape and type of a record's feature, and the range of valid values."""
 
     shape: tuple[int, ...]
@@ -18,14 +18,14 @@ class Feature(NamedTuple):
     at_most: float = math.inf
 
 
-Spec = dict[str, Feature]
+RecordSpec = dict[str, FeatureSpec]
 # Largest valid absolute value of a regression label, about the largest float32.
 # The comparison with this limit also rejects NaN and infinity.
-_LARGEST_LABEL = 3.4e38
+_MAX_LABEL = 3.4e38
 
 
-def _input_features(*shape: int) -> Spec:
-    ids = Feature(shape, at_least=0)
+def _input_features(*shape: int) -> RecordSpec:
+    ids = FeatureSpec(shape, at_least=0)
     return {
         "input_ids": ids,
         "input_mask": _flag_feature(*shape),
@@ -33,11 +33,13 @@ def _input_features(*shape: int) -> Spec:
     }
 
 
-def _flag_feature(*shape: int, dtype: str = "int64") -> Feature:
-    return Feature(shape, dtype, 0, 1)
+def _flag_feature(*shape: int, dtype: str = "int64") -> FeatureSpec:
+    return FeatureSpec(shape, dtype, 0, 1)
 
 
-def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
+def with_id_bounds(
+    spec: RecordSpec, vocab_size: int, type_vocab_size: int
+) -> RecordSpec:
     """Returns a copy of `spec` that also limits the ids to the model's sizes.
 
     WordPiece ids must be below `vocab_size`, and segment ids must be below
@@ -57,17 +59,19 @@ def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
 
 def pretraining_features(
     max_seq_length: int, max_predictions_per_seq: int
-) -> Spec:
+) -> RecordSpec:
     """Returns the spec of create_pretraining_data.py's records."""
     shape = (max_predictions_per_seq,)
     return unmasked_features(max_seq_length) | {
-        "masked_lm_positions": Feature(shape, "int64", 0, max_seq_length - 1),
-        "masked_lm_ids": Feature(shape, at_least=0),
+        "masked_lm_positions": FeatureSpec(
+            shape, "int64", 0, max_seq_length - 1
+        ),
+        "masked_lm_ids": FeatureSpec(shape, at_least=0),
         "masked_lm_weights": _flag_feature(*shape, dtype="float32"),
     }
 
 
-def unmasked_features(max_seq_length: int) -> Spec:
+def unmasked_features(max_seq_length: int) -> RecordSpec:
     """Returns the spec of pretraining records without masks.
 
     create_pretraining_data.py writes these records with --dynamic_masking.
@@ -82,7 +86,7 @@ def classifier_features(
     output_mode: OutputMode = "classification",
     num_labels: int | None = None,
     has_weights: bool = False,
-) -> Spec:
+) -> RecordSpec:
     """Returns the spec of run_classifier.py's records.
 
     `output_mode` is "classification", "multilabel" or "regression". Only
@@ -91,9 +95,9 @@ def classifier_features(
     """
     weights = {"example_weights": _flag_feature(dtype="float32")}
     label_ids = {
-        "classification": Feature((), at_least=0),
+        "classification": FeatureSpec((), at_least=0),
         "multilabel": _flag_feature(num_labels or 0),
-        "regression": Feature((), "float32", -_LARGEST_LABEL, _LARGEST_LABEL),
+        "regression": FeatureSpec((), "float32", -_MAX_LABEL, _MAX_LABEL),
     }
     return {
         **_input_features(max_seq_length),
@@ -103,18 +107,18 @@ def classifier_features(
     }
 
 
-def swag_features(max_seq_length: int, num_choices: int) -> Spec:
+def swag_features(max_seq_length: int, num_choices: int) -> RecordSpec:
     """Returns the spec of run_swag.py's records.
 
     A record contains one input sequence for each choice.
     """
     return _input_features(num_choices, max_seq_length) | {
-        "label_ids": Feature((), at_least=0, at_most=num_choices - 1),
+        "label_ids": FeatureSpec((), at_least=0, at_most=num_choices - 1),
         "is_real_example": _flag_feature(),
     }
 
 
-def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
+def pair_features(max_seq_length: int, has_scores: bool) -> RecordSpec:
     """Returns the spec of records of text pairs.
 
     If `has_scores` is True, a record also contains its pair's similarity score.
@@ -123,28 +127,26 @@ def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
         "is_real_example": _flag_feature()
     }
     if has_scores:
-        spec["label_ids"] = Feature(
-            (), "float32", -_LARGEST_LABEL, _LARGEST_LABEL
-        )
+        spec["label_ids"] = FeatureSpec((), "float32", -_MAX_LABEL, _MAX_LABEL)
     return spec
 
 
-def ner_features(max_seq_length: int) -> Spec:
+def ner_features(max_seq_length: int) -> RecordSpec:
     """Returns the spec of run_ner.py's records."""
     return {
         **_input_features(max_seq_length),
-        "label_ids": Feature((max_seq_length,), at_least=0),
+        "label_ids": FeatureSpec((max_seq_length,), at_least=0),
         "label_weights": _flag_feature(max_seq_length, dtype="float32"),
     }
 
 
-def squad_features(max_seq_length: int, is_training: bool) -> Spec:
+def squad_features(max_seq_length: int, is_training: bool) -> RecordSpec:
     """Returns the spec of run_squad.py's records.
 
     If `is_training` is True, a record also contains the answer's positions.
     """
-    spec = {"unique_ids": Feature(()), **_input_features(max_seq_length)}
+    spec = {"unique_ids": FeatureSpec(()), **_input_features(max_seq_length)}
     if is_training:
         for name in ("start_positions", "end_positions"):
-            spec[name] = Feature((), "int64", 0, max_seq_length - 1)
+            spec[name] = FeatureSpec((), "int64", 0, max_seq_length - 1)
     return spec

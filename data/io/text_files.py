@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from data.io import encodings, packed_files
+from data.io import compressed_files, encodings
 from data.sets.split_names import SetName
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
@@ -52,23 +52,24 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 @contextlib.contextmanager
 def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
-    """Opens a file, or STDIN, to read bytes. Unpacks gzip, bzip2, xz and zstd.
+    """Opens a file, or STDIN, to read bytes, of gzip, bzip2, xz or zstd too.
 
-    The first bytes show whether a file is packed, not its name.
+    The first bytes show whether a file is compressed, not its name.
 
     Raises:
-        OSError: the file cannot be read, or a packed file is damaged.
+        OSError: the file cannot be read, or a compressed file is damaged.
         ValueError: zstd needs a package that is not installed.
     """
     with named_errors(path), _open_raw(path) as file:
-        yield packed_files.unpack_file(file, path)
+        yield compressed_files.decompress_file(file, path)
 
 
-def is_packed(path: StrPath) -> bool:
-    """Returns whether the bytes of a file are unpacked to read it."""
+def is_compressed(path: StrPath) -> bool:
+    """Returns whether the bytes of a file are decompressed to read it."""
     with named_errors(path), _open_raw(path) as file:
         return (
-            packed_files.packing_of(packed_files.buffer_file(file)) is not None
+            compressed_files.compression_of(compressed_files.buffer_file(file))
+            is not None
         )
 
 
@@ -94,10 +95,10 @@ def open_text(
     """
     with open_binary(path) as file:
         first_bytes = file.peek()
-        packed_files.check_is_text(first_bytes, path)
-        name = encodings.find_marked_encoding(first_bytes) or encoding
+        compressed_files.check_is_text(first_bytes, path)
+        name = encodings.find_encoding_of_bom(first_bytes) or encoding
         if not name:
-            encodings.check_is_narrow(first_bytes, path)
+            encodings.check_is_not_utf16(first_bytes, path)
         try:
             text = io.TextIOWrapper(
                 file, name or "utf-8", errors="surrogateescape", newline=""
@@ -126,7 +127,7 @@ def _open_raw(path: StrPath) -> IO[bytes]:
 
 
 def file_size(path: StrPath) -> int:
-    """Returns the bytes of a local or remote file, which may be packed."""
+    """Returns the bytes of a local or remote file, which may be compressed."""
     if is_remote(path):
         length: int = _import_gfile().stat(path).length
         return length
@@ -160,13 +161,13 @@ def read_lossy_lines(
     UTF-8 are dropped.
 
     Args:
-        path: path of a text file, packed or not.
+        path: path of a text file, compressed or not.
         start: offset of the first byte to read, which must begin a line.
         end: offset of the byte at which to stop. Lines that begin before this
             byte are read to their end. None = read to the end of the file.
 
     Raises:
-        OSError: the file cannot be read, or a packed file is damaged.
+        OSError: the file cannot be read, or a compressed file is damaged.
         ValueError: the file is UTF-16 or an archive, or its lines end in
             carriage returns.
     """
@@ -193,7 +194,7 @@ def _decode_line(line: bytes) -> tuple[str, int]:
         return text, len(line) - len(text.encode("utf-8"))
 
 
-def read_numbered(
+def read_numbered_lines(
     path: StrPath, encoding: str | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yields (number, line without its end) of a file, numbered from 1.
@@ -215,14 +216,14 @@ def read_numbered(
 
 def check_first_line(line: bytes, path: StrPath) -> None:
     """Raises a ValueError if a file is not UTF-8 whose lines end in LF."""
-    packed_files.check_is_text(line, path)
-    marked = encodings.find_marked_encoding(line)
+    compressed_files.check_is_text(line, path)
+    marked = encodings.find_encoding_of_bom(line)
     if marked not in (None, "utf-8-sig"):
         raise ValueError(
             f"{path}, line 1: the text is not UTF-8. Convert the file, such as "
             f"with iconv -f {marked.upper()} -t UTF-8"
         )
-    encodings.check_is_narrow(line, path)
+    encodings.check_is_not_utf16(line, path)
     if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
         raise ValueError(
             f"{path}: the lines end in carriage returns. Save the file with LF "
@@ -250,7 +251,7 @@ def find_set_file(
         existing += [
             os.path.join(folder, file)
             for file in sorted(_list_files(folder))
-            if packed_files.name_without_packing(file) == wanted.lower()
+            if compressed_files.uncompressed_name(file) == wanted.lower()
         ]
     if not existing:
         raise FileNotFoundError(

@@ -61,7 +61,7 @@ def run_on_beam(
                 | beam.MapTuple(function)
             )
     except Exception as error:
-        raise explain_failure(error) from error
+        raise worker_error(error) from error
     finally:
         # Beam leaves the client of Dask open. A call that still runs after an
         # error ends with it.
@@ -71,7 +71,7 @@ def run_on_beam(
     yield from [None] * len(calls)
 
 
-def explain_failure(error: BaseException) -> ValueError | OSError:
+def worker_error(error: BaseException) -> ValueError | OSError:
     """Returns an error for the user, whose message is the cause.
 
     If the error was raised in another process, its message contains the

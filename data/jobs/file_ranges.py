@@ -2,7 +2,7 @@
 
 Plain text and JSON lines are cut after the end of a line, and Parquet between
 groups of rows. All other files are whole: CSV cannot be cut, because a quoted
-cell may contain the end of a line, and packed files are read from their
+cell may contain the end of a line, and compressed files are read from their
 beginning.
 """
 
@@ -13,21 +13,21 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 from data.io import encodings, text_files
 from data.tables import json_tables, parquet, table_formats
-from data.tables.table_formats import Layout, Row
+from data.tables.table_formats import Row, TableLayout
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Default size of the share of the input that one unit of a job reads.
-_SHARE_BYTES = 4 << 20
-# An input of less than _MIN_SHARES * _SHARE_BYTES is cut into _MIN_SHARES,
-# so that several processes can work on it, but not into smaller shares than
-# _MIN_SHARE_BYTES.
-_MIN_SHARES = 8
-_MIN_SHARE_BYTES = 256 << 10
-# The shares of a very large input are larger, because a folder should not
+# Default size of the part of the input that one unit of a job reads.
+_PART_BYTES = 4 << 20
+# An input of less than _MIN_PARTS * _PART_BYTES is cut into _MIN_PARTS parts,
+# so that several processes can work on it, but not into smaller parts than
+# _MIN_PART_BYTES.
+_MIN_PARTS = 8
+_MIN_PART_BYTES = 256 << 10
+# The parts of a very large input are larger, because a folder should not
 # contain more files.
-_MAX_SHARES = 10_000
+_MAX_PARTS = 10_000
 _CHUNK_BYTES = 1 << 20
 
 
@@ -55,22 +55,22 @@ class FileRange(NamedTuple):
 
 
 def split_files(
-    paths: Sequence[str], layout: Layout, num_shares: int = 0
+    paths: Sequence[str], layout: TableLayout, num_parts: int = 0
 ) -> list[list[FileRange]]:
-    """Cuts files into shares of about the same size, in order.
+    """Cuts files into parts of about the same size, in order.
 
-    The result depends only on the files and on `num_shares`. For example, a
-    text with lines of 60, 30 and 10 bytes is cut into three shares even if
-    `num_shares` is 4, because no line is cut.
+    The result depends only on the files and on `num_parts`. For example, a
+    text with lines of 60, 30 and 10 bytes is cut into three parts even if
+    `num_parts` is 4, because no line is cut.
 
     Args:
         paths: paths of the files.
         layout: how the files are written.
-        num_shares: maximum number of shares. 0 = the size of the input
+        num_parts: maximum number of parts. 0 = the size of the input
             determines it.
 
     Returns:
-        list of at least one share. A share is a list of ranges, [] if the input
+        list of at least one part. A part is a list of ranges, [] if the input
         is empty.
 
     Raises:
@@ -79,61 +79,61 @@ def split_files(
     """
     sizes = [text_files.file_size(path) for path in paths]
     total = sum(sizes)
-    grid = _Grid(total, num_shares or _count_shares(total))
-    shares: list[list[FileRange]] = []
-    share: list[FileRange] = []
+    grid = _Grid(total, num_parts or _count_parts(total))
+    parts: list[list[FileRange]] = []
+    part: list[FileRange] = []
     for path, size in zip(paths, sizes, strict=True):
         start = 0
         for file_range, end in _cut_file(path, layout, size, grid):
-            share.append(file_range)
-            if grid.share_of(end) > grid.share_of(start):
-                shares.append(share)
-                share = []
+            part.append(file_range)
+            if grid.part_index_of(end) > grid.part_index_of(start):
+                parts.append(part)
+                part = []
             start = end
         grid = grid._replace(before=grid.before + size)
-    return shares or [[]]
+    return parts or [[]]
 
 
 class _Grid(NamedTuple):
-    """The shares of `total` bytes.
+    """The parts of `total` bytes.
 
-    For example, 10 bytes in 3 shares are 0 to 3, 4 to 6, and 7 to 9.
+    For example, 10 bytes in 3 parts are 0 to 3, 4 to 6, and 7 to 9.
 
     Attributes:
         total: number of bytes of all files.
-        num_shares: number of shares.
+        num_parts: number of parts.
         before: number of bytes of the files before the current one.
     """
 
     total: int
-    num_shares: int
+    num_parts: int
     before: int = 0
 
-    def share_of(self, position: int) -> int:
-        """Returns the number of the share that a byte of the file is in."""
-        return (self.before + position) * self.num_shares // self.total
+    def part_index_of(self, position: int) -> int:
+        """Returns the index of the part that a byte of the file is in."""
+        return (self.before + position) * self.num_parts // self.total
 
-    def end_of_share(self, position: int) -> int:
-        """Returns the offset in the file where the share of a byte ends."""
-        next_share = self.share_of(position) + 1
-        # Round up: the byte at the border is in the next share.
-        return -(-self.total * next_share // self.num_shares) - self.before
+    def end_of_part(self, position: int) -> int:
+        """Returns the offset in the file where the part of a byte ends."""
+        next_part_index = self.part_index_of(position) + 1
+        # Round up: the byte at the border is in the next part.
+        return -(-self.total * next_part_index // self.num_parts) - self.before
 
 
-def _count_shares(total: int) -> int:
-    num_small = min(total // _MIN_SHARE_BYTES, _MIN_SHARES)
-    return min(max(total // _SHARE_BYTES, num_small, 1), _MAX_SHARES)
+def _count_parts(total: int) -> int:
+    num_small = min(total // _MIN_PART_BYTES, _MIN_PARTS)
+    return min(max(total // _PART_BYTES, num_small, 1), _MAX_PARTS)
 
 
 def _cut_file(
-    path: str, layout: Layout, size: int, grid: _Grid
+    path: str, layout: TableLayout, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
     """Yields the ranges of a file, each with the offset of its end.
 
     A range ends near the border that follows the offset of its start.
     """
     kind = None
-    if size and grid.end_of_share(0) < size:
+    if size and grid.end_of_part(0) < size:
         kind = find_range_kind(path, layout)
     if kind == "parquet":
         yield from _cut_parquet(path, size, grid)
@@ -143,7 +143,7 @@ def _cut_file(
         yield FileRange(path), size
 
 
-def find_range_kind(path: str, layout: Layout) -> RangeKind | None:
+def find_range_kind(path: str, layout: TableLayout) -> RangeKind | None:
     """Returns the kind of the ranges of a file, None if it cannot be cut.
 
     Raises the errors of `split_files`.
@@ -153,10 +153,10 @@ def find_range_kind(path: str, layout: Layout) -> RangeKind | None:
         return "parquet"
     if file_format not in ("jsonl", "text", None) or layout.encoding:
         return None
-    if text_files.is_packed(path):
+    if text_files.is_compressed(path):
         return None
     with text_files.open_binary(path) as file:
-        mark = encodings.find_marked_encoding(file.peek())
+        mark = encodings.find_encoding_of_bom(file.peek())
     if mark not in (None, "utf-8-sig"):
         return None
     with text_files.open_text(path) as lines:
@@ -177,7 +177,7 @@ def _cut_lines(
     first_row_number = 1
     with text_files.open_binary(path) as file:
         while start < size:
-            end = _find_line_end(file, grid.end_of_share(start), size)
+            end = _find_line_end(file, grid.end_of_part(start), size)
             yield FileRange(path, kind, start, end, first_row_number), end
             if end < size:
                 first_row_number += _count_lines(file, start, end)
@@ -233,7 +233,7 @@ def _cut_parquet(
         num_rows_read += num_rows
         is_last = end_group == len(rows_of_groups)
         end = size if is_last else -(-num_rows_read * size // num_all_rows)
-        if end >= min(grid.end_of_share(start), size):
+        if end >= min(grid.end_of_part(start), size):
             groups = FileRange(
                 path, "parquet", first_group, end_group, first_row
             )
@@ -243,7 +243,7 @@ def _cut_parquet(
             start = end
 
 
-def read_range(file_range: FileRange, layout: Layout) -> Iterator[Row]:
+def read_range(file_range: FileRange, layout: TableLayout) -> Iterator[Row]:
     """Yields the rows of a range as `table_formats.read_rows` does.
 
     Args:
@@ -274,17 +274,17 @@ def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
     """Opens a range of a UTF-8 text, as `text_files.open_text` opens all."""
     with text_files.open_binary(file_range.path) as file:
         file.seek(file_range.start)
-        part = _Part(file, file_range.end - file_range.start)
+        reader = _LimitedReader(file, file_range.end - file_range.start)
         encoding = "utf-8" if file_range.start else "utf-8-sig"
         yield io.TextIOWrapper(
-            io.BufferedReader(part, _CHUNK_BYTES),
+            io.BufferedReader(reader, _CHUNK_BYTES),
             encoding,
             errors="surrogateescape",
             newline="",
         )
 
 
-class _Part(io.RawIOBase):
+class _LimitedReader(io.RawIOBase):
     """Reads the next bytes of a file, up to a number."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:

@@ -6,11 +6,11 @@ sharded_job.py describes the files.
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from data.io.file_sizes import FileSize
-from data.io.records import ShardEntry
+from data.io.file_checksums import FileChecksum
+from data.io.tfrecord_files import ShardEntry
 
 
-class InputEntry(FileSize):
+class InputEntry(FileChecksum):
     """A file that determines the shards.
 
     Attributes:
@@ -25,7 +25,8 @@ class UnitResult(TypedDict):
     """The result file of a finished unit of work.
 
     Attributes:
-        shards: the files that the unit wrote, as `file_sizes.measure_shard`
+        shards: the files that the unit wrote, as
+            `file_checksums.compute_shard_checksum`
             measures them.
         counts: {name: number} of what the unit read and wrote, which the
             manifest sums up.

@@ -29,7 +29,7 @@ from typing import (
 )
 
 from command_line import progress, signals
-from data.io import file_sizes
+from data.io import file_checksums
 from data.jobs.beam_workers import run_on_beam
 from data.jobs.manifest import (
     MANIFEST_ENDING,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 Arguments = TypeVarTuple("Arguments")
 
 
-class Runner(Protocol):
+class UnitRunner(Protocol):
     """A function such as `run_in_processes`, with its options set."""
 
     def __call__(
@@ -68,9 +68,9 @@ class Runner(Protocol):
         """
 
 
-def choose_runner(
+def choose_unit_runner(
     num_processes: int | None, beam_options: "PipelineOptions | None"
-) -> Runner:
+) -> UnitRunner:
     """Returns the function that runs the units of a job.
 
     Args:
@@ -103,8 +103,8 @@ UnitT = TypeVar("UnitT", bound=WorkUnit)
 def run_units(
     units: Sequence[UnitT],
     write_shards: Callable[[UnitT], None],
-    run: Runner,
-    label: str = "",
+    run: UnitRunner,
+    work_name: str = "",
 ) -> list[UnitResult]:
     """Runs the units that are not done, and returns the results of all units.
 
@@ -113,18 +113,18 @@ def run_units(
         write_shards: function that writes the shards and the result file of
             the unit that it receives.
         run: function that calls `write_shards` for each unit, as
-            `choose_runner` returns it.
-        label: name of the work for the progress.
+            `choose_unit_runner` returns it.
+        work_name: name of the work for the progress.
 
     Raises:
         OSError: a file cannot be written, or a process was killed.
         ValueError: a unit failed.
         signals.Stopped: a signal ended the job. The text says what is done.
     """
-    left = [(unit,) for unit in units if not is_done(unit)]
+    calls = [(unit,) for unit in units if not is_done(unit)]
     try:
-        with contextlib.closing(run(write_shards, left)) as results:
-            for _ in progress.track(results, len(left), "task", label):
+        with contextlib.closing(run(write_shards, calls)) as results:
+            for _ in progress.track(results, len(calls), "task", work_name):
                 pass
     except signals.Stopped as stopped:
         num_done = sum(os.path.exists(unit.result_file) for unit in units)
@@ -141,16 +141,19 @@ def is_done(unit: WorkUnit) -> bool:
     if not os.path.exists(unit.result_file):
         return False
     result: UnitResult = read_json(unit.result_file)
-    return all(map(file_sizes.is_whole, unit.shards, result["shards"]))
+    return all(map(file_checksums.is_whole, unit.shards, result["shards"]))
 
 
-def measure_inputs(paths: Iterable[str]) -> list[InputEntry]:
+def create_input_entries(paths: Iterable[str]) -> list[InputEntry]:
     """Returns the path, size and checksum of each file, as a job records them.
 
     Raises:
         OSError: a file cannot be read.
     """
-    return [{"path": path, **file_sizes.measure_file(path)} for path in paths]
+    return [
+        {"path": path, **file_checksums.compute_file_checksum(path)}
+        for path in paths
+    ]
 
 
 class JobFiles:
@@ -200,7 +203,7 @@ class JobFiles:
         """Returns the file in OUTPUT.work that a finished unit writes last."""
         return os.path.join(self._work_dir, f"task-{unit_index:05d}.json")
 
-    def check_units(self, units: Iterable[WorkUnit]) -> None:
+    def check_overwrites(self, units: Iterable[WorkUnit]) -> None:
         """Raises a ValueError if a shard of a unit would replace an input."""
         shards = [path for unit in units for path in unit.shards]
         outputs = {*map(os.path.realpath, [*shards, self.manifest_file])}
@@ -236,7 +239,7 @@ class JobFiles:
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 paths.append(path)
-        is_intact = all(map(file_sizes.is_whole, paths, entries))
+        is_intact = all(map(file_checksums.is_whole, paths, entries))
         return manifest if is_intact else None
 
     def _read_same(self, path: str) -> JobDescription | None:

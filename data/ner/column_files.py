@@ -28,7 +28,7 @@ from data.tables import dialects, table_formats, workbooks
 def read_columns(
     path: str,
     options: ColumnOptions,
-    table_layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
+    table_layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
@@ -44,31 +44,30 @@ def read_columns(
     is_test = options.set_name == "test"
     lines, delimiter = _read_lines(path, table_layout)
     layout = find_layout(path, lines, is_test, delimiter)
-    sentences = find_sentences(path, lines, layout, options.tags_at)
+    sentences = find_sentences(path, lines, layout, options.tag_column_index)
     plan = _find_reading_plan(path, sentences, layout, options)
-    for document, sentence_lines in sentences:
+    for document_index, sentence_lines in sentences:
         pairs = [_read_word(path, line, plan) for line in sentence_lines]
         words = [word for word, _ in pairs]
         labels = [label for _, label in pairs]
         row = None if is_test else {"labels": labels}
         guid = f"line {sentence_lines[0].line_number}"
-        yield NerExample(guid, words, labels, document, row=row)
+        yield NerExample(guid, words, labels, document_index, row=row)
 
 
 class _ReadingPlan(NamedTuple):
     """The columns of the words and the tags of a file, and what cells mean.
 
     Attributes:
-        words_at: index of the column of the words.
-        tags_at: index of the column of the tags, None in a test set without
-            tags.
+        word_column_index: column of the words.
+        tag_column_index: column of the tags, None in a test set without tags.
         language: what is before each word, such as "en:", or "".
         tag_of_cell: {cell of the column of the tags: its tag}, {"": "O"} for a
             file without tags.
     """
 
-    words_at: int
-    tags_at: int | None
+    word_column_index: int
+    tag_column_index: int | None
     language: str
     tag_of_cell: Mapping[str, str]
 
@@ -82,42 +81,42 @@ def _find_reading_plan(
     """Finds the columns of the words and the tags, and checks their cells."""
     rows = (line.cells for sentence in sentences for line in sentence.lines)
     columns = [*zip(*rows, strict=True)]
-    tags_at = _find_tags_at(columns, layout, options)
-    words_at = _find_words_at(tags_at, layout, options)
-    _check_width(path, len(columns), words_at, tags_at)
-    if layout.words_at is None and options.words_at is None:
-        _check_words(path, sentences, words_at, len(columns))
-    if tags_at is not None and options.tags_at is None:
+    tag_column_index = _find_tag_column(columns, layout, options)
+    word_column_index = _find_word_column(tag_column_index, layout, options)
+    _check_width(path, len(columns), word_column_index, tag_column_index)
+    if layout.word_column_index is None and options.word_column_index is None:
+        _check_words(path, sentences, word_column_index, len(columns))
+    if tag_column_index is not None and options.tag_column_index is None:
         # Words may look like tags: B-DNA is a form of DNA.
-        _check_nested(path, columns, words_at, tags_at)
+        _check_nested(path, columns, word_column_index, tag_column_index)
     return _ReadingPlan(
-        words_at=words_at,
-        tags_at=tags_at,
-        language=_find_language(columns[words_at], len(sentences)),
-        tag_of_cell=_find_tags(path, columns, tags_at, options),
+        word_column_index=word_column_index,
+        tag_column_index=tag_column_index,
+        language=_find_language(columns[word_column_index], len(sentences)),
+        tag_of_cell=_find_tags(path, columns, tag_column_index, options),
     )
 
 
 def _read_lines(
-    path: str, table_layout: table_formats.Layout
+    path: str, table_layout: table_formats.TableLayout
 ) -> tuple[list[tuple[int, str]], dialects.Delimiter | None]:
     """Returns ([(number, line)], the delimiter if it is known)."""
     if table_formats.format_of(path) == "xlsx":
         return [*_lines_of_sheet(path, table_layout.sheet)], "tab"
-    lines = text_files.read_numbered(path, table_layout.encoding)
+    lines = text_files.read_numbered_lines(path, table_layout.encoding)
     return [*lines], table_layout.delimiter
 
 
 def _find_tags(
     path: str,
     columns: Sequence[Sequence[str]],
-    tags_at: int | None,
+    tag_column_index: int | None,
     options: ColumnOptions,
 ) -> Mapping[str, str]:
     """Returns {cell of the column of the tags: its tag}, "" for no column."""
-    if tags_at is None:
+    if tag_column_index is None:
         return {"": "O"}
-    counts = Counter(columns[tags_at])
+    counts = Counter(columns[tag_column_index])
     is_train = options.set_name == "train"
     return find_tag_names(path, counts, options.labels, is_train)
 
@@ -129,8 +128,12 @@ def _read_word(
 
     Raises a ValueError if the line has no word, or its cell is no tag.
     """
-    word = line.cells[plan.words_at]
-    cell = "" if plan.tags_at is None else line.cells[plan.tags_at]
+    word = line.cells[plan.word_column_index]
+    cell = (
+        ""
+        if plan.tag_column_index is None
+        else line.cells[plan.tag_column_index]
+    )
     if not word or cell not in plan.tag_of_cell:
         raise ValueError(
             f"{path}, line {line.line_number}: the word is {word!r}, and its "
@@ -156,7 +159,7 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
         yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
 
 
-def _find_tags_at(
+def _find_tag_column(
     columns: Sequence[Sequence[str]],
     layout: ColumnLayout,
     options: ColumnOptions,
@@ -168,40 +171,44 @@ def _find_tags_at(
     """
     width = len(columns)
     is_test = options.set_name == "test"
-    tags_at = _first_index(options.tags_at, layout.tags_at)
-    if tags_at is None:
+    tag_column_index = _first_index(
+        options.tag_column_index, layout.tag_column_index
+    )
+    if tag_column_index is None:
         if is_test and layout.names:
             return None
-        may_be_first = options.words_at is None
+        may_be_first = options.word_column_index is None
         is_first = may_be_first and _are_tags_first(columns)
-        tags_at = 0 if is_first else width - 1
-    has_tags = width > 1 and tags_at < width
-    return None if is_test and not has_tags else tags_at
+        tag_column_index = 0 if is_first else width - 1
+    has_tags = width > 1 and tag_column_index < width
+    return None if is_test and not has_tags else tag_column_index
 
 
-def _find_words_at(
-    tags_at: int | None, layout: ColumnLayout, options: ColumnOptions
+def _find_word_column(
+    tag_column_index: int | None, layout: ColumnLayout, options: ColumnOptions
 ) -> int:
     """Returns the index of the column of the words.
 
     It is the first one that does not contain the tags, unless the user or the
     names of the columns choose another one.
     """
-    words_at = _first_index(options.words_at, layout.words_at)
-    if words_at is not None:
-        return words_at
-    return 1 if tags_at == 0 else 0
+    word_column_index = _first_index(
+        options.word_column_index, layout.word_column_index
+    )
+    if word_column_index is not None:
+        return word_column_index
+    return 1 if tag_column_index == 0 else 0
 
 
 def _check_width(
-    path: str, width: int, words_at: int, tags_at: int | None
+    path: str, width: int, word_column_index: int, tag_column_index: int | None
 ) -> None:
     """Raises a ValueError if the lines lack a column for words or for tags."""
-    is_missing = max(words_at, tags_at or 0) >= width
-    if words_at == tags_at or is_missing:
-        expected = f"the words are expected in column {words_at + 1}"
-        if tags_at is not None:
-            expected += f" and the tags in column {tags_at + 1}"
+    is_missing = max(word_column_index, tag_column_index or 0) >= width
+    if word_column_index == tag_column_index or is_missing:
+        expected = f"the words are expected in column {word_column_index + 1}"
+        if tag_column_index is not None:
+            expected += f" and the tags in column {tag_column_index + 1}"
         raise ValueError(
             f"{path}: a line must contain a word and its tag, separated by a "
             f"tab or spaces. The lines have {width} columns, but {expected}. "
@@ -229,7 +236,10 @@ def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
 
 
 def _check_words(
-    path: str, sentences: Sequence[SentenceLines], words_at: int, width: int
+    path: str,
+    sentences: Sequence[SentenceLines],
+    word_column_index: int,
+    width: int,
 ) -> None:
     """Raises a ValueError if a column contains no words.
 
@@ -239,7 +249,7 @@ def _check_words(
     if width == 1:
         return
     words_of_sentences = [
-        [line.cells[words_at] for line in sentence.lines]
+        [line.cells[word_column_index] for line in sentence.lines]
         for sentence in sentences
     ]
     all_words = [*itertools.chain(*words_of_sentences)]
@@ -268,7 +278,10 @@ def _find_language(words: Sequence[str], num_sentences: int) -> str:
 
 
 def _check_nested(
-    path: str, columns: Sequence[Sequence[str]], words_at: int, tags_at: int
+    path: str,
+    columns: Sequence[Sequence[str]],
+    word_column_index: int,
+    tag_column_index: int,
 ) -> None:
     """Raises an error if another column uses an entity type of the tags.
 
@@ -283,10 +296,10 @@ def _check_nested(
     other_types = {
         entity_type
         for index, types_of_column in enumerate(types)
-        if index not in (words_at, tags_at)
+        if index not in (word_column_index, tag_column_index)
         for entity_type in types_of_column
     }
-    if both := types[tags_at] & other_types:
+    if both := types[tag_column_index] & other_types:
         raise ValueError(
             f"{path}: two columns contain tags of the type {min(both)}. Set "
             "--label_column to the column to learn"

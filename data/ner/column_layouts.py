@@ -27,18 +27,18 @@ class ColumnLayout:
         separator: the character between columns, None for spaces and tabs.
         width: the number of columns.
         names: the names of the columns, [] if the file has none.
-        words_at: index of the column of the words, None if no name shows it.
-        tags_at: index of the column of the tags, None if no name shows it.
-        sentence_at: index of the column whose cells show where a sentence
+        word_column_index: column of the words, None if no name shows it.
+        tag_column_index: column of the tags, None if no name shows it.
+        sentence_column_index: column whose cells show where a sentence
             begins, None without such a column.
     """
 
     separator: str | None
     width: int
     names: list[str] = dataclasses.field(default_factory=list)
-    words_at: int | None = None
-    tags_at: int | None = None
-    sentence_at: int | None = None
+    word_column_index: int | None = None
+    tag_column_index: int | None = None
+    sentence_column_index: int | None = None
 
 
 def find_layout(
@@ -59,7 +59,7 @@ def find_layout(
     is_csv = table_formats.format_of(path) in ("csv", "xlsx")
     separators = _SEPARATORS
     if delimiter:
-        separators = dialects.DELIMITER_CHARACTERS[delimiter]
+        separators = dialects.CHARACTER_OF_DELIMITER[delimiter]
     for separator in separators:
         # A CSV file may have a single column, and no separator.
         if separator in first or is_csv:
@@ -95,20 +95,25 @@ def _layout_of_names(
     None if the cells are no names of columns.
     """
     letters = [column_names.letters_of(name) for name in names]
-    sentence_at = _find_sentence_numbers(letters)
-    if sentence_at is not None:
+    sentence_column_index = _find_sentence_numbers(letters)
+    if sentence_column_index is not None:
         # The column contains no words, even if its name is "sentence".
-        letters[sentence_at] = ""
-    words_at = _find_first(column_names.WORD_NAMES, letters)
-    tags_at = _find_first(column_names.TAG_NAMES, letters)
+        letters[sentence_column_index] = ""
+    word_column_index = _find_first(column_names.WORD_NAMES, letters)
+    tag_column_index = _find_first(column_names.TAG_NAMES, letters)
     # A test set may lack tags. Then a single usual name could be a word, unless
     # the file's ending says that the file is a table.
-    has_tags = tags_at is not None
-    may_lack_tags = is_test and (is_csv or sentence_at is not None)
-    if words_at is None or not (has_tags or may_lack_tags):
+    has_tags = tag_column_index is not None
+    may_lack_tags = is_test and (is_csv or sentence_column_index is not None)
+    if word_column_index is None or not (has_tags or may_lack_tags):
         return None
     return ColumnLayout(
-        separator, len(names), names, words_at, tags_at, sentence_at
+        separator,
+        len(names),
+        names,
+        word_column_index,
+        tag_column_index,
+        sentence_column_index,
     )
 
 
@@ -118,13 +123,19 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     indices = (
         index for index, name in enumerate(letters) if pattern.fullmatch(name)
     )
-    sentence_at = next(indices, None)
+    sentence_column_index = next(indices, None)
     # A column named sentence contains the words if no other column does.
-    if sentence_at is not None and letters[sentence_at] == "sentence":
-        other_names = {*letters[:sentence_at], *letters[sentence_at + 1 :]}
+    if (
+        sentence_column_index is not None
+        and letters[sentence_column_index] == "sentence"
+    ):
+        other_names = {
+            *letters[:sentence_column_index],
+            *letters[sentence_column_index + 1 :],
+        }
         if not other_names.intersection(column_names.WORD_NAMES):
             return None
-    return sentence_at
+    return sentence_column_index
 
 
 def _find_first(names: Collection[str], letters: Sequence[str]) -> int | None:

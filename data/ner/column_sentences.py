@@ -35,11 +35,11 @@ class SentenceLines(NamedTuple):
     """The lines of a sentence.
 
     Attributes:
-        document: number of the document that contains the sentence.
+        document_index: index of the document that contains the sentence.
         lines: a line for each word.
     """
 
-    document: int
+    document_index: int
     lines: list[ColumnsLine]
 
 
@@ -47,7 +47,7 @@ def find_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
     layout: ColumnLayout,
-    tags_at: int | None,
+    tag_column_index: int | None,
 ) -> list[SentenceLines]:
     """Splits a file into sentences.
 
@@ -58,17 +58,17 @@ def find_sentences(
         path: path of the file, for messages.
         lines: (number, text) of each line.
         layout: separator and columns of the file.
-        tags_at: index of the column of the tags, None if no flag shows it.
+        tag_column_index: column of the tags, None if no flag shows it.
 
     Raises:
         ValueError: a line is malformed.
     """
-    sentences = [*_read_sentences(path, lines, layout, tags_at)]
-    list_columns = _find_list_columns(sentences, layout, tags_at)
+    sentences = [*_read_sentences(path, lines, layout, tag_column_index)]
+    list_columns = _find_list_columns(sentences, layout, tag_column_index)
     if list_columns is not None:
         return [*_expand_rows(path, sentences, *list_columns)]
-    if layout.sentence_at is not None:
-        return [*_split_by_column(sentences, layout.sentence_at)]
+    if layout.sentence_column_index is not None:
+        return [*_split_by_column(sentences, layout.sentence_column_index)]
     return sentences
 
 
@@ -76,24 +76,24 @@ def _read_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
     layout: ColumnLayout,
-    tags_at: int | None,
+    tag_column_index: int | None,
 ) -> Iterator[SentenceLines]:
     """Yields the lines between empty lines."""
-    document = 0
+    document_index = 0
     sentence: list[ColumnsLine] = []
     for line_number, text, cells in _cut_lines(path, lines, layout):
         # Check all columns, because the first one need not contain the words.
         is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
         if is_document or not cells:
             if sentence:
-                yield SentenceLines(document, sentence)
+                yield SentenceLines(document_index, sentence)
             sentence = []
-            document += is_document
+            document_index += is_document
             continue
         # Files that were joined repeat the names.
         if layout.names and cells == layout.names:
             continue
-        if _is_comment(text, cells, layout, not sentence, tags_at):
+        if _is_comment(text, cells, layout, not sentence, tag_column_index):
             continue
         if len(cells) != layout.width:
             raise ValueError(
@@ -109,7 +109,7 @@ def _is_comment(
     cells: Sequence[str],
     layout: ColumnLayout,
     begins_sentence: bool,
-    tags_at: int | None,
+    tag_column_index: int | None,
 ) -> bool:
     """Returns whether a line is a comment, which a table does not have."""
     if layout.names:
@@ -121,7 +121,9 @@ def _is_comment(
     if not begins_sentence or layout.width < 2:
         return False
     last = len(cells) - 1
-    tag = cells[last if tags_at is None else min(tags_at, last)]
+    tag = cells[
+        last if tag_column_index is None else min(tag_column_index, last)
+    ]
     return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
 
 
@@ -162,11 +164,13 @@ def _cut_records(
 
 
 def _split_by_column(
-    sentences: Sequence[SentenceLines], sentence_at: int
+    sentences: Sequence[SentenceLines], sentence_column_index: int
 ) -> Iterator[SentenceLines]:
-    """Splits the lines where the column `sentence_at` begins a new sentence."""
+    """Splits the lines where a column begins a new sentence."""
     values = {
-        line.cells[sentence_at] for _, lines in sentences for line in lines
+        line.cells[sentence_column_index]
+        for _, lines in sentences
+        for line in lines
     }
     # pandas may write an empty cell as NaN.
     empty_values = {value for value in values if value.lower() in ("", "nan")}
@@ -177,22 +181,23 @@ def _split_by_column(
         # If some cells are empty, each filled one begins a sentence.
         return bool(empty_values) or value != value_before
 
-    for document, lines in sentences:
+    for document_index, lines in sentences:
         part: list[ColumnsLine] = []
         for line in lines:
             if part and begins_sentence(
-                line.cells[sentence_at], part[-1].cells[sentence_at]
+                line.cells[sentence_column_index],
+                part[-1].cells[sentence_column_index],
             ):
-                yield SentenceLines(document, part)
+                yield SentenceLines(document_index, part)
                 part = []
             part.append(line)
-        yield SentenceLines(document, part)
+        yield SentenceLines(document_index, part)
 
 
 def _find_list_columns(
     sentences: Sequence[SentenceLines],
     layout: ColumnLayout,
-    tags_at: int | None,
+    tag_column_index: int | None,
 ) -> tuple[int, int] | None:
     """Finds the columns of a table in which each row contains a sentence.
 
@@ -201,17 +206,17 @@ def _find_list_columns(
     first row decides. If the user chose the column of the tags, a row contains
     a word.
     """
-    if layout.words_at is None or layout.tags_at is None:
+    if layout.word_column_index is None or layout.tag_column_index is None:
         return None
-    if tags_at is not None or not sentences:
+    if tag_column_index is not None or not sentences:
         return None
     first_row = sentences[0].lines[0].cells
-    tag_cell = first_row[layout.tags_at]
-    num_words = len(first_row[layout.words_at].split())
+    tag_cell = first_row[layout.tag_column_index]
+    num_words = len(first_row[layout.word_column_index].split())
     num_tags = len(_split_tags(tag_cell))
     is_tag_for_each_word = num_words > 1 and num_tags == num_words
     if tag_cell.startswith("[") or is_tag_for_each_word:
-        return layout.words_at, layout.tags_at
+        return layout.word_column_index, layout.tag_column_index
     return None
 
 
@@ -231,24 +236,28 @@ def _split_tags(cell: str) -> list[str]:
 
 
 def _expand_rows(
-    path: str, sentences: Sequence[SentenceLines], words_at: int, tags_at: int
+    path: str,
+    sentences: Sequence[SentenceLines],
+    word_column_index: int,
+    tag_column_index: int,
 ) -> Iterator[SentenceLines]:
     """Yields a sentence for each row, whose cells are its words and tags."""
-    for document, lines in sentences:
+    for document_index, lines in sentences:
         for line_number, cells in lines:
-            words = _split_words(cells[words_at])
-            tags = _split_tags(cells[tags_at])
+            word_cell = cells[word_column_index]
+            words = _split_words(word_cell)
+            tags = _split_tags(cells[tag_column_index])
             if len(words) != len(tags):
                 raise ValueError(
                     f"{path}, line {line_number}: {len(tags)} tags do not fit "
-                    f"the words {cells[words_at][:120]!r}. Write a word and "
+                    f"the words {word_cell[:120]!r}. Write a word and "
                     "its tag per line, or JSON lines with `tokens` and "
                     "`ner_tags`"
                 )
             sentence = []
             for word, tag in zip(words, tags, strict=True):
                 row = [*cells]
-                row[words_at], row[tags_at] = word, tag
+                row[word_column_index], row[tag_column_index] = word, tag
                 sentence.append(ColumnsLine(line_number, row))
             if sentence:
-                yield SentenceLines(document, sentence)
+                yield SentenceLines(document_index, sentence)

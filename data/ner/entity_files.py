@@ -25,10 +25,10 @@ def write_columns(
     """
     with atomic_open(path) as file:
         for example, predicted_tags in zip(examples, tags, strict=True):
-            for word, right, predicted in zip(
+            for word, gold, predicted in zip(
                 example.words, example.labels, predicted_tags, strict=True
             ):
-                file.write(f"{word} {right} {predicted}\n".encode())
+                file.write(f"{word} {gold} {predicted}\n".encode())
             file.write(b"\n")
     logging.info("Wrote %s", path)
 
@@ -74,7 +74,7 @@ def write_entities(
                 entities = find_entities(labels)
                 answer["correct"] = entities == find_entities(example.labels)
             entry = {"guid": example.guid, "text": text, "words": example.words}
-            entry |= tables.add_answer(example.row or {}, answer)
+            entry |= tables.with_answer(example.row or {}, answer)
             line = json.dumps(entry, ensure_ascii=False)
             # JSON can contain a lone surrogate, which UTF-8 cannot encode.
             file.write(f"{line}\n".encode(errors="backslashreplace"))

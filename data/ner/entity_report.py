@@ -39,10 +39,10 @@ def write_entity_report(
     report = Report(heading)
     num_without = 0
     for example, tags in zip(examples, predicted_tags, strict=True):
-        right = _entities_of(example.words, example.labels)
+        gold = _entities_of(example.words, example.labels)
         predicted = _entities_of(example.words, tags)
-        outcomes = find_outcomes(right, predicted)
-        _count_entities(report.counts, right, outcomes)
+        outcomes = find_outcomes(gold, predicted)
+        _count_entities(report.counts, gold, outcomes)
         text = " ".join(example.words)
         errors = [
             f"{outcome}: {text[start:end]} ({entity_type or 'entity'})"
@@ -56,12 +56,12 @@ def write_entity_report(
                 text=text,
                 name=example.guid,
                 marks={
-                    "right": [(start, end) for _, start, end in right],
+                    "right": [(start, end) for _, start, end in gold],
                     "predicted": [(start, end) for _, start, end in predicted],
                 },
             )
         )
-        num_without += not right
+        num_without += not gold
     if report.judged:
         share = num_without / len(report.judged)
         report.baseline = Baseline("no entity", share)
@@ -78,11 +78,11 @@ def _entities_of(words: Sequence[str], tags: Sequence[str]) -> list[_Entity]:
 
 def _count_entities(
     counts: OutcomeCounts,
-    right: Sequence[_Entity],
+    gold: Sequence[_Entity],
     outcomes: Sequence[tuple[str, _Entity]],
 ) -> None:
     """Counts the outcomes of a sentence for each type of entities."""
     for outcome, (entity_type, _, _) in outcomes:
         counts[entity_type or "all", outcome] += 1
-    for entity_type, _, _ in right:
+    for entity_type, _, _ in gold:
         counts[entity_type or "all", "support"] += 1

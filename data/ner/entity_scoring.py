@@ -121,7 +121,7 @@ def _find_all(
 
 
 def score_entities(
-    right_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
+    gold_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
 ) -> dict[str, float]:
     """Scores entities as conlleval.pl does.
 
@@ -140,28 +140,28 @@ def score_entities(
     are_right: list[bool] = []
     # Types of the entities that are right, that are predicted, and both.
     counts = [collections.Counter[str]() for _ in range(3)]
-    for right, predicted in zip(right_tags, predicted_tags, strict=True):
+    for gold, predicted in zip(gold_tags, predicted_tags, strict=True):
         are_right += (
-            right_tag == predicted_tag
-            for right_tag, predicted_tag in zip(right, predicted, strict=True)
+            gold_tag == predicted_tag
+            for gold_tag, predicted_tag in zip(gold, predicted, strict=True)
         )
-        right_entities = {*find_entities(right)}
+        gold_entities = {*find_entities(gold)}
         predicted_entities = {*find_entities(predicted)}
-        both_entities = right_entities & predicted_entities
-        sets = right_entities, predicted_entities, both_entities
+        both_entities = gold_entities & predicted_entities
+        sets = gold_entities, predicted_entities, both_entities
         for counter, members in zip(counts, sets, strict=True):
             counter.update(entity.entity_type for entity in members)
 
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
     for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
         prefix = f"{entity_type}_" if entity_type else ""
-        num_right, num_predicted, num_both = (
+        num_gold, num_predicted, num_both = (
             counter[entity_type] if entity_type else counter.total()
             for counter in counts
         )
         scores[f"{prefix}precision"] = num_both / max(num_predicted, 1)
-        scores[f"{prefix}recall"] = num_both / max(num_right, 1)
-        scores[f"{prefix}f1"] = 2 * num_both / max(num_predicted + num_right, 1)
+        scores[f"{prefix}recall"] = num_both / max(num_gold, 1)
+        scores[f"{prefix}f1"] = 2 * num_both / max(num_predicted + num_gold, 1)
         if entity_type:
-            scores[f"{prefix}support"] = num_right
+            scores[f"{prefix}support"] = num_gold
     return scores

@@ -30,12 +30,12 @@ class Penalties(NamedTuple):
 
     Attributes:
         start: [L], for a sentence's first tag.
-        between: [L, L], for each tag (column) after each tag (row).
+        transition: [L, L], for each tag (column) after each tag (row).
         end: [L], for a sentence's last tag.
     """
 
     start: FloatArray
-    between: FloatArray
+    transition: FloatArray
     end: FloatArray
 
 
@@ -49,7 +49,7 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
         >>> penalties = find_penalties(("O", "B-PER", "I-PER"))
         >>> penalties.start.tolist()
         [0.0, 0.0, -10000.0]
-        >>> penalties.between.tolist()
+        >>> penalties.transition.tolist()
         [[0.0, 0.0, -10000.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
 
     Args:
@@ -82,7 +82,7 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
     )
     return Penalties(
         start=_penalize_illegal(~continues),
-        between=_penalize_illegal(after),
+        transition=_penalize_illegal(after),
         end=_penalize_illegal(~is_open),
     )
 
@@ -94,7 +94,7 @@ def _penalize_illegal(is_legal: BoolArray) -> FloatArray:
     return penalties
 
 
-def to_scores(probabilities: FloatArray) -> FloatArray:
+def to_log_probabilities(probabilities: FloatArray) -> FloatArray:
     """Returns logarithms of probabilities, with a finite number for 0."""
     smallest = np.finfo(np.float32).tiny
     scores: FloatArray = np.log(np.maximum(probabilities, smallest))
@@ -130,19 +130,20 @@ def decode_tags(
     best: IntArray = scores.argmax(-1)
     if not only_legal or not len(best):
         return best
-    start, between, end = find_penalties(tuple(labels))
+    start, transition, end = find_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form a legal sequence,
     # which needs no search.
-    if not start[best[0]] + between[best[:-1], best[1:]].sum() + end[best[-1]]:
+    penalty = start[best[0]] + end[best[-1]]
+    if not penalty + transition[best[:-1], best[1:]].sum():
         return best
     totals = [scores[0] + start]
     for word_scores in scores[1:]:
-        paths = totals[-1][:, None] + between
+        paths = totals[-1][:, None] + transition
         # Subtract the maximum, so that the totals stay small. Only differences
         # between totals matter, and rounding would lose them in large totals.
         totals.append(paths.max(0) - paths.max() + word_scores)
     after = end
     for word in reversed(range(len(best))):
         best[word] = np.argmax(totals[word] + after)
-        after = between[:, best[word]]
+        after = transition[:, best[word]]
     return best

@@ -12,7 +12,7 @@ class NerExample:
         guid: name of the example.
         words: the words of the sentence or text.
         labels: the words' tags.
-        document: number of the document that contains the sentence.
+        document_index: index of the document that contains the sentence.
         text: the text, or None if the file contains words in columns.
         row: {name: value} of the example in the file, without annotations in a
             test set. None in a train set.
@@ -21,6 +21,6 @@ class NerExample:
     guid: str
     words: list[str]
     labels: list[str]
-    document: int
+    document_index: int
     text: str | None = None
     row: Mapping[str, object] | None = None

@@ -44,13 +44,13 @@ class ColumnOptions:
     """Options for reading a file of columns. The first column is 0.
 
     Attributes:
-        words_at: index of the column of the words, None if no flag shows it.
-        tags_at: index of the column of the tags, None if no flag shows it.
+        word_column_index: column of the words, None if no flag shows it.
+        tag_column_index: column of the tags, None if no flag shows it.
         labels: the tags of --labels or of the model, [] if they are unknown.
         set_name: name of the set that the file contains.
     """
 
-    words_at: int | None
-    tags_at: int | None
+    word_column_index: int | None
+    tag_column_index: int | None
     labels: Sequence[str]
     set_name: SetName

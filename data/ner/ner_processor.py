@@ -84,10 +84,10 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
     def __init__(
         self,
         data_dir: StrPath | None,
-        data: DataFileOptions,
+        data_file_options: DataFileOptions,
         options: NerOptions,
     ) -> None:
-        super().__init__(data_dir, data, options)
+        super().__init__(data_dir, data_file_options, options)
         self._labels = [*options.labels] if options.labels else None
         if self._labels is not None:
             check_labels(self._labels, "--labels", fewest=2)
@@ -101,7 +101,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         """
         if self._labels is None:
             examples = [*self.read("train")]
-            if self._data.data_file:
+            if self._data_file_options.data_file:
                 # The dev set of the same file may have more tags.
                 examples += self.read("eval")
             tags = {tag for example in examples for tag in example.labels}
@@ -126,7 +126,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         examples = self._read_examples(path, set_name)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
-        if self._options.document_context and not examples[-1].document:
+        if self._options.document_context and not examples[-1].document_index:
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
@@ -135,7 +135,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         if set_name == "train":
             self._check_train_tags(path, examples)
         self._check_tags(path, set_name, examples)
-        if not self._data.data_file:
+        if not self._data_file_options.data_file:
             for example_number, example in enumerate(examples, start=1):
                 example.guid = f"{set_name}-{example_number}"
         return examples
@@ -149,8 +149,8 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
                 path, set_name, labels, options.encoding
             )
         column_options = ColumnOptions(
-            words_at=_index_of(options.text_column),
-            tags_at=_index_of(options.label_column),
+            word_column_index=_index_of(options.text_column),
+            tag_column_index=_index_of(options.label_column),
             labels=labels,
             set_name=set_name,
         )
@@ -171,7 +171,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         if len(examples) != 1:
             return
         num_words = len(examples[0].words)
-        if num_words > _MAX_SENTENCE_WORDS or self._data.data_file:
+        if num_words > _MAX_SENTENCE_WORDS or self._data_file_options.data_file:
             raise ValueError(
                 f"{path}: one sentence of {num_words} words: put an empty line "
                 "between sentences"
@@ -240,17 +240,17 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         """Returns the words, or with --document_context the document's."""
         if not self._options.document_context:
             return super().keys_of(examples)
-        # {number of a document: its sentences}
+        # {index of a document: its sentences}
         texts: dict[int, list[str]] = {}
         for example in examples:
-            texts.setdefault(example.document, []).extend(
+            texts.setdefault(example.document_index, []).extend(
                 self.texts_of(example)
             )
         keys = {
-            document: key_of([" ".join(sentences)])
-            for document, sentences in texts.items()
+            document_index: key_of([" ".join(sentences)])
+            for document_index, sentences in texts.items()
         }
-        return [keys[example.document] for example in examples]
+        return [keys[example.document_index] for example in examples]
 
 
 def _index_of(column_number: int | None) -> int | None:

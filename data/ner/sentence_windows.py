@@ -22,7 +22,7 @@ import numpy as np
 from data.arrays import BoolArray, FloatArray
 from data.ner import legal_tags
 from data.ner.ner_example import NerExample
-from data.text.token_windows import cut_spans, most_context
+from data.text.token_windows import cut_spans, max_context_windows
 from data.text.tokenization import FullTokenizer
 
 
@@ -104,7 +104,7 @@ def create_ner_features(
 
 
 @dataclasses.dataclass(slots=True)
-class _Text:
+class _TokenizedText:
     """The WordPieces of a sentence, or of all sentences of a document.
 
     Attributes:
@@ -136,13 +136,13 @@ def _join_texts(
     examples: Sequence[NerExample],
     tokenizer: FullTokenizer,
     document_context: bool,
-) -> Iterator[_Text]:
+) -> Iterator[_TokenizedText]:
     """Yields the texts to cut: each sentence, or with context each document."""
     for _, sentences in itertools.groupby(
         enumerate(examples),
-        lambda pair: pair[1].document if document_context else pair[0],
+        lambda pair: pair[1].document_index if document_context else pair[0],
     ):
-        text = _Text()
+        text = _TokenizedText()
         for example_index, example in sentences:
             for word_index, word in enumerate(example.words):
                 text.words[len(text.tokens)] = example_index, word_index
@@ -162,7 +162,7 @@ def _cut_text(
         states whether the window has the most context around a WordPiece.
     """
     spans = cut_spans(num_tokens, max_tokens, max(max_tokens // 2, 1))
-    best_windows = most_context(spans)
+    best_windows = max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         is_best = best_windows[start : start + length] == index
         yield (start, length), is_best
@@ -215,7 +215,7 @@ def choose_tags(
     tag_probabilities = []
     for rows in word_rows:
         ids = legal_tags.decode_tags(
-            legal_tags.to_scores(rows), labels, only_legal
+            legal_tags.to_log_probabilities(rows), labels, only_legal
         )
         tags.append([labels[label_id] for label_id in ids])
         tag_probabilities.append(rows[np.arange(len(ids)), ids])

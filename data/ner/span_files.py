@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import packed_files, text_files
+from data.io import compressed_files, text_files
 from data.ner import span_units
 from data.ner.annotations import (
     find_sentence,
@@ -51,7 +51,7 @@ class _Span(NamedTuple):
     widened: str
 
 
-class _Text(NamedTuple):
+class _AnnotatedRow(NamedTuple):
     """A text of a file, which may be left out.
 
     Attributes:
@@ -103,8 +103,8 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _read_row(path, guid, row, document_number, set_name)
-        for document_number, (guid, row) in enumerate(
+        _read_row(path, guid, row, document_index, set_name)
+        for document_index, (guid, row) in enumerate(
             _read_entries(path, encoding), 1
         )
     ]
@@ -126,10 +126,10 @@ def _read_row(
     path: StrPath,
     guid: str,
     row: object,
-    document_number: int,
+    document_index: int,
     set_name: SetName,
-) -> _Text:
-    """Reads the text of a row, document `document_number` of the file."""
+) -> _AnnotatedRow:
+    """Reads the text of a row, document `document_index` of the file."""
     is_test = set_name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -152,8 +152,8 @@ def _read_row(
         tags, spans = _tag_words(
             text, words, [] if is_unknown else values or [], where
         )
-    return _Text(
-        NerExample(guid, words, tags, document_number, text, output_row),
+    return _AnnotatedRow(
+        NerExample(guid, words, tags, document_index, text, output_row),
         spans,
         has_tags=bool(sentence) and not is_unknown,
         is_unknown=is_unknown,
@@ -183,7 +183,7 @@ def _replace_tags(
 
 def _log_counts(
     path: StrPath,
-    texts: Sequence[_Text],
+    texts: Sequence[_AnnotatedRow],
     spans: Sequence[_Span],
     set_name: SetName,
 ) -> None:
@@ -278,11 +278,11 @@ def _read_entries(
     """
     lines = [
         (line_number, line)
-        for line_number, line in text_files.read_numbered(path, encoding)
+        for line_number, line in text_files.read_numbered_lines(path, encoding)
         if line.strip()
     ]
     text = "\n".join(line for _, line in lines)
-    is_list = packed_files.name_without_packing(path).endswith(".json")
+    is_list = compressed_files.uncompressed_name(path).endswith(".json")
     if is_list and text.lstrip().startswith("["):
         for entry_number, row in enumerate(
             parse_json(text, str(path), list), 1

@@ -68,21 +68,21 @@ def check_units(spans: Sequence[SpanFit]) -> None:
 
     Also raises it if most of the spans that another unit would move fit none.
     """
-    _check_most(spans, fewest=2)
-    _check_most([span for span in spans if span.may_move], fewest=3)
+    _check_most(spans, min_wrong=2)
+    _check_most([span for span in spans if span.may_move], min_wrong=3)
 
 
-def _check_most(spans: Sequence[SpanFit], fewest: int) -> None:
+def _check_most(spans: Sequence[SpanFit], min_wrong: int) -> None:
     """Raises a ValueError if most spans fit no words.
 
-    They must be at least `fewest`, and some of them must begin at a wrong
+    They must be at least `min_wrong`, and some of them must begin at a wrong
     place, and some must end at one.
     """
     num_wrong_starts = sum(span.is_start_wrong for span in spans)
     num_wrong_ends = sum(span.is_end_wrong for span in spans)
     wrong = [span for span in spans if span.is_start_wrong or span.is_end_wrong]
     is_both = 4 * min(num_wrong_starts, num_wrong_ends) >= len(wrong)
-    if is_both and len(wrong) >= max(fewest, len(spans) // 2 + 1):
+    if is_both and len(wrong) >= max(min_wrong, len(spans) // 2 + 1):
         raise ValueError(
             f"{wrong[0].description}. So do {len(wrong)} of {len(spans)} "
             "spans. Positions count characters (Unicode code points), not "

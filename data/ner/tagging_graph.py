@@ -20,7 +20,7 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE = r"[\x09-\x0d\x1c-\x20\x{85}\pZ]"
-# Maximum number of words in a block of `decode_legal`.
+# Maximum number of words in a block of `decode_legal_tags`.
 _BLOCK_WORDS = 512
 
 
@@ -72,12 +72,12 @@ def cut_texts(
     # For each word, choose the window where its first token has the most
     # context. Positions are one higher, because a window begins with [CLS].
     first = pieces.row_starts()
-    window = windows.most_context(first)
+    window = windows.max_context_windows(first)
     positions = first - tf.gather(windows.starts, window) + 1
     return words, windows, tf.stack([window, positions], 1)
 
 
-def decode_legal(
+def decode_legal_tags(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
     """Chooses the most probable legal sequence of tags of each text.
@@ -92,7 +92,7 @@ def decode_legal(
     Returns:
         index of each word's chosen tag, int32 [number of words in all texts].
     """
-    start, between, end = legal_tags.find_penalties(tuple(labels))
+    start, transition, end = legal_tags.find_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form legal sequences,
     # which need no search.
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
@@ -102,18 +102,18 @@ def decode_legal(
     after = best[1:]
     penalties = tf.where(
         rows[:-1] == rows[1:],
-        tf.gather_nd(between, tf.stack([before, after], 1)),
+        tf.gather_nd(transition, tf.stack([before, after], 1)),
         tf.gather(end, before) + tf.gather(start, after),
     )
     outer = tf.gather(start, best[:1]) + tf.gather(end, best[-1:])
     return tf.cond(
         tf.reduce_all(penalties == 0) & tf.reduce_all(outer == 0),
         lambda: best,
-        lambda: _search_legal(probabilities, labels),
+        lambda: _find_legal_tags(probabilities, labels),
     )
 
 
-class _PlaceWords(NamedTuple):
+class _WordsAtIndex(NamedTuple):
     """The words of all texts at one index, or a stack of these for tf.scan.
 
     Attributes:
@@ -125,7 +125,7 @@ class _PlaceWords(NamedTuple):
     word_index: tf.Tensor
 
 
-def _search_legal(
+def _find_legal_tags(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
     """Searches in the two passes of `legal_tags.decode_tags`.
@@ -139,7 +139,7 @@ def _search_legal(
         St    0.1 0.4 0.5      0.08  0.32  0.05            B, best before I
         Ives  0.1 0.2 0.7      0.032 0.064 0.224           I, best at the end
     """
-    start, between, end = legal_tags.find_penalties(tuple(labels))
+    start, transition, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts = tf.size(lengths)
     num_tags = len(end)
@@ -154,32 +154,32 @@ def _search_legal(
     )
     indices = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
-    def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
+    def add_word(total: tf.Tensor, word: _WordsAtIndex) -> tf.Tensor:
         """Returns the score of the best sequence that ends in each tag."""
-        paths = total[:, :, None] + between
+        paths = total[:, :, None] + transition
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word.word_index == 0, start, best) + word.scores
 
-    def choose_tag(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
+    def choose_tag(next_tag: tf.Tensor, word: _WordsAtIndex) -> tf.Tensor:
         """Returns the best tag before a tag, or at the end of a text."""
         # The tags of the padding after a text do not matter.
         is_last = (word.word_index + 1 == lengths)[:, None]
-        after = tf.where(is_last, end, tf.gather(between.T, next_tag))
+        after = tf.where(is_last, end, tf.gather(transition.T, next_tag))
         return tf.argmax(word.scores + after, -1, tf.int32)
 
     first_total = tf.zeros_like(scores[0, 0])
-    words = _PlaceWords(scores, indices)
+    words = _WordsAtIndex(scores, indices)
     totals = _scan_blocks(add_word, words, first_total)
     no_tags = tf.zeros([num_texts], tf.int32)
-    words = _PlaceWords(totals, indices)
+    words = _WordsAtIndex(totals, indices)
     ids = _scan_blocks(choose_tag, words, no_tags, reverse=True)
     ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
 
 
 def _scan_blocks(
-    step: Callable[[tf.Tensor, _PlaceWords], tf.Tensor],
-    blocks: _PlaceWords,
+    step: Callable[[tf.Tensor, _WordsAtIndex], tf.Tensor],
+    blocks: _WordsAtIndex,
     first: tf.Tensor,
     reverse: bool = False,
 ) -> tf.Tensor:

@@ -22,7 +22,7 @@ For a corpus of any size:
 
 Training reads the records:
 
-    record_files.py: identifies and measures their files
+    record_files.py: fingerprints their files, and finds their lengths
     dynamic_masking.py: masks records of --dynamic_masking, with the same
         probabilities as static_masking.py, and new masks in every epoch
 """

@@ -11,25 +11,25 @@ from data.io import text_files
 # Number of bytes of text in a part. Such a part usually contains hundreds of
 # documents, from which random next sentences are drawn.
 _PART_BYTES = 4 << 20
-# A corpus of less than _LEAST_PARTS * _PART_BYTES is split into _LEAST_PARTS
+# A corpus of less than _MIN_PARTS * _PART_BYTES is split into _MIN_PARTS
 # parts, so that several processes can work on it. It is split into fewer parts
-# if these would be smaller than _LEAST_PART_BYTES.
-_LEAST_PARTS = 8
-_LEAST_PART_BYTES = 256 << 10
+# if these would be smaller than _MIN_PART_BYTES.
+_MIN_PARTS = 8
+_MIN_PART_BYTES = 256 << 10
 # If no document begins within this number of bytes, the part begins with a line
 # in the middle of a document.
 _MAX_SEARCH = 1 << 20
 
 
-class Block(NamedTuple):
+class LineRange(NamedTuple):
     """A range of lines of a text file.
 
     Attributes:
         path: path of the text file.
-        start: offset of the first byte of the block.
-        end: offset after the last byte of the block. None = the end of the
+        start: offset of the first byte of the range.
+        end: offset after the last byte of the range. None = the end of the
             file.
-        is_cut: whether the block's last document continues after the block.
+        is_cut: whether the range's last document continues after it.
     """
 
     path: str
@@ -38,8 +38,8 @@ class Block(NamedTuple):
     is_cut: bool = False
 
 
-# A part of the corpus. Its blocks may be in several files.
-CorpusPart: TypeAlias = list[Block]
+# A part of the corpus. Its ranges may be in several files.
+CorpusPart: TypeAlias = list[LineRange]
 
 
 def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
@@ -49,32 +49,32 @@ def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
         input_files: paths of the text files. Compressed files are not cut.
 
     Returns:
-        list of at least one part. Each part is a list of Blocks.
+        list of at least one part. Each part is a list of LineRanges.
     """
     sizes = [text_files.file_size(path) for path in input_files]
     total = sum(sizes)
     num_parts = max(
-        total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1
+        total // _PART_BYTES, min(total // _MIN_PART_BYTES, _MIN_PARTS), 1
     )
     parts: list[CorpusPart] = []
-    blocks: CorpusPart = []
+    line_ranges: CorpusPart = []
     before = 0  # number of bytes in the files before `path`
     for path, size in zip(input_files, sizes, strict=True):
         start = 0
-        is_packed = text_files.is_packed(path)
+        is_compressed = text_files.is_compressed(path)
         while start < size:
             # The part ends near the next multiple of total / num_parts.
             part_number = (before + start) * num_parts // total + 1
             border = total * part_number // num_parts - before
             end, is_cut = size, False
-            if border < size and not is_packed:
+            if border < size and not is_compressed:
                 end, is_cut = _find_start(path, border)
-            blocks.append(
-                Block(path, start, end if end < size else None, is_cut)
+            line_ranges.append(
+                LineRange(path, start, end if end < size else None, is_cut)
             )
             if end >= border:
-                parts.append(blocks)
-                blocks = []
+                parts.append(line_ranges)
+                line_ranges = []
             start = end
         before += size
     return parts or [[]]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from data.io import text_files
 from data.pretraining.corpus_checks import find_markup
-from data.pretraining.corpus_parts import Block
+from data.pretraining.corpus_parts import LineRange
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
-from data.text.words import WordCache
+from data.text.wordpiece import WordCache
 
 # Sentences, each a list of encoded WordPieces.
 Document = list[list[bytes]]
@@ -78,18 +78,18 @@ class DocumentReader:
 
     def read(
         self,
-        blocks: Iterable[Block],
+        line_ranges: Iterable[LineRange],
         is_wanted: Callable[[int], bool] = lambda checksum: True,
         max_characters: float = math.inf,
     ) -> Iterator[Document]:
-        """Yields the documents of successive blocks.
+        """Yields the documents of successive ranges of lines.
 
-        A blank line ends a document, and so does the end of a block whose
+        A blank line ends a document, and so does the end of a range whose
         `is_cut` is False. Only documents that end are counted as documents, but
         what they contain is counted anyway.
 
         Args:
-            blocks: the blocks to read.
+            line_ranges: the ranges to read.
             is_wanted: function of the CRC-32 of a document's text, which
                 returns whether to yield the document.
             max_characters: a document that is longer becomes several.
@@ -97,7 +97,7 @@ class DocumentReader:
         Raises:
             OSError, ValueError: as in `text_files.read_lossy_lines`.
         """
-        lines = self._read_lines(blocks)
+        lines = self._read_lines(line_ranges)
         for text, is_end in _split_texts(lines, max_characters):
             if not is_wanted(zlib.crc32("\n".join(text).encode())):
                 continue
@@ -107,11 +107,11 @@ class DocumentReader:
                 self.counts["num_documents"] += is_end
                 yield document
 
-    def _read_lines(self, blocks: Iterable[Block]) -> Iterator[str]:
-        """Yields the stripped lines, "" where a block ends a document."""
-        for block in blocks:
+    def _read_lines(self, line_ranges: Iterable[LineRange]) -> Iterator[str]:
+        """Yields the stripped lines, "" where a range ends a document."""
+        for line_range in line_ranges:
             lines = text_files.read_lossy_lines(
-                block.path, block.start, block.end
+                line_range.path, line_range.start, line_range.end
             )
             num_dropped = 0
             for text, num_dropped_in_line in lines:
@@ -121,7 +121,7 @@ class DocumentReader:
                     self.counts[markup] += 1
                 yield line
             self.counts["num_dropped_bytes"] += num_dropped
-            if not block.is_cut:
+            if not line_range.is_cut:
                 yield ""
 
     def _count_sentences(self, document: Document) -> None:

@@ -20,7 +20,7 @@ class EncodedVocabulary(dict[str, bytes]):
         vocab: {WordPiece: id}.
 
     Attributes:
-        words: list of the ids, as bytes, of all WordPieces, in the vocabulary's
+        encoded_ids: the ids of all WordPieces, as bytes, in the vocabulary's
             order.
     """
 
@@ -28,4 +28,4 @@ class EncodedVocabulary(dict[str, bytes]):
         for token, token_id in vocab.items():
             code = tf_examples.encode_varint(token_id)
             self[token] = Continuation(code) if token[:2] == "##" else code
-        self.words = list(self.values())
+        self.encoded_ids = list(self.values())

@@ -11,7 +11,7 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from data.io import records
+from data.io import tfrecord_files
 from data.jobs.manifest import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
@@ -77,7 +77,7 @@ def write_shards(unit: InstanceUnit) -> None:
     encoder = InstanceEncoder(reader.vocabulary, options)
     groups = _draw_groups(_read_texts(unit, reader), options)
     previous: list[Document] = []
-    with records.RecordWriter(unit.shards) as writer:
+    with tfrecord_files.RecordWriter(unit.shards) as writer:
         for group, rng in groups:
             # The random next sentences of a single document come from the group
             # before it.
@@ -88,7 +88,7 @@ def write_shards(unit: InstanceUnit) -> None:
     counts = dict(reader.counts)
     if not unit.is_evaluation:  # Only training instances are counted.
         counts |= encoder.counts
-    result: UnitResult = {"shards": writer.describe(), "counts": counts}
+    result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
     write_json(unit.result_file, result)
 
 

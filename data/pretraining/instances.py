@@ -20,7 +20,7 @@ from absl import logging
 from command_line import progress
 from data.io import tf_examples
 from data.pretraining.corpus_checks import check_and_log_counts
-from data.pretraining.corpus_parts import Block
+from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import Document, DocumentReader
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
@@ -119,11 +119,11 @@ def create_training_instances(
     # As in Google's code, a blank line ends a document, but the end of a file
     # does not.
     last = len(input_files) - 1
-    blocks = [
-        Block(path, is_cut=file_index < last)
+    line_ranges = [
+        LineRange(path, is_cut=file_index < last)
         for file_index, path in enumerate(input_files)
     ]
-    documents = list(reader.read(blocks))
+    documents = list(reader.read(line_ranges))
     check_and_log_counts(reader.counts, input_files)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)

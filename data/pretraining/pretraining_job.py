@@ -14,9 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from data.io import text_files
-from data.io.records import ShardEntry
+from data.io.tfrecord_files import ShardEntry
 from data.jobs.manifest import JobResults, Manifest, UnitResult
-from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
+from data.jobs.sharded_job import (
+    JobFiles,
+    UnitRunner,
+    create_input_entries,
+    run_units,
+)
 from data.pretraining import corpus_checks, corpus_parts
 from data.pretraining.instance_shards import (
     InstanceUnit,
@@ -33,7 +38,7 @@ _VERSION = 4
 _SHARD_BYTES = 128 << 20
 # Default number of shards of a small corpus. If the corpus is split into fewer
 # parts, there is one shard for each part.
-_FEW_SHARDS = 8
+_MIN_SHARDS = 8
 
 T = TypeVar("T")
 
@@ -55,7 +60,7 @@ def write_all_shards(
     input_files: Sequence[str],
     output_file: str,
     num_shards: int,
-    run: Runner,
+    run: UnitRunner,
 ) -> WrittenShards:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -66,7 +71,7 @@ def write_all_shards(
             names.
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
-        run: function that runs all units, as `choose_runner` returns it.
+        run: function that runs all units, as `choose_unit_runner` returns it.
 
     Raises:
         ValueError: the input contains no text, the output would replace the
@@ -78,32 +83,32 @@ def write_all_shards(
     # Fail before any file is written if the vocabulary cannot be read.
     create_encoder(options)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        output = create_output(
+        job_files = create_job_files(
             output_file,
             {**dataclasses.asdict(options), "num_shards": num_shards},
             [*input_files, options.vocab_file],
         )
-        units = _create_units(options, input_files, output, num_shards)
-        output.check_units(units)
-        if manifest := output.find_manifest():
-            output.remove_work()
+        units = _create_units(options, input_files, job_files, num_shards)
+        job_files.check_overwrites(units)
+        if manifest := job_files.find_manifest():
+            job_files.remove_work()
             return WrittenShards(manifest, is_new=False)
-        output.begin()
+        job_files.begin()
         try:
             results = run_units(units, write_shards, run, "shard")
             combined = _combine_results(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the
             # input or a flag.
-            output.discard(units)
+            job_files.discard(units)
             raise
-        return WrittenShards(output.finish(combined), is_new=True)
+        return WrittenShards(job_files.finish(combined), is_new=True)
 
 
-def create_output(
+def create_job_files(
     output_file: str, flags: Mapping[str, object], inputs: Sequence[str]
 ) -> JobFiles:
-    """Measures the inputs of a job, and returns the job's files.
+    """Returns the files of a job. Computes the checksums of its inputs.
 
     Args:
         output_file: path of the output.
@@ -118,7 +123,7 @@ def create_output(
         {
             "version": _VERSION,
             "flags": flags,
-            "inputs": measure_inputs(inputs),
+            "inputs": create_input_entries(inputs),
         },
         named_shards={"eval_shards": eval_file(output_file)},
     )
@@ -137,7 +142,7 @@ def eval_file(output_file: str) -> str:
 def _create_units(
     options: InstanceOptions,
     input_files: Sequence[str],
-    output: JobFiles,
+    job_files: JobFiles,
     num_shards: int,
 ) -> list[InstanceUnit]:
     """Assigns each unit parts of the corpus to read, and shards to write.
@@ -150,28 +155,30 @@ def _create_units(
         num_bytes = options.dupe_factor * sum(
             map(text_files.file_size, input_files)
         )
-        num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
+        num_shards = max(num_bytes // _SHARD_BYTES, _MIN_SHARDS)
         num_shards = min(num_shards, len(numbered))
-    shards = output.shard_paths(num_shards)
+    shards = job_files.shard_paths(num_shards)
     # There are as many units as parts or shards, whichever are fewer.
     num_units = min(len(numbered), num_shards)
-    shares = zip(
+    train_assignments = zip(
         _split_evenly(numbered, num_units),
         _split_evenly(shards, num_units),
         strict=True,
     )
-    eval_shares = []
+    eval_assignments = []
     if options.eval_fraction:
-        eval_shares = [(numbered, [eval_file(output.output_file)])]
+        eval_assignments = [(numbered, [eval_file(job_files.output_file)])]
     return [
         InstanceUnit(
             options=options,
             parts=dict(parts),
             shards=paths,
-            result_file=output.result_file(unit_index),
-            is_evaluation=unit_index < len(eval_shares),
+            result_file=job_files.result_file(unit_index),
+            is_evaluation=unit_index < len(eval_assignments),
         )
-        for unit_index, (parts, paths) in enumerate([*eval_shares, *shares])
+        for unit_index, (parts, paths) in enumerate(
+            [*eval_assignments, *train_assignments]
+        )
     ]
 
 

@@ -1,4 +1,4 @@
-"""Identifies and measures files of pretraining records.
+"""Fingerprints files of pretraining records, and finds their lengths.
 
 The manifest that create_pretraining_data.py wrote beside the files contains
 their checksums. Files without one are read.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import google_crc32c
 
 from command_line import progress
-from data.io import records, text_files, tf_examples
+from data.io import text_files, tf_examples, tfrecord_files
 from data.jobs.manifest import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
 from model_folders.model_entries import Fingerprint
@@ -21,7 +21,9 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 _FOOTER_SIZE = 4
 
 
-def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
+def find_masking_and_lengths(
+    files: Sequence[str],
+) -> tuple[bool, dict[str, int]]:
     """Returns (whether records contain masks, {name of a flag: length}).
 
     The flags are "max_seq_length" and "max_predictions_per_seq". For records
@@ -35,7 +37,7 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
         ValueError: a file does not contain TFRecords.
     """
     for path in files:
-        record = next(records.read_records(path), None)
+        record = next(tfrecord_files.read_records(path), None)
         if record is None:
             continue
         try:
@@ -79,7 +81,7 @@ def _read_manifest(file: str | None) -> Manifest | None:
     return manifest
 
 
-def identify_files(files: Iterable[str]) -> list[Fingerprint]:
+def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
     """Returns a fingerprint of each file of records.
 
     It tells the file from other files of the same name.
@@ -99,7 +101,7 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     """
     fingerprints: list[Fingerprint] = []
     # {path of a manifest: {name of a file: its entry}}
-    manifests: dict[str | None, dict[str, records.ShardEntry]] = {}
+    manifests: dict[str | None, dict[str, tfrecord_files.ShardEntry]] = {}
     for path in files:
         name, size = os.path.basename(path), text_files.file_size(path)
         manifest = _find_manifest(path)
@@ -109,12 +111,14 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
         if entry and entry.get("bytes") == size:
             checksum_and_ends = [entry["crc32c"], *_read_ends(path, size)]
         else:
-            checksum_and_ends = _read_all(path)
+            checksum_and_ends = _compute_checksums(path)
         fingerprints.append([name, size, *checksum_and_ends])
     return fingerprints
 
 
-def _list_entries(manifest: Manifest | None) -> dict[str, records.ShardEntry]:
+def _list_entries(
+    manifest: Manifest | None,
+) -> dict[str, tfrecord_files.ShardEntry]:
     """Returns {name of a shard: its entry}."""
     if manifest is None:
         return {}
@@ -127,14 +131,17 @@ def _read_ends(path: str, size: int) -> list[str]:
     if not size:
         return ["", ""]
     # A record ends in its checksum.
-    first = next(records.read_records(path))
+    first = next(tfrecord_files.read_records(path))
     with text_files.open_binary(path) as file:
         file.seek(size - _FOOTER_SIZE)
         last = file.read()
-    return [records.frame_record(first)[-_FOOTER_SIZE:].hex(), last.hex()]
+    return [
+        tfrecord_files.frame_record(first)[-_FOOTER_SIZE:].hex(),
+        last.hex(),
+    ]
 
 
-def _read_all(path: str) -> list[str]:
+def _compute_checksums(path: str) -> list[str]:
     """Returns the checksums of a file and of its first and last record.
 
     Checks the records in the same pass, because TensorFlow crashes if a record
@@ -143,11 +150,11 @@ def _read_all(path: str) -> list[str]:
     checksum = google_crc32c.Checksum()
     ends = ["", ""]
     tracked_records = progress.track(
-        records.read_records(path),
+        tfrecord_files.read_records(path),
         label=f"Reading {os.path.basename(path)} for its checksum:",
     )
     for record in tracked_records:
-        framed = records.frame_record(record)
+        framed = tfrecord_files.frame_record(record)
         checksum.update(framed)
         ends[1] = framed[-_FOOTER_SIZE:].hex()
         ends[0] = ends[0] or ends[1]

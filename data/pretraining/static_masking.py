@@ -69,7 +69,7 @@ def create_masked_lm_predictions(
         if random_draw() < mask_prob:
             output_tokens[index] = mask
         elif random_draw() >= same_of_others:
-            output_tokens[index] = rng.choice(vocabulary.words)
+            output_tokens[index] = rng.choice(vocabulary.encoded_ids)
     chosen.sort()
     labels = [tokens[index] for index in chosen]
     return MaskedTokens(output_tokens, chosen, labels)

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from data.io.text_files import find_set_file
 from data.sets.data_processor import DataProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
-from data.tables import dev_set
+from data.tables import data_file_split
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from files.paths import StrPath
@@ -38,7 +38,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     Args:
         data_dir: value of --data_dir, None with --data_file.
-        data: flags of --data_file.
+        data_file_options: flags of --data_file.
         options: options for reading the files.
     """
 
@@ -47,12 +47,12 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def __init__(
         self,
         data_dir: StrPath | None,
-        data: DataFileOptions,
+        data_file_options: DataFileOptions,
         options: OptionsT,
     ) -> None:
         super().__init__()
-        self._source = data.data_file or data_dir
-        self._data = data
+        self._source = data_file_options.data_file or data_dir
+        self._data_file_options = data_file_options
         self._options = options
 
     @abc.abstractmethod
@@ -65,8 +65,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         Returns:
             {purpose: examples}: both sets of --data_file, or only `purpose`.
         """
-        if self._data.data_file:
-            train, dev = self._split_file(self._data.data_file)
+        if self._data_file_options.data_file:
+            train, dev = self._split_file(self._data_file_options.data_file)
             sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
         else:
             set_name = SET_OF_PURPOSE[purpose]
@@ -83,15 +83,18 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         No file shows the rows of a train set. But --data_file, which is read as
         the train set, contains the rows of the dev set too.
         """
-        return set_name != "train" or bool(self._data.data_file)
+        return set_name != "train" or bool(self._data_file_options.data_file)
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set of --data_file."""
         examples = self._read_file(path, "train")
-        train, dev = dev_set.split_examples(
-            path, examples, self.keys_of(examples), self._data.dev_fraction
+        train, dev = data_file_split.split_examples(
+            path,
+            examples,
+            self.keys_of(examples),
+            self._data_file_options.dev_fraction,
         )
-        dev_set.log_labels(
+        data_file_split.log_labels(
             path, self._count_labels(train), self._count_labels(dev)
         )
         return train, dev

@@ -62,7 +62,7 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
         answers = read_cell(row["answers.text"], context)
         start = row.get("answers.answer_start")
     else:
-        column = text_column(row)
+        column = find_answer_column(row)
         if column is None:
             return {}
         answers = read_cell(row[column], context)
@@ -77,7 +77,7 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
     }
 
 
-def text_column(row: Mapping[str, object]) -> str | None:
+def find_answer_column(row: Mapping[str, object]) -> str | None:
     """Returns the name of the column with the only answer, None without it."""
     return next((name for name in ANSWER_NAMES if name in row), None)
 
@@ -127,10 +127,13 @@ def _answer_of(text: object, start: object) -> JsonObject:
         answer = {"answer_start": None, **text}
     elif not isinstance(text, str):
         raise ValueError(f"the answer {text!r} is not a text")
-    return {**answer, "answer_start": whole_number(answer["answer_start"])}
+    return {
+        **answer,
+        "answer_start": parse_whole_number(answer["answer_start"]),
+    }
 
 
-def whole_number(value: object) -> object:
+def parse_whole_number(value: object) -> object:
     """Returns 48 for 48.0, "48" and "48.0", and None for "" and NaN.
 
     pandas writes integers as floats if a cell of the column is empty. Other

@@ -26,7 +26,7 @@ from data.squad.final_text import (
 from data.squad.passage_windows import SquadFeatures
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
-from data.text.words import BasicTokenizer
+from data.text.wordpiece import BasicTokenizer
 
 
 class NbestEntry(TypedDict):
@@ -83,7 +83,7 @@ def decode_predictions(
         answer = decode_question(
             example, features, result_of, options, tokenizer
         )
-        answers.texts[example.qas_id] = answer.nbest[answer.chosen].text
+        answers.texts[example.qas_id] = answer.nbest[answer.chosen_index].text
         if options.version_2_with_negative:
             answers.score_diffs[example.qas_id] = answer.score_diff
         answers.nbest[example.qas_id] = with_probabilities(answer.nbest)
@@ -112,17 +112,17 @@ class Candidate(NamedTuple):
         return self.start_logit + self.end_logit
 
 
-class Answer(NamedTuple):
+class RankedCandidates(NamedTuple):
     """The best candidates for the answer to a question.
 
     Attributes:
         nbest: list of Candidates, best first, never empty.
-        chosen: index in `nbest` of the predicted answer.
+        chosen_index: index in `nbest` of the predicted answer.
         score_diff: score of no answer minus score of the best answer.
     """
 
     nbest: list[Candidate]
-    chosen: int
+    chosen_index: int
     score_diff: float
 
 
@@ -132,7 +132,7 @@ def decode_question(
     result_of: Mapping[int, RawResult],
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
-) -> Answer:
+) -> RankedCandidates:
     """Chooses the answer to one question from the logits of its windows.
 
     Args:
@@ -187,18 +187,18 @@ def _create_nbest(
 
 def _choose_answer(
     nbest: list[Candidate], null_score: float, options: DecodingOptions
-) -> Answer:
+) -> RankedCandidates:
     """Chooses between the best answer and "no answer".
 
     `null_score` is the score of no answer.
     """
     # These values remain if "no answer" is the only candidate. Google's code
     # fails in this case.
-    chosen = 0
+    chosen_index = 0
     score_diff = NO_ANSWER_SCORE_DIFF
     for index, candidate in enumerate(nbest):
         if candidate.text and candidate.start >= 0:
-            chosen = index
+            chosen_index = index
             score_diff = (
                 null_score - candidate.start_logit - candidate.end_logit
             )
@@ -206,8 +206,8 @@ def _choose_answer(
     threshold = options.null_score_diff_threshold
     if options.version_2_with_negative and score_diff > threshold:
         texts = [candidate.text for candidate in nbest]
-        chosen = texts.index("")
-    return Answer(nbest, chosen, score_diff)
+        chosen_index = texts.index("")
+    return RankedCandidates(nbest, chosen_index, score_diff)
 
 
 def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:

@@ -18,11 +18,11 @@ from data.squad.answer_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
-    add_texts,
     find_null,
     find_spans,
     first_of_equals,
     order_by_score,
+    with_texts,
 )
 from data.squad.passage_windows_graph import Passages
 from data.squad.squad_options import DecodingOptions
@@ -152,7 +152,7 @@ class SquadDecoder:
             rows = tf.range(tf.size(passages.contexts))
         # Answer one question at a time, to limit memory.
         answers: tuple[tf.Tensor, NbestLists] = tf.map_fn(
-            functools.partial(self._answer_row, windows, passages, best),
+            functools.partial(self._decode_question, windows, passages, best),
             rows,
             fn_output_signature=(
                 tf.TensorSpec([], tf.int32),
@@ -160,13 +160,17 @@ class SquadDecoder:
             ),
             parallel_iterations=1,
         )
-        chosen, lists = answers
+        chosen_indices, lists = answers
         return {
             **lists,
-            "answer": _choose(lists["nbest_texts"], chosen),
-            "probability": _choose(lists["nbest_probabilities"], chosen),
-            "start_byte": _choose(lists["nbest_start_bytes"], chosen),
-            "end_byte": _choose(lists["nbest_end_bytes"], chosen),
+            "answer": _select_each(lists["nbest_texts"], chosen_indices),
+            "probability": _select_each(
+                lists["nbest_probabilities"], chosen_indices
+            ),
+            "start_byte": _select_each(
+                lists["nbest_start_bytes"], chosen_indices
+            ),
+            "end_byte": _select_each(lists["nbest_end_bytes"], chosen_indices),
         }
 
     def _nbest_specs(self) -> dict[str, tf.TensorSpec]:
@@ -183,19 +187,19 @@ class SquadDecoder:
             "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
         }
 
-    def _answer_row(
+    def _decode_question(
         self,
         windows: Windows,
         passages: Passages,
         best: BestLogits,
         row: tf.Tensor,
     ) -> tuple[tf.Tensor, NbestLists]:
-        """Answers the question with the index `row`, as `_answer` returns."""
+        """Answers the question with the index `row`, by `_choose_answer`."""
         bounds = tf.cast([row, row + 1], tf.int64)
         start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
         question = QuestionWindows(start, end, windows, best)
         nbest, null_score = self._find_nbest(question, passages, row)
-        return self._answer(nbest, null_score)
+        return self._choose_answer(nbest, null_score)
 
     def _find_nbest(
         self, question: QuestionWindows, passages: Passages, row: tf.Tensor
@@ -215,14 +219,14 @@ class SquadDecoder:
         num_spans = tf.size(spans.texts)
         num_best = self.options.n_best_size
 
-        def add_spans(
+        def with_next_spans(
             num_read: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(num_read + num_best, num_spans)
             next_spans = spans.gather(tf.range(num_read, following))
             context = passages.contexts[row]
             nbest = nbest.concat(
-                add_texts(next_spans, context, self.use_char_offsets)
+                with_texts(next_spans, context, self.use_char_offsets)
             )
             firsts = first_of_equals(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)
@@ -234,16 +238,16 @@ class SquadDecoder:
             lambda num_read, nbest: (
                 (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
             ),
-            add_spans,
+            with_next_spans,
             (0, null.gather(tf.range(0))),
             shape_invariants=(
                 tf.TensorShape([]),
                 tf.nest.map_structure(lambda _: any_length, null),
             ),
         )
-        return self._add_null(nbest, null), null_score
+        return self._with_null(nbest, null), null_score
 
-    def _add_null(self, nbest: Spans, null: Spans) -> Spans:
+    def _with_null(self, nbest: Spans, null: Spans) -> Spans:
         """Inserts `null`, the span of "no answer", into the sorted n-best list.
 
         In SQuAD v1.1, an empty list becomes a list of only the text "empty", as
@@ -264,7 +268,7 @@ class SquadDecoder:
         is_empty = tf.cast(tf.size(nbest.texts) == 0, tf.int32)
         return nbest.concat(empty.gather(tf.range(is_empty)))
 
-    def _answer(
+    def _choose_answer(
         self, nbest: Spans, null_score: tf.Tensor
     ) -> tuple[tf.Tensor, NbestLists]:
         """Chooses the answer to one question.
@@ -272,7 +276,7 @@ class SquadDecoder:
         Returns (index of the predicted answer in the n-best list, the list).
         """
         is_answer = nbest.start_bytes >= 0
-        best = _first_true(is_answer)
+        best = _find_first_true(is_answer)
         has_answer = is_answer[best]
         null_odds = tf.where(
             has_answer,
@@ -281,7 +285,7 @@ class SquadDecoder:
         )
         if self.options.version_2_with_negative:
             has_answer &= null_odds <= self.options.null_score_diff_threshold
-        chosen = tf.where(has_answer, best, _first_true(~is_answer))
+        chosen_index = tf.where(has_answer, best, _find_first_true(~is_answer))
         size = tf.size(nbest.texts)
         padding = [[0, self.options.n_best_size + 1 - size]]
         probabilities = tf.nn.softmax(nbest.scores)
@@ -289,7 +293,7 @@ class SquadDecoder:
         def pad(values: tf.Tensor, fill: str | int) -> tf.Tensor:
             return tf.pad(values, padding, constant_values=fill)
 
-        return chosen, {
+        return chosen_index, {
             "null_odds": null_odds,
             "nbest_sizes": size,
             "nbest_texts": pad(nbest.texts, ""),
@@ -301,16 +305,16 @@ class SquadDecoder:
         }
 
 
-def _choose(values: tf.Tensor, chosen: tf.Tensor) -> tf.Tensor:
-    """Returns the chosen value of each row, [N].
+def _select_each(values: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
+    """Returns the value at the index of each row, [N].
 
-    `values` are [N, B], and `chosen`, int32 [N], are indices from 0 to B - 1.
+    `values` are [N, B], and `indices`, int32 [N], are from 0 to B - 1.
     """
-    chosen_values: tf.Tensor = tf.gather(values, chosen, batch_dims=1)
-    return chosen_values
+    selected: tf.Tensor = tf.gather(values, indices, batch_dims=1)
+    return selected
 
 
-def _first_true(values: tf.Tensor) -> tf.Tensor:
+def _find_first_true(values: tf.Tensor) -> tf.Tensor:
     """Returns the index of the first true value, or the last index."""
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))

@@ -44,7 +44,7 @@ def write_answer_report(
         texts = {
             read_field(answer, "text", str, where) for answer in answers
         } or {""}
-        judged = _judge_answer(question, answers, texts, predicted)
+        judged = _create_judged_prediction(question, answers, texts, predicted)
         outcome = "right"
         if judged.badness > 0:
             outcome = "wrong" if predicted else "missed"
@@ -58,7 +58,7 @@ def write_answer_report(
     report.write(output_file)
 
 
-def _judge_answer(
+def _create_judged_prediction(
     question: Question,
     answers: list[JsonObject],
     texts: set[str],
@@ -71,23 +71,23 @@ def _judge_answer(
     context, qa, where = question
     f1 = max(compute_f1(text, predicted) for text in texts)
     is_right = any(compute_exact(text, predicted) for text in texts)
-    right_spans = []
+    gold_spans = []
     for answer in answers:
         start = answer.get("answer_start")
         if type(start) is int:
-            right_spans.append((start, start + len(answer["text"])))
+            gold_spans.append((start, start + len(answer["text"])))
     matches = re.finditer(re.escape(predicted), context)
     predicted_spans = [match.span() for match in matches]
     # A right one comes first.
-    predicted_spans.sort(key=lambda span: span not in right_spans)
+    predicted_spans.sort(key=lambda span: span not in gold_spans)
     asked = read_field(qa, "question", str, where)
-    right_texts = " | ".join(sorted(texts)) or "none"
+    gold_texts = " | ".join(sorted(texts)) or "none"
     return JudgedPrediction(
         badness=0 if is_right else 2 - f1,
         verdict=(
-            f"{asked} Right: {right_texts}. Predicted: {predicted or 'none'}."
+            f"{asked} Right: {gold_texts}. Predicted: {predicted or 'none'}."
         ),
         text=context,
         name=qa["id"],
-        marks={"right": right_spans, "predicted": predicted_spans[:1]},
+        marks={"right": gold_spans, "predicted": predicted_spans[:1]},
     )

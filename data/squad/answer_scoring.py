@@ -78,18 +78,18 @@ def normalize_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text).split())
 
 
-def compute_exact(right_answer: str, prediction: str) -> int:
+def compute_exact(gold_answer: str, prediction: str) -> int:
     """Returns 1 if two texts are equal after normalization, else 0."""
-    return int(normalize_answer(right_answer) == normalize_answer(prediction))
+    return int(normalize_answer(gold_answer) == normalize_answer(prediction))
 
 
-def compute_f1(right_answer: str, prediction: str) -> float:
+def compute_f1(gold_answer: str, prediction: str) -> float:
     """Returns F1, the harmonic mean of a prediction's precision and recall.
 
     Precision and recall compare the words of the normalized texts. If one text
     is empty after normalization, returns 1 if both are empty, else 0.
     """
-    answer_words = normalize_answer(right_answer).split()
+    answer_words = normalize_answer(gold_answer).split()
     predicted_words = normalize_answer(prediction).split()
     if not answer_words or not predicted_words:
         return int(answer_words == predicted_words)

@@ -93,7 +93,7 @@ def find_spans(
         end_logits = np.asarray(result.end_logits[:length], np.float64)
         starts = _find_highest(start_logits, options.n_best_size)
         ends = _find_highest(end_logits, options.n_best_size)
-        spans += _form_spans(feature, starts, ends, options.max_answer_length)
+        spans += _create_spans(feature, starts, ends, options.max_answer_length)
         cls = TokenSpan(
             feature, 0, 0, float(start_logits[0]), float(end_logits[0])
         )
@@ -114,7 +114,7 @@ def _find_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
     )
 
 
-def _form_spans(
+def _create_spans(
     feature: SquadFeatures,
     starts: Mapping[int, float],
     ends: Mapping[int, float],

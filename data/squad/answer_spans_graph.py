@@ -30,7 +30,7 @@ class Spans(NamedTuple):
             or -1 for no answer.
         end_bytes: int32 [S], offset after each text's last byte, or -1 for no
             answer.
-        texts: string [S], the text of each span, "" until `add_texts` cuts it.
+        texts: string [S], the text of each span, "" until `with_texts` cuts it.
     """
 
     start_logits: tf.Tensor
@@ -200,7 +200,7 @@ def _find_valid_starts(
     indices = tf.range(
         tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
     )
-    is_best = question.windows.most_context(tokens) == indices[:, None]
+    is_best = question.windows.max_context_windows(tokens) == indices[:, None]
     return is_inside & is_best, tokens
 
 
@@ -271,7 +271,7 @@ def _find_code_points(
     )
 
 
-def add_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
+def with_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
     """Returns the spans with their texts, cut out of a passage.
 
     `context` is the passage, string []. `spans` must not contain "no answer".

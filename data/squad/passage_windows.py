@@ -19,9 +19,9 @@ import numpy as np
 from data.io import tf_examples
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import WindowOptions
-from data.text.token_windows import cut_spans, most_context
+from data.text.token_windows import cut_spans, max_context_windows
 from data.text.tokenization import FullTokenizer
-from data.text.words import BasicTokenizer
+from data.text.wordpiece import BasicTokenizer
 
 ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000
@@ -154,7 +154,7 @@ def _cut_passage(
     """
     max_span_length = options.max_seq_length - num_before - 1
     doc_spans = cut_spans(num_tokens, max_span_length, options.doc_stride)
-    best_windows = most_context(doc_spans)
+    best_windows = max_context_windows(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
         stop = start + length
         yield start, stop, (best_windows[start:stop] == window_index).tolist()

@@ -8,7 +8,7 @@ from data.sets.split_names import Purpose
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
-from data.tables.table_formats import Layout
+from data.tables.table_formats import TableLayout
 from files.paths import StrPath
 
 
@@ -31,7 +31,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
     def __init__(
         self,
         files: Mapping[Purpose, StrPath],
-        layout: Layout,
+        layout: TableLayout,
         *,
         version_2_with_negative: bool,
         use_char_offsets: bool,

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from data.io import encodings, packed_files, text_files
+from data.io import compressed_files, encodings, text_files
 from data.squad import answer_cells
 from data.tables import table_formats, tables
 from files.json_files import JsonObject, parse_json
@@ -41,7 +41,8 @@ class SquadFile(NamedTuple):
 
 
 def read_squad_file(
-    path: StrPath, layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT
+    path: StrPath,
+    layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
 ) -> SquadFile:
     """Reads the questions of a SQuAD file.
 
@@ -58,7 +59,7 @@ def read_squad_file(
 
 def read_questions(
     input_file: StrPath,
-    layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
+    layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
 ) -> Iterator[Question]:
     """Yields each question of a SQuAD file.
 
@@ -106,14 +107,14 @@ def _read_paragraphs(
 
 
 def _read_entries(
-    path: str, layout: table_formats.Layout
+    path: str, layout: table_formats.TableLayout
 ) -> Iterator[tuple[str, JsonObject]]:
     """Yields (place in the file, entry).
 
     The id of a row is its line number.
     """
     file_format = table_formats.format_of(path)
-    is_json = packed_files.name_without_packing(path).endswith(".json")
+    is_json = compressed_files.uncompressed_name(path).endswith(".json")
     text = ""
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
@@ -180,7 +181,7 @@ def _in_squad_layout(qa: object, where: str) -> JsonObject:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    column = answer_cells.text_column(qa)
+    column = answer_cells.find_answer_column(qa)
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)

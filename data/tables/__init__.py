@@ -26,6 +26,6 @@ What the columns mean:
 
 One file, two sets:
 
-    dev_set.py: splits the rows into a train set and a dev set
+    data_file_split.py: splits the rows into a train set and a dev set
     row_keys.py: decides by a row's texts in which set it is
 """

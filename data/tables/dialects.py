@@ -12,17 +12,17 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from data.tables import headers, table_checks, titles
 from data.tables.csv_records import NO_DELIMITER, Dialect
-from data.tables.table_sample import MAX_RECORDS, Sample
+from data.tables.table_sample import MAX_RECORDS, TableSample
 
 Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
 # {value of --delimiter: the character}.
-DELIMITER_CHARACTERS: dict[Delimiter, str] = {
+CHARACTER_OF_DELIMITER: dict[Delimiter, str] = {
     ",": ",",
     ";": ";",
     "tab": "\t",
     "|": "|",
 }
-DELIMITERS = tuple(DELIMITER_CHARACTERS)
+DELIMITERS = tuple(CHARACTER_OF_DELIMITER)
 
 
 class ChosenDialect(NamedTuple):
@@ -88,8 +88,8 @@ def find_dialect(
     if chosen.delimiter and is_complete:
         dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
         return TableDialect(dialect, bool(chosen.has_header), lines)
-    sample = Sample(lines)
-    hint = sample.take_hint(DELIMITER_CHARACTERS.values())
+    sample = TableSample(lines)
+    hint = sample.take_hint(CHARACTER_OF_DELIMITER.values())
     chosen = chosen._replace(delimiter=chosen.delimiter or hint)
     try:
         table_dialect = _find_in_sample(path, sample, chosen, is_tsv)
@@ -113,7 +113,7 @@ def find_common_width(widths: Sequence[int]) -> int:
 
 
 def _find_in_sample(
-    path: str, sample: Sample, chosen: ChosenDialect, is_tsv: bool
+    path: str, sample: TableSample, chosen: ChosenDialect, is_tsv: bool
 ) -> TableDialect:
     """Finds the dialect and the header by the first lines of a table.
 
@@ -139,7 +139,7 @@ def _find_in_sample(
 
 
 def _check_delimiter(
-    path: str, sample: Sample, records: Sequence[Sequence[str]]
+    path: str, sample: TableSample, records: Sequence[Sequence[str]]
 ) -> None:
     """Raises a ValueError if a mark that is no delimiter separates cells."""
     has_one_column = not any(any(row[1:]) for row in records)
@@ -164,7 +164,7 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: Sample, chosen: ChosenDialect, is_tsv: bool
+    path: str, sample: TableSample, chosen: ChosenDialect, is_tsv: bool
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
@@ -184,7 +184,7 @@ def _choose_dialect(
     text = "".join(itertools.islice(sample, MAX_RECORDS))
     delimiters = [
         delimiter
-        for delimiter in DELIMITER_CHARACTERS.values()
+        for delimiter in CHARACTER_OF_DELIMITER.values()
         if delimiter in text
     ]
     fits: dict[str, _FittingDialect] = {}
@@ -221,7 +221,10 @@ def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
 
 
 def _dialect_of_malformed(
-    path: str, sample: Sample, delimiters: Sequence[str], chosen: ChosenDialect
+    path: str,
+    sample: TableSample,
+    delimiters: Sequence[str],
+    chosen: ChosenDialect,
 ) -> Dialect:
     """Returns the dialect of a sample that no dialect fits.
 
@@ -250,7 +253,7 @@ def _dialect_of_malformed(
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 
-def _unknown_delimiter_error(path: str, sample: Sample) -> ValueError:
+def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
     first_lines = itertools.islice(sample, MAX_RECORDS)
     first_filled = next(filter(str.strip, first_lines), "")
     return ValueError(
@@ -260,7 +263,7 @@ def _unknown_delimiter_error(path: str, sample: Sample) -> ValueError:
 
 
 def _fit_delimiter(
-    sample: Sample, delimiter: str, chosen: ChosenDialect
+    sample: TableSample, delimiter: str, chosen: ChosenDialect
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""
     fits: list[_FittingDialect] = []

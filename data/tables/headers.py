@@ -46,7 +46,7 @@ _DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 _MAX_WORDS_OF_NAME = 4
 
 
-class _Column(NamedTuple):
+class _ColumnCells(NamedTuple):
     """A column of the first records of a table.
 
     Attributes:
@@ -58,7 +58,7 @@ class _Column(NamedTuple):
     below: list[str]
 
 
-class _Sign(enum.Enum):
+class _CellKind(enum.Enum):
     """The kind of a column's first cell, judged by the cells below it.
 
     Attributes:
@@ -108,7 +108,7 @@ def has_header(
     first, *rest = records
     rows = [row for row in rest if not repeats_names(row, first)]
     table = [
-        _Column(cell, _filled_cells(rows, index))
+        _ColumnCells(cell, _filled_cells(rows, index))
         for index, cell in enumerate(first)
     ]
     is_header = _is_header(table, columns)
@@ -128,7 +128,7 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
 
 
 def _is_header(
-    table: Sequence[_Column], columns: Collection[str]
+    table: Sequence[_ColumnCells], columns: Collection[str]
 ) -> bool | None:
     """Returns whether the first record names the columns, None if unknown.
 
@@ -140,33 +140,34 @@ def _is_header(
         for column in table
     )
     may_be_numbers = not has_text and _numbers_may_be_names(table)
-    signs = {
-        _sign_of(column, columns, has_text, may_be_numbers) for column in table
+    kinds = {
+        _kind_of_first_cell(column, columns, has_text, may_be_numbers)
+        for column in table
     }
     # `price` above 10 and 12 is a name, but 7 beside it is above 5 and 9.
-    if _Sign.NAME in signs and signs & {_Sign.VALUE, _Sign.RECURS}:
+    if _CellKind.NAME in kinds and kinds & {_CellKind.VALUE, _CellKind.RECURS}:
         return None
     # `price` above 10 and 12 is a name, and no cell is of a row.
-    if _Sign.NAME in signs:
+    if _CellKind.NAME in kinds:
         return True
     # `remark` above texts of many words is hardly one of the texts.
     if any(map(_is_word_above_texts, table)):
         return None
     # 7 above 5 and 9 is of a row, whatever else recurs.
-    if _Sign.VALUE in signs:
+    if _CellKind.VALUE in kinds:
         return False
     # `spam` above ham and spam may name its column. A text beside it does not.
-    if _Sign.RECURS in signs and has_text:
+    if _CellKind.RECURS in kinds and has_text:
         return False
     return None
 
 
-def _sign_of(
-    column: _Column,
+def _kind_of_first_cell(
+    column: _ColumnCells,
     names: Collection[str],
     has_text: bool,
     may_be_numbers: bool,
-) -> _Sign:
+) -> _CellKind:
     """Returns what the first cell of a column is.
 
     The first rule that fits decides.
@@ -181,38 +182,38 @@ def _sign_of(
     may_be_name = may_be_numbers and is_number(column.first)
     # 7 above 5 and 9 is a value.
     if _is_value_above_values(column) and not may_be_name:
-        return _Sign.VALUE
+        return _CellKind.VALUE
     # `price` above 10 and 12 is a name, but a text beside it is of a row.
     if _is_word_above_values(column) and not has_text:
-        return _Sign.NAME
+        return _CellKind.NAME
     # `kind` above ham, ham, spam and spam is a name. Beside a text, it may be a
     # rare label.
     if _is_above_labels(column) and not has_text:
-        return _Sign.NAME
+        return _CellKind.NAME
     # `spam` above ham and spam may be a label, as they are.
     if _has_first_below(column):
-        return _Sign.RECURS
+        return _CellKind.RECURS
     # `title` above any other cells is a name.
     if column.first not in column.below and is_usual_name(column.first, names):
-        return _Sign.NAME
-    return _Sign.NOTHING
+        return _CellKind.NAME
+    return _CellKind.NOTHING
 
 
-def _is_value_above_values(column: _Column) -> bool:
+def _is_value_above_values(column: _ColumnCells) -> bool:
     """Returns whether a number is above numbers, or a date above dates."""
     if _are_numbers(column.below):
         return is_number(column.first)
     return _are_dates(column.below) and _is_date(column.first)
 
 
-def _is_word_above_values(column: _Column) -> bool:
+def _is_word_above_values(column: _ColumnCells) -> bool:
     """Returns whether a word is above numbers or dates."""
     are_values = _are_numbers(column.below) or _are_dates(column.below)
     is_word = not _is_missing(column.first)
     return are_values and is_word and not _is_value_above_values(column)
 
 
-def _is_above_labels(column: _Column) -> bool:
+def _is_above_labels(column: _ColumnCells) -> bool:
     """Returns whether each word below recurs, but the first cell does not.
 
     For example, `kind` is above the labels ham, spam, ham and spam.
@@ -224,7 +225,7 @@ def _is_above_labels(column: _Column) -> bool:
     return len(below) > 3 and min(counts.values()) > 1 and first not in counts
 
 
-def _numbers_may_be_names(table: Sequence[_Column]) -> bool:
+def _numbers_may_be_names(table: Sequence[_ColumnCells]) -> bool:
     """Returns whether the numbers of a first row may be names of columns.
 
     They are years above other numbers, or numbers at one distance. An empty
@@ -234,7 +235,7 @@ def _numbers_may_be_names(table: Sequence[_Column]) -> bool:
     """
     # pandas writes the year 2013 as 2013.0 if a name is empty.
     numbers = [
-        _Column(column.first.strip().removesuffix(".0"), column.below)
+        _ColumnCells(column.first.strip().removesuffix(".0"), column.below)
         for column in table
         if is_number(column.first)
     ]
@@ -250,7 +251,7 @@ def _numbers_may_be_names(table: Sequence[_Column]) -> bool:
     )
 
 
-def _is_year_above_others(column: _Column) -> bool:
+def _is_year_above_others(column: _ColumnCells) -> bool:
     is_year = _YEAR.fullmatch
     return bool(is_year(column.first)) and not all(map(is_year, column.below))
 
@@ -295,11 +296,11 @@ def _is_missing(cell: str) -> bool:
     return not cell.strip() or cell.strip().casefold() in _MISSING
 
 
-def _has_first_below(column: _Column) -> bool:
+def _has_first_below(column: _ColumnCells) -> bool:
     return column.first in column.below and not _is_missing(column.first)
 
 
-def _is_word_above_texts(column: _Column) -> bool:
+def _is_word_above_texts(column: _ColumnCells) -> bool:
     """Returns whether one word stands above texts of many words each."""
     first, below = column
     num_words = sum(len(cell.split()) for cell in below)

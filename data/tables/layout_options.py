@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from command_line import flags
 from data.tables.dialects import DELIMITERS, Delimiter
-from data.tables.table_formats import Layout, TableFormat
+from data.tables.table_formats import TableFormat, TableLayout
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class LayoutOptions:
         file_format: TableFormat | None = None,
         has_header: bool | None = True,
         columns: Sequence[str] = (),
-    ) -> Layout:
+    ) -> TableLayout:
         """Returns how tables are written.
 
         Args:
@@ -55,7 +55,7 @@ class LayoutOptions:
         """
         if self.has_header is not None:
             has_header = self.has_header
-        return Layout(
+        return TableLayout(
             file_format,
             self.quoting,
             self.delimiter,

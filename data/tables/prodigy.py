@@ -16,7 +16,7 @@ _DECISION_COLUMN = "answer"
 _DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
 
 # A tuple whose last element is a row, {column: cell}.
-PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
+PlacedRowT = TypeVar("PlacedRowT", bound=tuple[Any, ...])
 
 
 def is_left_out(row: Mapping[str, object]) -> bool:
@@ -26,9 +26,9 @@ def is_left_out(row: Mapping[str, object]) -> bool:
 
 def read_accepted_rows(
     path: StrPath,
-    rows: Iterable[PlacedRow],
+    rows: Iterable[PlacedRowT],
     columns_of_flags: Collection[str] = (),
-) -> Iterator[PlacedRow]:
+) -> Iterator[PlacedRowT]:
     """Yields the rows that an annotator accepted in Prodigy.
 
     The rejected and ignored rows are left out, and their number is logged. Rows
@@ -49,7 +49,7 @@ def read_accepted_rows(
         yield from first_rows
         yield from rows
         return
-    undecided_rows: list[PlacedRow] = []
+    undecided_rows: list[PlacedRowT] = []
     for placed in itertools.chain(first_rows, rows):
         undecided_rows.append(placed)
         if placed[-1].get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:

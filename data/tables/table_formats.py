@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import IO, Literal, NamedTuple, TypeAlias, get_args
 
-from data.io import encodings, packed_files, text_files
+from data.io import compressed_files, encodings, text_files
 from data.tables import (
     csv_records,
     dialects,
@@ -40,7 +40,7 @@ FORMAT_OF_ENDING: dict[str, TableFormat] = {
 Row = json_tables.NumberedRow
 
 
-class Layout(NamedTuple):
+class TableLayout(NamedTuple):
     """The format, the marks and the header of a table.
 
     Attributes:
@@ -71,7 +71,7 @@ class Layout(NamedTuple):
     columns: tuple[str, ...] = ()
 
 
-DEFAULT_LAYOUT = Layout()
+DEFAULT_LAYOUT = TableLayout()
 
 # Number of rows of a workbook that show whether the first names the columns.
 _NUM_WORKBOOK_ROWS = 200
@@ -82,7 +82,7 @@ def format_of(path: StrPath) -> TableFormat | None:
 
     Upper case does not matter. An ending such as .gz is skipped.
     """
-    name = packed_files.name_without_packing(path)
+    name = compressed_files.uncompressed_name(path)
     return next(
         (
             FORMAT_OF_ENDING[end]
@@ -93,7 +93,9 @@ def format_of(path: StrPath) -> TableFormat | None:
     )
 
 
-def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:
+def read_rows(
+    path: StrPath, layout: TableLayout = DEFAULT_LAYOUT
+) -> Iterator[Row]:
     """Yields each row of a table, or an error for a malformed row.
 
     Args:
@@ -139,7 +141,7 @@ def read_text_rows(
 def _read_lines(
     path: StrPath,
     lines: IO[str],
-    layout: Layout,
+    layout: TableLayout,
     file_format: TableFormat | None,
 ) -> Iterator[Row]:
     if file_format in ("csv", "tsv"):
@@ -153,7 +155,7 @@ def _read_json(
     path: StrPath,
     lines: IO[str],
     file_format: TableFormat | None,
-    layout: Layout,
+    layout: TableLayout,
 ) -> Iterator[Row]:
     numbered = enumerate(lines, 1)
     first_lines, kind = json_tables.find_text_kind(
@@ -173,7 +175,7 @@ def _read_json(
 def _read_separated(
     path: StrPath,
     lines: IO[str],
-    layout: Layout,
+    layout: TableLayout,
     file_format: Literal["csv", "tsv"],
 ) -> Iterator[Row]:
     """Yields the rows of CSV or TSV."""
@@ -249,7 +251,7 @@ def _find_wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
     return None
 
 
-def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
+def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[Row]:
     """Yields the rows of a sheet of Excel."""
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]

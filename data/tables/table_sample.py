@@ -18,7 +18,7 @@ _CELL_OF_DOUBLED_QUOTES = re.compile(r'"(?=.*"").*"', re.DOTALL)
 _DELIMITER_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
-class Sample:
+class TableSample:
     """The first lines of a table. It reads no more lines than needed.
 
     Attributes:

@@ -1,9 +1,9 @@
 """Reads the rows of tables, checks their columns, and adds answers to rows.
 
 Training and predict.py both use this reader. table_formats.py knows the formats
-of tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table
-of any size needs only the memory of a few rows, unless it is a JSON list or a
-workbook. Errors name the file and the line.
+of tables: CSV, TSV, JSON, Excel, Parquet and plain text, compressed or not. A
+table of any size needs only the memory of a few rows, unless it is a JSON list
+or a workbook. Errors name the file and the line.
 """
 
 import difflib
@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
-    Layout,
     Row,
+    TableLayout,
     format_of,
     read_rows,
 )
@@ -37,7 +37,9 @@ class Table:
         layout: how the table is written.
     """
 
-    def __init__(self, path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> None:
+    def __init__(
+        self, path: StrPath, layout: TableLayout = DEFAULT_LAYOUT
+    ) -> None:
         self.path = path
         self.layout = layout
         self._rows = read_rows(path, layout)
@@ -149,7 +151,7 @@ def check_columns(
             )
 
 
-def add_answer(
+def with_answer(
     row: Mapping[str, object],
     answer: Mapping[str, object],
     columns: Collection[str] = (),
@@ -160,7 +162,7 @@ def add_answer(
     field, the answer's field gets the prefix `predicted_`.
 
     Examples:
-        >>> add_answer({"text": "Hi", "label": "a"}, {"label": "b"})
+        >>> with_answer({"text": "Hi", "label": "a"}, {"label": "b"})
         {'text': 'Hi', 'label': 'a', 'predicted_label': 'b'}
     """
 

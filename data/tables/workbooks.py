@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from absl import logging
 
-from data.io import packed_files, text_files
+from data.io import compressed_files, text_files
 from files.paths import StrPath
 from imports.installation import install_command
 
@@ -46,8 +46,8 @@ def read_sheet(
         ValueError: the workbook is damaged, there is no such sheet, a formula
             has no value, or the package is not installed.
     """
-    with text_files.open_binary(path) as packed:
-        data = packed.read()
+    with text_files.open_binary(path) as file:
+        data = file.read()
     rows = _read_sheet_rows(path, data, sheet)
     yield from _without_empty(path, rows, empty_is_gap)
 
@@ -66,8 +66,8 @@ def _read_sheet_rows(
             "UTF-8"
         ) from None
     # .xlsx itself is one of the kinds that are no text.
-    if re.match(packed_files.OLD_WORKBOOK, data):
-        packed_files.check_is_text(data, path)
+    if re.match(compressed_files.OLD_WORKBOOK, data):
+        compressed_files.check_is_text(data, path)
     file = io.BytesIO(data)
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(file)

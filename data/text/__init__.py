@@ -3,7 +3,7 @@
 In Python:
 
     tokenization.py: `FullTokenizer`, the reference for all others
-    words.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`
+    wordpiece.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`
     tokenizer_loading.py: the tokenizer that fits a model, or that flags select
     characters.py: classifies and cleans characters
     special_tokens.py: keeps special tokens such as [MASK] whole

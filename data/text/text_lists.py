@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 
-class Column(Protocol):
+class HasToList(Protocol):
     """An array of NumPy, or a column of pandas."""
 
     def tolist(self) -> Any:  # noqa: ANN401  a list, or the value of a scalar
@@ -19,7 +19,9 @@ class HasNumpy(Protocol):
 
 
 # A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.
-TextsLike: TypeAlias = str | bytes | Sequence[str | bytes] | Column | HasNumpy
+TextsLike: TypeAlias = (
+    str | bytes | Sequence[str | bytes] | HasToList | HasNumpy
+)
 
 
 def to_list(texts: TextsLike) -> list[str]:

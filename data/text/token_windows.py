@@ -105,7 +105,7 @@ def cut_spans(
     return doc_spans
 
 
-def most_context(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
+def max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     """Finds the window that contains the most context around each token.
 
     The context is the number of tokens to the token's left or to its right in

@@ -65,10 +65,10 @@ class Windows(NamedTuple):
         ids = join_parts(tokenizer, [query, window])
         return pad_ids(ids, self.first_positions, max_seq_length)
 
-    def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
+    def max_context_windows(self, tokens: tf.Tensor) -> tf.Tensor:
         """Finds the window that contains the most context around each token.
 
-        `token_windows.most_context` defines the context.
+        `token_windows.max_context_windows` defines the context.
 
         Args:
             tokens: int64 of any shape, indices of tokens, from 0 to P - 1.

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from data.arrays import IntArray
-from data.io import packed_files, text_files
+from data.io import compressed_files, text_files
 from data.text import casing, special_tokens, text_lists, vocabulary_checks
 from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
-from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
+from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
 from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 from model_folders.model_entries import TokenizerIdentity
 from model_folders.preset_reading import read_preset
@@ -93,7 +93,7 @@ class FullTokenizer:
             self.vocab_bytes: bytes = file.read().removeprefix(BOM_UTF8)
         self.stated_casing: bool | None = None
         path = os.fspath(vocab_file)
-        if packed_files.name_without_packing(path).endswith(".json"):
+        if compressed_files.uncompressed_name(path).endswith(".json"):
             self.vocab_bytes, stated = parse_tokenizer(self.vocab_bytes, path)
             if do_lower_case not in (None, stated):
                 raise ValueError(
@@ -169,7 +169,7 @@ class FullTokenizer:
         folder = os.path.dirname(self.vocab_file)
         neighbor = os.path.join(folder, "tokenizer.json")
         if os.path.isfile(neighbor):
-            self.check_same_words(neighbor)
+            self.check_same_vocab(neighbor)
         self.set_casing(casing.find_casing(self, do_lower_case, preset))
 
     def keep_special_tokens(self, is_kept: bool) -> None:
@@ -230,7 +230,7 @@ class FullTokenizer:
             self.vocab_file, self.tokens, special_tokens, vocab_size
         )
 
-    def check_same_words(self, other: str, source: str = "") -> None:
+    def check_same_vocab(self, other: str, source: str = "") -> None:
         """Checks that another file contains the same WordPieces.
 
         This vocabulary may have words instead of entries [unusedN] of `other`,

@@ -21,7 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from data.text import ragged, special_tokens, unicode_tables
-from data.text.wordpiece_graph import WordpieceTable
+from data.text.wordpiece_graph import WordpieceTrie
 
 
 class Characters(NamedTuple):
@@ -105,7 +105,7 @@ class TokenizerLayer(keras.layers.Layer):
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
-        self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
+        self._trie = WordpieceTrie(self.vocab, self.id_of("[UNK]"))
         # Create one tf.function, so that all models that contain this layer use
         # the same graph.
         self._graph = tf.function(
@@ -193,7 +193,7 @@ class TokenizerLayer(keras.layers.Layer):
         # that is a word of its own, such as punctuation.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        ids, ends = self._table.split(chars.code_points, begins)
+        ids, ends = self._trie.split(chars.code_points, begins)
         # Run this step after `split`, so that the two steps do not need memory
         # at the same time. TensorFlow skips it if only the ids are used.
         with tf.control_dependencies([ends]):

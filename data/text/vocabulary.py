@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from command_line import progress
 from data.text import characters
-from data.text.words import BasicTokenizer, WordpieceTokenizer
+from data.text.wordpiece import BasicTokenizer, WordpieceTokenizer
 
 # Maximum number of distinct words in memory. Above this number, words that
 # occurred only once are dropped.

@@ -26,7 +26,7 @@ _FIRST, _FURTHER = 0, 1
 
 
 class _LoopState(NamedTuple):
-    """The words that `WordpieceTable._read` reads, and what it has found.
+    """The words that `WordpieceTrie._read` reads, and what it has found.
 
     N = number of words that are being read.
 
@@ -48,7 +48,7 @@ class _LoopState(NamedTuple):
     ends: tf.TensorArray
 
 
-class WordpieceTable:
+class WordpieceTrie:
     """Splits words into the longest WordPieces that match, from the left.
 
     The characters of the WordPieces form two trees (tries). One table contains

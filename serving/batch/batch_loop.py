@@ -272,7 +272,7 @@ def _create_row(
     if isinstance(reply, Failure):
         fields: dict[str, object] = {"file": item.file} if item.file else {}
         fields |= {"line": item.line, "error": str(reply.error)}
-        cells = tables.add_answer(row, fields, row_options.taken_names)
+        cells = tables.with_answer(row, fields, row_options.taken_names)
         return AnswerRow(cells, Status.FAILED)
     if not reply:
         return AnswerRow(row, Status.EMPTY)
@@ -287,7 +287,7 @@ def _create_row(
         for name in row_options.output_fields or reply
         if name in reply and name not in repeated
     }
-    return AnswerRow(tables.add_answer(row, kept, row_options.taken_names))
+    return AnswerRow(tables.with_answer(row, kept, row_options.taken_names))
 
 
 def _with_column_error(item: Item) -> Item:

@@ -13,7 +13,7 @@ from absl import logging
 
 from command_line import signals
 from data.io import text_files
-from data.jobs.sharded_job import choose_runner
+from data.jobs.sharded_job import choose_unit_runner
 from files.paths import is_remote
 from serving.batch import batch_loop, request_files
 from serving.batch.bulk.answer_settings import AnswerSettings
@@ -188,7 +188,7 @@ def answer_in_bulk(
             "files: set --input_file, and --output_file to a local path"
         )
     settings = _create_settings(config, answer_format)
-    run = choose_runner(config.num_processes, beam_options)
+    run = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = answer_files(
             settings, paths, output_file, config.num_shards or 0, run

@@ -12,7 +12,7 @@ from serving.batch.row_parser import RowParser
 from serving.tasks.request_fields import LIST_NAMES, Request
 from serving.tasks.text_task import AnyTextTask
 
-_DEFAULT_LAYOUT = table_formats.Layout(has_header=None)
+_DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
 # The cells of a request that comes from no row. Nobody can add any.
 NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
 
@@ -78,7 +78,7 @@ def read_requests(
     task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
-    layout: table_formats.Layout = _DEFAULT_LAYOUT,
+    layout: table_formats.TableLayout = _DEFAULT_LAYOUT,
     trained_columns: Sequence[str | None] = (),
     file_names: Sequence[str] | None = None,
 ) -> Iterator[Item]:

@@ -102,7 +102,7 @@ def _decode_answer(
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]
-    reply = _describe_answer(example.context, *best[answer.chosen])
+    reply = _describe_answer(example.context, *best[answer.chosen_index])
     reply["null_odds"] = float(answer.score_diff)
     if task_flags.n_best > 1:
         reply["n_best"] = [

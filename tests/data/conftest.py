@@ -28,4 +28,4 @@ def tokenizer(create_tokenizer):
 @pytest.fixture
 def small_parts(monkeypatch):
     """Cuts the sample corpora into parts, too."""
-    monkeypatch.setattr(corpus_parts, "_LEAST_PART_BYTES", 300)
+    monkeypatch.setattr(corpus_parts, "_MIN_PART_BYTES", 300)

@@ -8,7 +8,7 @@ from data.report import (
     Report,
     create_heading,
     find_outcomes,
-    interval_of,
+    wilson_interval,
 )
 from tests.support.report_page import ReportPage
 
@@ -24,12 +24,12 @@ from tests.support.report_page import ReportPage
     ],
 )
 def test_the_interval_is_wilsons(num_right, num_examples, expected):
-    interval = interval_of(num_right, num_examples)
+    interval = wilson_interval(num_right, num_examples)
     assert interval == pytest.approx(expected, abs=1e-4)
 
 
 def test_answers_are_right_wrong_or_missed():
-    outcomes = find_outcomes(right=["a", "b"], predicted=["c", "a", "c"])
+    outcomes = find_outcomes(gold=["a", "b"], predicted=["c", "a", "c"])
     assert outcomes == [("wrong", "c"), ("right", "a"), ("missed", "b")]
 
 

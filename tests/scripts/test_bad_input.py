@@ -12,7 +12,7 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from data.io import records, tf_examples
+from data.io import tf_examples, tfrecord_files
 from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
@@ -58,12 +58,13 @@ def wrong_files(tmp_path_factory, tiny):
     (folder / "changed.tfrecord").write_bytes(changed)
     # TensorFlow's reader crashes there.
     framed = map(
-        records.frame_record, records.read_records(tiny / "train.tfrecord")
+        tfrecord_files.frame_record,
+        tfrecord_files.read_records(tiny / "train.tfrecord"),
     )
     lies = b"".join([*itertools.islice(framed, 20), create_header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)
     squad = tf_examples.encode_example({"unique_ids": [1]})
-    (folder / "other.tfrecord").write_bytes(records.frame_record(squad))
+    (folder / "other.tfrecord").write_bytes(tfrecord_files.frame_record(squad))
     tf1.write_checkpoint(folder / "cut.ckpt", {"global_step": tf.Variable(0)})
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
     return folder

@@ -76,8 +76,8 @@ def test_typing_errors_are_errors(tmp_path, arguments, flags, part):
     ["", "--direct_num_workers=2 --direct_running_mode=multi_processing"],
 )
 def test_an_error_of_a_worker_is_one_line(tmp_path, monkeypatch, arguments):
-    packed = gzip.compress(b"One text.\nTwo.\n\n" * 1000)
-    (tmp_path / "corpus.txt.gz").write_bytes(packed[:-9])
+    compressed = gzip.compress(b"One text.\nTwo.\n\n" * 1000)
+    (tmp_path / "corpus.txt.gz").write_bytes(compressed[:-9])
     local = run_on_beam(
         tmp_path, pipeline=None, input_file="corpus.txt.gz"
     ).error

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from data.io import feature_specs, records, tfrecords
+from data.io import feature_specs, record_datasets, tfrecord_files
 from tests.support import golden, script_runner, shards
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
@@ -42,7 +42,9 @@ def test_records_are_those_of_the_original(case, tmp_path):
         case["max_seq_length"], case["max_predictions_per_seq"]
     )
     for index, path in enumerate(output_files):
-        read = tfrecords.decode_batch(list(records.read_records(path)), spec)
+        read = record_datasets.decode_batch(
+            list(tfrecord_files.read_records(path)), spec
+        )
         assert set(read) == set(recorded)
         for name in recorded:
             # Record i is in file i mod 2.
@@ -77,8 +79,10 @@ def test_shards_are_written_once(corpus):
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
-    tfrecords.check_records(files, feature_specs.pretraining_features(128, 20))
-    count = records.count_records(files)
+    record_datasets.check_records(
+        files, feature_specs.pretraining_features(128, 20)
+    )
+    count = tfrecord_files.count_records(files)
     assert count > 1000
     assert f"{count:,} instances" in done.stdout
     # The second time nothing is left to do, and other flags are noticed.
@@ -136,7 +140,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     assert len(written) < 8
     assert not list(corpus.parent.glob("*.manifest.json"))
     for shard in written:
-        records.count_records([str(shard)])
+        tfrecord_files.count_records([str(shard)])
     made = {shard: shard.read_bytes() for shard in written}
     # A shard that was written just before the end has no result yet.
     done = {

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import records
+from data.io import tfrecord_files
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
@@ -159,10 +159,12 @@ def test_a_run_resumes_without_and_with_the_lengths(
 def test_a_resume_on_records_of_equal_name_size_and_time_is_an_error(
     tmp_path, pretraining_flags
 ):
-    made = [*records.read_records(pretraining_flags["input_file"])]
+    made = [*tfrecord_files.read_records(pretraining_flags["input_file"])]
 
     def write(order):
-        with records.RecordWriter([str(tmp_path / "made.tfrecord")]) as writer:
+        with tfrecord_files.RecordWriter(
+            [str(tmp_path / "made.tfrecord")]
+        ) as writer:
             for record in order:
                 writer.write(record)
         os.utime(tmp_path / "made.tfrecord", (1, 1))

@@ -16,7 +16,7 @@ import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from data.io import feature_specs, records, tfrecords
+from data.io import feature_specs, record_datasets, tfrecord_files
 from data.jobs import workers
 from data.jobs.manifest import Manifest
 from data.pretraining import pretraining_job
@@ -70,7 +70,7 @@ def create_header(length: int) -> bytes:
     """Returns the header of a TFRecord, which may lie about its length."""
     packed = struct.pack("<Q", length)
     # A header ends like a record: with the checksum of what is before.
-    return packed + records.frame_record(packed)[-4:]
+    return packed + tfrecord_files.frame_record(packed)[-4:]
 
 
 def write_documents(path: Path, number: int, num_lines: int) -> set[int]:
@@ -92,15 +92,15 @@ def read_checksums(manifest: Manifest) -> list[str]:
 
 
 def read_shards(
-    manifest: Manifest, spec: feature_specs.Spec | None = None
+    manifest: Manifest, spec: feature_specs.RecordSpec | None = None
 ) -> dict[str, NDArray[Any]]:
     """Returns {feature: array} of the records of all shards."""
     serialized = [
         record
         for shard in manifest["shards"]
-        for record in records.read_records(shard["path"])
+        for record in tfrecord_files.read_records(shard["path"])
     ]
-    features = tfrecords.decode_batch(
+    features = record_datasets.decode_batch(
         tf.constant(serialized),
         spec or feature_specs.pretraining_features(64, 10),
     )

@@ -200,7 +200,7 @@ class FineTuningConfig(TrainingConfig):
 class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
 
-    data: DataFileOptions = group(DataFileOptions)
+    data_file_options: DataFileOptions = group(DataFileOptions)
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set. It counts what is right "
@@ -210,7 +210,7 @@ class DataFileConfig(FineTuningConfig):
     @property
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
-        return self.data.data_file
+        return self.data_file_options.data_file
 
     @property
     def required_data_source(self) -> str:

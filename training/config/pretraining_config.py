@@ -8,7 +8,7 @@ from command_line.groups import ModelFlags
 from command_line.path_flags import PathKind
 from data.io.text_files import expand_patterns
 from data.pretraining.pretraining_options import MaskingOptions
-from data.pretraining.record_files import find_lengths
+from data.pretraining.record_files import find_masking_and_lengths
 from training.config.training_config import TrainingConfig
 
 
@@ -114,7 +114,7 @@ def adapt_to_records(
         if not (pattern := getattr(options, flag)):
             continue
         files = expand_patterns(pattern, flag)
-        is_masked, lengths = find_lengths(files)
+        is_masked, lengths = find_masking_and_lengths(files)
         for name, length in lengths.items():
             value = values.setdefault(name, length)
             # Training masks records without masks as the flag says.

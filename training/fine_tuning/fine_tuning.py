@@ -5,7 +5,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 
 import time
 
-from data.io import tfrecords
+from data.io import record_datasets
 from training.fine_tuning.ending import (
     finish_fine_tuning,
     finish_without_scores,
@@ -56,7 +56,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     first_step = trainer.run_weights.global_step
     evaluate = create_fine_tuning_evaluation(task, splits)
     records = [split.records for split in splits.values()]
-    with tfrecords.naming_wrong_records(records):
+    with record_datasets.named_record_errors(records):
         if plan.num_steps:
             _train(
                 task,

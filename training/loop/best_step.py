@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import tfrecords
+from data.io import record_datasets
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.results import Scores, overall_scores
 from training.loop.callbacks import Callback, Logs
@@ -160,7 +160,7 @@ def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
 
 def train_and_evaluate(
     trainer: Trainer,
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     num_train_steps: int,
     evaluate: Evaluate,
     rule: BestStepRule,

@@ -13,7 +13,7 @@ import tensorflow as tf
 from absl import logging
 
 from command_line import progress
-from data.io import tfrecords
+from data.io import record_datasets
 from model_folders.results import Scores
 from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
@@ -74,7 +74,7 @@ class Trainer(BatchPredictor):
 
     def fit(
         self,
-        records: tfrecords.Records,
+        records: record_datasets.Records,
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
         epochs: float | None = None,
@@ -156,7 +156,7 @@ class Trainer(BatchPredictor):
 
     def _run_until_stopped(
         self,
-        records: tfrecords.Records,
+        records: record_datasets.Records,
         callbacks: Sequence[Callback],
         stop: threading.Event,
         epochs: float | None,
@@ -275,7 +275,7 @@ class Trainer(BatchPredictor):
         return self._required_train_step.strategy
 
     def create_dataset(
-        self, records: tfrecords.Records
+        self, records: record_datasets.Records
     ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
         """Returns the batches of the steps that are left.
 
@@ -283,7 +283,7 @@ class Trainer(BatchPredictor):
         The order of records depends only on the seed and the epoch.
         """
         size = self.config.batch_size
-        return tfrecords.create_dataset(
+        return record_datasets.create_dataset(
             records,
             size,
             is_training=True,

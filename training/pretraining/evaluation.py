@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import modeling
 from data.arrays import FeatureArrays, FloatArray
-from data.io import tfrecords
+from data.io import record_datasets
 from model_folders.results import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import Tensor
@@ -39,7 +39,7 @@ class MaskedCounts:
 
 def create_pretraining_evaluation(
     config: PretrainingConfig,
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     counts: MaskedCounts,
 ) -> Evaluate:
     """Returns a function (trainer) -> metrics on the records.
@@ -54,7 +54,7 @@ def create_pretraining_evaluation(
     )
 
     def evaluate(trainer: Trainer) -> Scores:
-        dataset = tfrecords.create_dataset(
+        dataset = record_datasets.create_dataset(
             records,
             config.pretraining.eval_batch_size,
             is_training=False,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import modeling
-from data.io import tfrecords
+from data.io import record_datasets
 from data.pretraining import record_files
 from model_folders.model_entries import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
@@ -40,7 +40,7 @@ def create_pretraining_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.identify_files(records.eval.files)
+        dev_set = record_files.fingerprint_records(records.eval.files)
     return RunPlan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
@@ -62,7 +62,7 @@ def _find_num_steps(config: PretrainingConfig) -> NumSteps | None:
 
 def _find_settings_to_record(
     start: StartingPoint[PretrainingConfig],
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     dev_set: list[Fingerprint],
 ) -> TrainingSettings:
     """Returns the settings for model.json: those of the weights' training.
@@ -82,7 +82,7 @@ def _find_settings_to_record(
 
 def list_pretraining_settings(
     start: StartingPoint[PretrainingConfig],
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     dev_set: list[Fingerprint],
 ) -> TrainingSettings:
     """Returns the settings of the training, for model.json.
@@ -93,7 +93,7 @@ def list_pretraining_settings(
         dev_set: identity of the records of --eval_input_file.
     """
     settings = fingerprints.settings_of_start(start)
-    settings["input_file"] = record_files.identify_files(records.files)
+    settings["input_file"] = record_files.fingerprint_records(records.files)
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
     return settings

@@ -5,7 +5,7 @@ import time
 from absl import logging
 
 import modeling
-from data.io import tfrecords
+from data.io import record_datasets
 from model_folders import identity
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
@@ -52,7 +52,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     counts = MaskedCounts()
     evaluate = create_pretraining_evaluation(config, records.eval, counts)
     results: Scores = {}
-    with tfrecords.naming_wrong_records(records):
+    with record_datasets.named_record_errors(records):
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
@@ -92,7 +92,7 @@ def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
 def _train(
     config: PretrainingConfig,
     trainer: Trainer,
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     evaluate: Evaluate,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so.

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import feature_specs, tfrecords
-from data.io.records import count_records
+from data.io import feature_specs, record_datasets
 from data.io.text_files import expand_patterns
+from data.io.tfrecord_files import count_records
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from training.config.pretraining_config import PretrainingConfig
@@ -23,8 +23,8 @@ class PretrainingRecords(NamedTuple):
             flag, those of --input_file.
     """
 
-    train: tfrecords.Records
-    eval: tfrecords.Records
+    train: record_datasets.Records
+    eval: record_datasets.Records
 
 
 def find_all_records(
@@ -47,7 +47,7 @@ def find_all_records(
 
 def _find_records(
     start: StartingPoint[PretrainingConfig], name: str, pattern: str
-) -> tfrecords.Records:
+) -> record_datasets.Records:
     """Finds and checks the records of --input_file or --eval_input_file.
 
     Args:
@@ -62,7 +62,7 @@ def _find_records(
     config = start.config
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
-    if tfrecords.are_masked(files):
+    if record_datasets.are_masked(files):
         if name == "input_file":
             _check_masking_flags(start, files[0])
         dynamic_masking = None
@@ -75,16 +75,16 @@ def _find_records(
         spec = feature_specs.unmasked_features(
             config.pretraining.max_seq_length
         )
-    spec = feature_specs.bounded(
+    spec = feature_specs.with_id_bounds(
         spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
     )
-    tfrecords.check_records(files, spec)
+    record_datasets.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_files.identify_files` checks all records.
+        # training, `record_files.fingerprint_records` checks all records.
         flags = config.pretraining
         count_records(files, flags.max_eval_steps * flags.eval_batch_size)
-    return tfrecords.Records(files, spec, dynamic_masking)
+    return record_datasets.Records(files, spec, dynamic_masking)
 
 
 def _check_masking_flags(

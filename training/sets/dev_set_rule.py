@@ -48,7 +48,7 @@ def with_dev_set_rule(
     config = start.config
     if not config.data_file:
         return start
-    fraction = config.data.dev_fraction
+    fraction = config.data_file_options.dev_fraction
     key = tuple(processor.key_names)
     overlap = start.preset and _find_overlap(start.preset, config, key)
     if overlap:
@@ -110,7 +110,7 @@ def _find_overlap(
     if _may_have_trained_on_any_row(preset, config):
         return _Overlap(0.0, f"{source} {other_way}")
     recorded = preset.dev_set_rule
-    fraction = config.data.dev_fraction
+    fraction = config.data_file_options.dev_fraction
     if recorded is None:
         return None
     if recorded.key != key:

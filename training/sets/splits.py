@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from absl import logging
 
 from command_line.progress import track
-from data.io import feature_specs, tfrecords
-from data.io.records import RecordWriter
+from data.io import feature_specs, record_datasets
+from data.io.tfrecord_files import RecordWriter
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, is_purpose
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
@@ -84,7 +84,7 @@ def _write_split(
             if split_name != "train":
                 origins.append(origin)
     bert_config = task.start.bert_config
-    spec = feature_specs.bounded(
+    spec = feature_specs.with_id_bounds(
         dict(task.feature_spec(split_name)),
         bert_config.vocab_size,
         bert_config.type_vocab_size,
@@ -97,7 +97,7 @@ def _write_split(
     )
     return Split(
         name=split_name,
-        records=tfrecords.Records([path], spec),
+        records=record_datasets.Records([path], spec),
         num_examples=len(examples),
         num_records=writer.num_records,
         checksum=checksum,

@@ -78,7 +78,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = options.doc_stride
         self.labels = labels
-        self.label_words = glue_layouts.LABEL_WORDS.get(task_name, ())
+        self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
         self.decoder = label_decoding.LabelDecoder(
             processors.output_mode, labels
         )
@@ -171,7 +171,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             for window in windows_of_text:
                 yield encode_classification_features(window), index
 
-    def feature_spec(self, split_name: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a split's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,

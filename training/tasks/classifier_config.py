@@ -12,7 +12,7 @@ from data.classification.classification_options import (
     TableOptions,
 )
 from data.classification.table_uses import (
-    TABLE_USES,
+    TABLE_USE_OF_TASK,
     TASK_NAMES,
     TableUse,
 )
@@ -68,7 +68,7 @@ class ClassifierConfig(DataFileConfig):
     @property
     def table_use(self) -> TableUse | None:
         """The use of a user's own tables, None for GLUE and XNLI."""
-        return TABLE_USES.get(self.task_name or "")
+        return TABLE_USE_OF_TASK.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:

@@ -66,7 +66,7 @@ def create_processors(
     if table_use:
         table_processor = table_use.create_processor(
             config.fine_tuning.data_dir,
-            config.data,
+            config.data_file_options,
             config.table,
             start.set_by_user,
             table,
@@ -109,16 +109,16 @@ def _create_embedding_task(
     config = start.config
     # In a test set, any score may be missing.
     scored = [purpose for purpose in config.purposes if purpose != "predict"]
-    score_unit = None
+    max_score = None
     if scored:
-        score_unit = pair_processors.find_score_unit(processor.read(scored[0]))
+        max_score = pair_processors.find_max_score(processor.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
         has_scores={
             purpose: processor.has_scores(purpose) for purpose in scored
         },
-        score_unit=score_unit,
+        max_score=max_score,
         temperature=config.classifier.contrastive_temperature,
     )
 

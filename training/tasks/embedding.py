@@ -38,7 +38,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         processor: reads the pairs of texts.
         has_scores: {"train" or "eval": True if the pairs of this split have
             scores}, for the splits that the command reads.
-        score_unit: largest score of the scale that all sets use, None to find
+        max_score: largest score of the scale that all sets use, None to find
             it in a test set, which is then the only set.
         temperature: temperature that divides the cosines of pairs without
             scores, in training.
@@ -49,7 +49,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         start: StartingPoint[DataFileConfig],
         processor: pair_processors.PairProcessor,
         has_scores: Mapping[str, bool],
-        score_unit: float | None,
+        max_score: float | None,
         temperature: float,
     ) -> None:
         super().__init__(start)
@@ -58,7 +58,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self.decoder = pair_processors.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
-        self.score_unit = score_unit
+        self.max_score = max_score
         evaluates_scores = has_scores.get("eval", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
@@ -86,17 +86,15 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self, split_name: str, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
-        score_unit = self.score_unit or pair_processors.find_score_unit(
-            examples
-        )
-        pair_processors.check_scale(split_name, examples, score_unit)
+        max_score = self.max_score or pair_processors.find_max_score(examples)
+        pair_processors.check_scale(split_name, examples, max_score)
         created = pair_processors.create_pair_features(
-            examples, self.max_seq_length, self.tokenizer, score_unit
+            examples, self.max_seq_length, self.tokenizer, max_score
         )
         for record in encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split_name: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a split's records of text pairs."""
         return feature_specs.pair_features(
             self.max_seq_length, self.has_scores.get(split_name, False)

@@ -91,7 +91,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             }
             yield tf_examples.encode_inputs(window, labels), window
 
-    def feature_spec(self, split_name: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.ner_features(self.max_seq_length)
 
@@ -110,8 +110,8 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._decode_tags(split, batches)
-        right = [example.labels for example in split.examples]
-        return entity_scoring.score_entities(right, tags)
+        gold_tags = [example.labels for example in split.examples]
+        return entity_scoring.score_entities(gold_tags, tags)
 
     def write_report(
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
@@ -127,8 +127,8 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         )
         if not self.data_config.report:
             return
-        right = [example.labels for example in split.examples]
-        scores = entity_scoring.score_entities(right, tags)
+        gold_tags = [example.labels for example in split.examples]
+        scores = entity_scoring.score_entities(gold_tags, tags)
         data_path = self.data_config.required_data_source
         entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
@@ -153,10 +153,10 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             split.examples,
             tags,
         )
-        right = [example.labels for example in split.examples]
-        if all(label == "O" for labels in right for label in labels):
+        gold_tags = [example.labels for example in split.examples]
+        if all(label == "O" for labels in gold_tags for label in labels):
             return {}
-        return entity_scoring.score_entities(right, tags)
+        return entity_scoring.score_entities(gold_tags, tags)
 
     def _decode_tags(
         self, split: _Split, batches: task.Batches[FloatArray]

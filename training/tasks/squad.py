@@ -123,7 +123,7 @@ class SquadTask(
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
-    def feature_spec(self, split_name: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a split's records.
 
         Only the records of "train" contain answers.

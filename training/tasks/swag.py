@@ -9,7 +9,7 @@ from data.classification import label_decoding, metrics, swag_examples
 from data.classification.classification_examples import encode_features
 from data.io import feature_specs
 from data.sets.split_names import SET_OF_PURPOSE, purpose_of
-from data.tables.table_formats import Layout
+from data.tables.table_formats import TableLayout
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -35,7 +35,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
     )
 
     def __init__(
-        self, start: StartingPoint[FineTuningConfig], layout: Layout
+        self, start: StartingPoint[FineTuningConfig], layout: TableLayout
     ) -> None:
         super().__init__(start)
         self.layout = layout
@@ -63,7 +63,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         for record in encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split_name: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.swag_features(
             self.max_seq_length, swag_examples.NUM_CHOICES

@@ -1,6 +1,6 @@
 """Answers the requests of large inputs, in units that write a file each.
 
-The input is cut into shares of about 4 MB. A unit reads one share and writes
+The input is cut into parts of about 4 MB. A unit reads one part and writes
 its answers, a shard such as answers-00007-of-00128.csv. What it writes depends
 only on the input, the model and the flags, so any processes and machines can
 work on the units, in any order, twice, and again after a kill.

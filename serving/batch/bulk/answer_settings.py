@@ -106,7 +106,7 @@ class AnswerSettings:
         """Returns an absolute path. Workers may run in other folders."""
         return path if is_remote(path) else os.path.join(self.folder, path)
 
-    def table_layout(self) -> table_formats.Layout:
+    def table_layout(self) -> table_formats.TableLayout:
         """Returns how the input is written."""
         return self.layout.layout(self.input_format, None)
 

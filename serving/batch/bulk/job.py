@@ -9,11 +9,16 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import file_sizes
+from data.io import file_checksums
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.jobs.manifest import JobResults, Manifest, UnitResult
-from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
+from data.jobs.sharded_job import (
+    JobFiles,
+    UnitRunner,
+    create_input_entries,
+    run_units,
+)
 from files import lock
 from files.atomic import write_json
 from serving import checksums
@@ -67,7 +72,7 @@ def answer_files(
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
-    run: Runner,
+    run: UnitRunner,
 ) -> BulkResult:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -78,7 +83,7 @@ def answer_files(
             its ending.
         num_shards: maximum number of shards. 0 = the size of the input
             determines the number.
-        run: what makes the calls for all units, as `choose_runner` returns it.
+        run: what makes the calls for all units, from `choose_unit_runner`.
 
     Raises:
         ValueError: a file has no column of texts, the fields to write do not
@@ -95,7 +100,7 @@ def answer_files(
             {
                 "version": _VERSION,
                 "flags": {**settings.flags(), "num_shards": num_shards},
-                "inputs": measure_inputs(paths),
+                "inputs": create_input_entries(paths),
                 "model": checksums.measure_export(folder, settings.engine),
             },
             ending=_find_ending(output_file),
@@ -107,7 +112,7 @@ def answer_files(
         # Check the flags first, because reading the files may take long.
         output.check_begun()
         units = _create_units(settings, paths, output, num_shards)
-        output.check_units(units)
+        output.check_overwrites(units)
         output.begin()
         results = run_units(units, write_shard, run, "Predicting")
         manifest = output.finish(_combine_results(results))
@@ -133,16 +138,16 @@ def _create_units(
     output: JobFiles,
     num_shards: int,
 ) -> list[AnswerUnit]:
-    """Cuts the input into shares, and returns a unit for each."""
+    """Cuts the input into parts, and returns a unit for each."""
     layout = settings.table_layout()
-    shares = file_ranges.split_files(paths, layout, num_shards)
+    parts = file_ranges.split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
     columns = read_input_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)
     # An array stores no columns, so they rename no field.
     is_array = settings.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
-    shards = output.shard_paths(len(shares))
+    shards = output.shard_paths(len(parts))
     return [
         AnswerUnit(
             settings=settings,
@@ -154,7 +159,7 @@ def _create_units(
             result_file=output.result_file(unit_index),
         )
         for unit_index, (ranges, shard) in enumerate(
-            zip(shares, shards, strict=True)
+            zip(parts, shards, strict=True)
         )
     ]
 
@@ -182,7 +187,7 @@ def write_shard(unit: AnswerUnit) -> None:
             {
                 "path": shard,
                 "num_records": counts.num_rows,
-                **file_sizes.measure_shard(path),
+                **file_checksums.compute_shard_checksum(path),
             }
         ],
         "counts": counts._asdict(),

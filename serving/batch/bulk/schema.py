@@ -115,8 +115,8 @@ def create_schema(
     }
     error_fields: dict[str, object] = {"file": ""} if names_files else {}
     error_fields |= {"line": 0, "error": ""}
-    added = tables.add_answer({}, kept, columns.taken)
-    added |= tables.add_answer({}, error_fields, columns.taken)
+    added = tables.with_answer({}, kept, columns.taken)
+    added |= tables.with_answer({}, error_fields, columns.taken)
     return Schema(columns.names | {key: key for key in flatten_answer(added)})
 
 

@@ -7,8 +7,8 @@ import functools
 
 import tensorflow as tf
 
-from data.io.tfrecords import trim_padding
-from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
+from data.io.record_datasets import trim_padding
+from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
 from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
@@ -155,4 +155,4 @@ class _WordTagger:
         check = batches.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
-        return decode_legal(ragged, self._label_list)
+        return decode_legal_tags(ragged, self._label_list)

@@ -9,7 +9,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_labeled
-from data.classification.table_uses import TABLE_USES
+from data.classification.table_uses import TABLE_USE_OF_TASK
 from data.sets.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
@@ -30,7 +30,7 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return TABLE_USES[task_name].create_processor(
+    return TABLE_USE_OF_TASK[task_name].create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
 
@@ -170,10 +170,10 @@ def test_features_are_of_both_texts(scores, expected):
         InputExample(row, "the boat", "a", score)
         for row, score in enumerate(scores)
     ]
-    unit = pair_processors.find_score_unit(examples)
-    pair_processors.check_scale("train", examples, unit)
+    max_score = pair_processors.find_max_score(examples)
+    pair_processors.check_scale("train", examples, max_score)
     features = [
-        *pair_processors.create_pair_features(examples, 5, tokenizer, unit)
+        *pair_processors.create_pair_features(examples, 5, tokenizer, max_score)
     ]
     assert [feature.label_id for feature in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
@@ -187,15 +187,15 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
         [InputExample(0, "a", "b", score) for score in scores]
         for scores in ([0, 1], [1, 4.5])
     )
-    unit = pair_processors.find_score_unit(many)
-    assert unit == 5
-    pair_processors.check_scale("eval", few, unit)
-    unit = pair_processors.find_score_unit(few)
-    assert unit == 1
+    max_score = pair_processors.find_max_score(many)
+    assert max_score == 5
+    pair_processors.check_scale("eval", few, max_score)
+    max_score = pair_processors.find_max_score(few)
+    assert max_score == 1
     with pytest.raises(
         ValueError, match="scores of the eval set are from 1 to 4"
     ):
-        pair_processors.check_scale("eval", many, unit)
+        pair_processors.check_scale("eval", many, max_score)
 
 
 TEXTS = [*map(str, range(1500))]

@@ -5,7 +5,7 @@ import pytest
 from data.classification import glue
 from data.classification.classification_options import TableOptions
 from data.classification.split_processors import SplitProcessors
-from data.classification.table_uses import TABLE_USES
+from data.classification.table_uses import TABLE_USE_OF_TASK
 from data.tables.data_file_options import DataFileOptions
 
 MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
@@ -13,7 +13,7 @@ MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
 
 def read_tables(folder, task_name="csv", **flags):
     """Returns the processors of a user's tables in a folder."""
-    use = TABLE_USES[task_name]
+    use = TABLE_USE_OF_TASK[task_name]
     processor = use.create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )

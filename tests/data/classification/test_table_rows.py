@@ -7,7 +7,7 @@ from data.classification.table_rows import (
     is_respelled,
     read_placed_rows,
 )
-from data.tables.table_formats import Layout
+from data.tables.table_formats import TableLayout
 from data.tables.tables import Table
 from tests.support.tables.table_rows import write_table
 
@@ -18,7 +18,7 @@ def read(tmp_path):
 
     def read(data, label_columns=("label",), may_lack=False):
         path = write_table(tmp_path / "train.csv", data)
-        layout = Layout(has_header=None)
+        layout = TableLayout(has_header=None)
         rows = read_placed_rows(
             Table(path, layout),
             ["text"],

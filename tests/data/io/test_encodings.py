@@ -3,7 +3,7 @@
 import pytest
 
 from data.io import encodings
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 from data.tables.tables import Table, read_table
 
 
@@ -43,7 +43,7 @@ def test_utf_16_is_read_with_its_mark_or_when_told(tmp_path, name, order):
     path.write_bytes(line.encode(f"utf-16-{order}"))
     with pytest.raises(ValueError, match=f"--encoding=utf-16-{order}"):
         [*read_rows(path)]
-    ((_, row),) = read_rows(path, Layout(encoding=f"utf-16-{order}"))
+    ((_, row),) = read_rows(path, TableLayout(encoding=f"utf-16-{order}"))
     assert row == {"text": "Caf\xe9"}
 
 
@@ -57,11 +57,11 @@ def utf_8(tmp_path):
 
 def test_a_misspelled_encoding_is_named(utf_8):
     with pytest.raises(ValueError, match="--encoding=cp12 is no encoding"):
-        [*read_rows(utf_8, Layout(encoding="cp12"))]
+        [*read_rows(utf_8, TableLayout(encoding="cp12"))]
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "utf-32-le"])
 def test_a_text_in_another_encoding_is_an_error(utf_8, encoding):
-    table = Table(utf_8, Layout(encoding=encoding))
+    table = Table(utf_8, TableLayout(encoding=encoding))
     with pytest.raises(ValueError, match=f"the text is not {encoding}"):
         [*read_table(table, ["text"])]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs
-from data.io.feature_specs import Feature
+from data.io.feature_specs import FeatureSpec
 
 INPUT_NAMES = {"input_ids", "input_mask", "segment_ids"}
 
@@ -83,7 +83,7 @@ def test_the_kind_of_the_label_is_that_of_the_output(output_mode, shape, dtype):
 
 
 def test_bounded_limits_the_ids_to_the_sizes_of_a_model():
-    spec = feature_specs.bounded(
+    spec = feature_specs.with_id_bounds(
         feature_specs.pretraining_features(8, 2),
         vocab_size=30,
         type_vocab_size=2,
@@ -101,8 +101,8 @@ def test_bounded_limits_the_ids_to_the_sizes_of_a_model():
 
 
 def test_bounded_leaves_other_features_as_they_are():
-    spec = {"unique_ids": Feature(())}
-    assert feature_specs.bounded(spec, 30, 2) == spec
+    spec = {"unique_ids": FeatureSpec(())}
+    assert feature_specs.with_id_bounds(spec, 30, 2) == spec
 
 
 def test_numbers_of_a_regression_are_those_of_float32():

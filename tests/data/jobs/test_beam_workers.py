@@ -39,7 +39,7 @@ MISSING = "ModuleNotFoundError: No module named 'data'"
 def explain_error(error, cause=None):
     """Returns the class of the error that users see, and its message."""
     error.__cause__ = cause
-    explained = beam_workers.explain_failure(error)
+    explained = beam_workers.worker_error(error)
     return type(explained), str(explained)
 
 

@@ -29,14 +29,14 @@ def read_whole(paths, layout=table_formats.DEFAULT_LAYOUT):
     return read_ranges([FileRange(str(path)) for path in paths], layout)
 
 
-def split_paths(paths, max_shares, layout=table_formats.DEFAULT_LAYOUT):
-    """Cuts files into at most so many shares, and returns the shares."""
-    return file_ranges.split_files([*map(str, paths)], layout, max_shares)
+def split_paths(paths, max_parts, layout=table_formats.DEFAULT_LAYOUT):
+    """Cuts files into at most so many parts, and returns the parts."""
+    return file_ranges.split_files([*map(str, paths)], layout, max_parts)
 
 
-def read_shares(shares, layout=table_formats.DEFAULT_LAYOUT):
-    """Returns what `read_ranges` returns of all shares, one after the other."""
-    return read_ranges(itertools.chain.from_iterable(shares), layout)
+def read_parts(parts, layout=table_formats.DEFAULT_LAYOUT):
+    """Returns what `read_ranges` returns of all parts, one after the other."""
+    return read_ranges(itertools.chain.from_iterable(parts), layout)
 
 
 def write_odd_lines(path, seed):
@@ -63,9 +63,9 @@ for_each_name = pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.log"])
 def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
     write_odd_lines(tmp_path / name, seed)
     whole = read_whole([tmp_path / name])
-    for max_shares in range(1, 40):
-        shares = split_paths([tmp_path / name], max_shares)
-        assert read_shares(shares) == whole
+    for max_parts in range(1, 40):
+        parts = split_paths([tmp_path / name], max_parts)
+        assert read_parts(parts) == whole
 
 
 @for_each_seed
@@ -77,8 +77,8 @@ def test_lines_of_several_files_are_read_once(tmp_path, name, seed):
     names_read = ("small.txt", "empty.txt", name, "small.txt")
     paths = [tmp_path / name_read for name_read in names_read]
     whole = read_whole(paths)
-    for max_shares in range(1, 40):
-        assert read_shares(split_paths(paths, max_shares)) == whole
+    for max_parts in range(1, 40):
+        assert read_parts(split_paths(paths, max_parts)) == whole
 
 
 @for_each_name
@@ -90,8 +90,8 @@ def test_a_small_file_of_lines_is_cut_as_well(tmp_path, name):
 @for_each_name
 def test_no_share_is_empty(tmp_path, name):
     write_odd_lines(tmp_path / name, seed=0)
-    for max_shares in range(1, 40):
-        assert all(split_paths([tmp_path / name], max_shares))
+    for max_parts in range(1, 40):
+        assert all(split_paths([tmp_path / name], max_parts))
 
 
 @pytest.mark.parametrize(
@@ -108,15 +108,15 @@ def test_no_share_is_empty(tmp_path, name):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    shares = file_ranges.split_files(
+    parts = file_ranges.split_files(
         [str(path)] * 3, table_formats.DEFAULT_LAYOUT, 20
     )
-    assert shares == [[FileRange(str(path))]] * 3
-    # Several small files are one share.
-    shares = file_ranges.split_files(
+    assert parts == [[FileRange(str(path))]] * 3
+    # Several small files are one part.
+    parts = file_ranges.split_files(
         [str(path)] * 3, table_formats.DEFAULT_LAYOUT
     )
-    assert shares == [[FileRange(str(path))] * 3]
+    assert parts == [[FileRange(str(path))] * 3]
     assert file_ranges.split_files([], table_formats.DEFAULT_LAYOUT) == [[]]
 
 
@@ -124,9 +124,9 @@ def test_an_encoding_is_read_from_the_beginning(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\u00e9\n".encode("cp1252") * 50)
     layout = table_formats.DEFAULT_LAYOUT._replace(encoding="cp1252")
-    shares = split_paths([path], 39, layout)
-    assert len(shares) == 1
-    assert read_shares(shares, layout) == read_whole([path], layout)
+    parts = split_paths([path], 39, layout)
+    assert len(parts) == 1
+    assert read_parts(parts, layout) == read_whole([path], layout)
 
 
 def test_parquet_is_cut_between_groups_of_rows(tmp_path):
@@ -141,10 +141,10 @@ def test_parquet_is_cut_between_groups_of_rows(tmp_path):
     parquet.write_table(table[:0], tmp_path / "c.parquet")
     names_read = ("c.parquet", "b.parquet", "a.parquet")
     paths = [tmp_path / name for name in names_read]
-    shares = split_paths(paths, 39)
+    parts = split_paths(paths, 39)
     # 1 of the empty file, 1 of the small file and 10 of the others.
-    assert len(shares) == 12
-    assert read_shares(shares) == read_whole(paths)
+    assert len(parts) == 12
+    assert read_parts(parts) == read_whole(paths)
 
 
 def test_the_size_of_the_input_determines_the_shares(tmp_path):
@@ -152,16 +152,16 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        shares = file_ranges.split_files(
+        parts = file_ranges.split_files(
             [str(path)], table_formats.DEFAULT_LAYOUT
         )
-        counts.append(len(shares))
+        counts.append(len(parts))
     assert counts == [1, 2, 7, 8, 9]
 
 
 def test_a_long_line_is_in_one_range(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 3_000_000 + b"\r" + b"y" * 2_000_000 + b"\nend")
-    shares = split_paths([path], 8)
-    assert len(shares) == 2
-    assert read_shares(shares) == read_whole([path])
+    parts = split_paths([path], 8)
+    assert len(parts) == 2
+    assert read_parts(parts) == read_whole([path])

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import pytest
 
 from command_line import signals
-from data.io.file_sizes import measure_shard
+from data.io.file_checksums import compute_shard_checksum
 from data.jobs.sharded_job import (
     JobFiles,
-    choose_runner,
+    choose_unit_runner,
+    create_input_entries,
     is_done,
-    measure_inputs,
     run_units,
 )
 from files.atomic import write_json
@@ -43,7 +43,7 @@ def write_shard(unit):
         file.write(unit.text)
     write_json(
         unit.result_file,
-        {"shards": [measure_shard(path)], "counts": {"texts": 1}},
+        {"shards": [compute_shard_checksum(path)], "counts": {"texts": 1}},
     )
 
 
@@ -70,7 +70,7 @@ def units(job):
 
 def run_here(function, calls):
     """Runs the units in this process."""
-    return choose_runner(None, None)(function, calls)
+    return choose_unit_runner(None, None)(function, calls)
 
 
 @pytest.fixture
@@ -211,10 +211,10 @@ def test_a_shard_that_would_replace_an_input_is_refused(output_file):
     path = output_file.replace(".jsonl", "-00000-of-00001.jsonl")
     with open(path, "w") as file:
         file.write("text")
-    inputs = {"inputs": measure_inputs([path])}
+    inputs = {"inputs": create_input_entries([path])}
     job = JobFiles(output_file, DESCRIPTION | inputs, ending=".jsonl")
     with pytest.raises(ValueError, match=r"would replace .*which is an input"):
-        job.check_units([Unit(job.shard_paths(1), job.result_file(0))])
+        job.check_overwrites([Unit(job.shard_paths(1), job.result_file(0))])
 
 
 def test_discarding_removes_what_the_units_wrote(job, units, tmp_path):
@@ -241,7 +241,7 @@ def test_a_named_shard_belongs_to_the_manifest(output_file, tmp_path):
         output_file, DESCRIPTION, named_shards={"eval_shards": str(path)}
     )
     job.begin()
-    job.finish({"shards": [], "eval_shards": [measure_shard(path)]})
+    job.finish({"shards": [], "eval_shards": [compute_shard_checksum(path)]})
     assert job.find_manifest() is not None
     path.write_text("Eval")
     assert job.find_manifest() is None

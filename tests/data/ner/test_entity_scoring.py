@@ -79,16 +79,16 @@ ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 BEGINS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 
 
-def count_as_conlleval(right, guessed):
+def count_as_conlleval(gold, predicted):
     """Counts entities in one pass over the tags, without listing them.
 
     Returns:
-        (right, found, correct) numbers.
+        (gold, found, correct) numbers.
     """
     counts = [0, 0, 0]
     is_correct = False
     before = [("O", ""), ("O", "")]
-    for pair in zip([*right, "O"], [*guessed, "O"], strict=True):
+    for pair in zip([*gold, "O"], [*predicted, "O"], strict=True):
         now = [tag.partition("-")[::2] for tag in pair]
         ends = []
         begins = []
@@ -113,24 +113,24 @@ def test_scores_of_any_tags_are_those_of_conlleval():
     rng = random.Random(7)
     tags = ["O", *(f"{prefix}-{name}" for prefix in "BIESLU" for name in "XY")]
     for _ in range(20000):
-        right = rng.choices(tags, k=rng.randint(1, 6))
-        guessed = [
-            tag if rng.random() < 0.7 else rng.choice(tags) for tag in right
+        gold = rng.choices(tags, k=rng.randint(1, 6))
+        predicted = [
+            tag if rng.random() < 0.7 else rng.choice(tags) for tag in gold
         ]
-        num_right, num_found, correct = count_as_conlleval(right, guessed)
-        scores = entity_scoring.score_entities([right], [guessed])
+        num_gold, num_found, correct = count_as_conlleval(gold, predicted)
+        scores = entity_scoring.score_entities([gold], [predicted])
         assert scores["precision"] == (correct / num_found if correct else 0)
-        assert scores["recall"] == (correct / num_right if correct else 0)
+        assert scores["recall"] == (correct / num_gold if correct else 0)
 
 
 def test_scores_are_those_of_conlleval():
     # What conlleval says of these: 9 tokens, 4 phrases, found 5, correct 2;
     # accuracy 66.67%, precision 40.00%, recall 50.00%, FB1 44.44;
     # LOC 1 of 2 found and of 1; PER 1 of 3 found and of 3.
-    right = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
-    guessed = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
+    gold = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
+    predicted = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
     scores = entity_scoring.score_entities(
-        [tags.split() for tags in right], [tags.split() for tags in guessed]
+        [tags.split() for tags in gold], [tags.split() for tags in predicted]
     )
     assert scores == pytest.approx(
         {"accuracy": 6 / 9, "precision": 2 / 5, "recall": 2 / 4, "f1": 4 / 9}

@@ -42,7 +42,9 @@ def is_legal(tags, scheme):
 def random_scores(labels, length):
     """Returns scores of the tags of a text, float [length, tags]."""
     rng = np.random.default_rng(length)
-    return legal_tags.to_scores(rng.dirichlet(np.ones(len(labels)), length))
+    return legal_tags.to_log_probabilities(
+        rng.dirichlet(np.ones(len(labels)), length)
+    )
 
 
 LENGTHS = pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 5])

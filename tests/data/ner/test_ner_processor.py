@@ -62,7 +62,8 @@ def test_the_labels_are_those_of_the_train_set(tmp_path):
 def test_sentences_and_documents_are_read(tmp_path):
     examples = read_set(tmp_path, "train", TRAIN)
     assert [
-        (example.guid, example.words, example.document) for example in examples
+        (example.guid, example.words, example.document_index)
+        for example in examples
     ] == [
         ("train-1", ["ad", "b", "c"], 1),
         ("train-2", ["a"], 1),

@@ -152,8 +152,8 @@ def test_the_labels_of_a_folder_are_those_of_its_train_set(create_processor):
 
 
 def test_a_set_of_a_folder_may_be_packed(create_processor, tmp_path):
-    packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
-    (tmp_path / "dev.jsonl.gz").write_bytes(packed)
+    compressed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
+    (tmp_path / "dev.jsonl.gz").write_bytes(compressed)
     (example,) = create_processor().read("train")
     (again,) = create_processor().read("eval")
     assert again.labels == example.labels

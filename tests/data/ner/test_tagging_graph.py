@@ -41,7 +41,9 @@ def random_rows(labels, lengths):
 def decode_in_python(rows, labels):
     """Returns the best legal tags of all texts, as one list of ids."""
     decoded = [
-        legal_tags.decode_tags(legal_tags.to_scores(row), labels, True)
+        legal_tags.decode_tags(
+            legal_tags.to_log_probabilities(row), labels, True
+        )
         for row in rows
     ]
     return [*itertools.chain(*decoded)]
@@ -57,7 +59,7 @@ def to_ragged(rows):
 def test_the_graph_decodes_tags_as_python_does(scheme):
     labels = SCHEMES[scheme]
     rows = random_rows(labels, (1, 3, 0, 5, 2, 4))
-    ids = tagging_graph.decode_legal(to_ragged(rows), labels)
+    ids = tagging_graph.decode_legal_tags(to_ragged(rows), labels)
     assert ids.numpy().tolist() == decode_in_python(rows, labels)
 
 
@@ -65,16 +67,18 @@ def test_the_graph_decodes_tags_as_python_does(scheme):
 def test_the_graph_keeps_tags_that_are_legal_without_a_search(scheme):
     labels = SCHEMES[scheme]
     rows = to_ragged(random_rows(labels, (1, 3, 0, 5, 2, 4)))
-    ids = tagging_graph.decode_legal(rows, labels)
+    ids = tagging_graph.decode_legal_tags(rows, labels)
     legal = rows.with_flat_values(tf.one_hot(ids, len(labels)))
-    again = tagging_graph.decode_legal(legal, labels)
+    again = tagging_graph.decode_legal_tags(legal, labels)
     np.testing.assert_array_equal(again, ids)
 
 
 @pytest.mark.parametrize("longest", [511, 512, 513, 1024])
 def test_the_graph_decodes_texts_of_many_words_as_python_does(longest):
     labels = SCHEMES["IOB2"]
-    decode = tf.function(lambda rows: tagging_graph.decode_legal(rows, labels))
+    decode = tf.function(
+        lambda rows: tagging_graph.decode_legal_tags(rows, labels)
+    )
     rows = random_rows(labels, (3, longest, 0))
     ids = decode(to_ragged(rows))
     assert ids.numpy().tolist() == decode_in_python(rows, labels)

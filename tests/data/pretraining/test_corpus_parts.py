@@ -20,11 +20,13 @@ def paths(tmp_path):
     return [str(tmp_path / name) for name in "abc"]
 
 
-def read_documents(blocks):
-    """Returns the documents of the blocks of a part."""
+def read_documents(line_ranges):
+    """Returns the documents of the line ranges of a part."""
     text = ""
-    for block in blocks:
-        lines = text_files.read_lossy_lines(block.path, block.start, block.end)
+    for line_range in line_ranges:
+        lines = text_files.read_lossy_lines(
+            line_range.path, line_range.start, line_range.end
+        )
         text += "\n".join(line.strip() for line, _ in lines) + "\n\n"
     documents = map(str.strip, text.split("\n\n"))
     return [*filter(None, documents)]
@@ -32,7 +34,7 @@ def read_documents(blocks):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10000])
 def test_parts_give_each_document_once(paths, monkeypatch, size):
-    whole = read_documents([corpus_parts.Block(path) for path in paths])
+    whole = read_documents([corpus_parts.LineRange(path) for path in paths])
     monkeypatch.setattr(corpus_parts, "_PART_BYTES", size)
     parts = corpus_parts.split_corpus(paths)
     assert [*itertools.chain(*map(read_documents, parts))] == whole

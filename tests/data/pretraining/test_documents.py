@@ -4,7 +4,7 @@ import zlib
 
 import pytest
 
-from data.pretraining.corpus_parts import Block
+from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_options import InstanceOptions
 
@@ -24,16 +24,16 @@ def read_texts(encoder, tmp_path):
     """A function that reads texts of files, and returns words and counts."""
 
     def read_texts(*texts, is_cut=False, **options):
-        blocks = []
+        line_ranges = []
         for number, text in enumerate(texts):
             path = tmp_path / f"{number}.txt"
             path.write_bytes(text)
-            blocks.append(Block(str(path), is_cut=is_cut))
+            line_ranges.append(LineRange(str(path), is_cut=is_cut))
         names = {code: name for name, code in encoder.vocabulary.items()}
         reader = DocumentReader(encoder)
         documents = [
             [" ".join(map(names.get, sentence)) for sentence in document]
-            for document in reader.read(blocks, **options)
+            for document in reader.read(line_ranges, **options)
         ]
         return documents, reader.counts
 
@@ -56,7 +56,7 @@ def test_a_document_goes_on_in_the_next_block_if_its_block_is_cut(read_texts):
     assert read_texts(b"a\n", b"b\n")[0] == [["a"], ["b"]]
     documents, counts = read_texts(b"a\n", b"b\n", is_cut=True)
     assert documents == [["a", "b"]]
-    # The last block is cut too, so this document is counted with its end.
+    # The last range is cut too, so this document is counted with its end.
     assert counts["num_documents"] == 0
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from data.io import feature_specs, tfrecords
-from data.io.records import RecordWriter
+from data.io import feature_specs, record_datasets
 from data.io.tf_examples import encode_example
+from data.io.tfrecord_files import RecordWriter
 from data.pretraining import dynamic_masking
 from data.pretraining.pretraining_options import MaskingOptions
 from data.text import tokenization
@@ -47,8 +47,8 @@ def read_records(tmp_path):
             seed,
         )
         spec = feature_specs.unmasked_features(LENGTH)
-        records = tfrecords.Records([path], spec, masking)
-        dataset = tfrecords.create_dataset(
+        records = record_datasets.Records([path], spec, masking)
+        dataset = record_datasets.create_dataset(
             records, 25, is_training, seed=1, skip_records=skip
         )
         batches = list(dataset.take(count // 25))

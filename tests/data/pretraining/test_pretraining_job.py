@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import feature_specs, tfrecords
+from data.io import feature_specs, record_datasets
 from data.pretraining import (
     corpus_checks,
     instance_shards,
@@ -163,11 +163,11 @@ def test_another_input_is_refused(tmp_path):
 
 
 def test_a_packed_corpus_gives_the_same_records(tmp_path):
-    packed = []
+    compressed = []
     for path in map(Path, CORPUS):
-        packed.append(tmp_path / f"{path.name}.gz")
-        packed[-1].write_bytes(gzip.compress(path.read_bytes()))
-    output = create_shards(tmp_path / "a", packed)
+        compressed.append(tmp_path / f"{path.name}.gz")
+        compressed[-1].write_bytes(gzip.compress(path.read_bytes()))
+    output = create_shards(tmp_path / "a", compressed)
     expected = create_shards(tmp_path / "b")
     assert read_checksums(output) == read_checksums(expected)
 
@@ -188,13 +188,15 @@ def test_a_shard_may_be_empty(tmp_path):
     )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
-    tfrecords.check_records(paths, feature_specs.pretraining_features(64, 10))
-    assert tfrecords.are_masked(paths)
+    record_datasets.check_records(
+        paths, feature_specs.pretraining_features(64, 10)
+    )
+    assert record_datasets.are_masked(paths)
     unmasked = create_shards(
         tmp_path / "unmasked", num_shards=99, dynamic_masking=True
     )
     paths = [entry["path"] for entry in unmasked["shards"]][::-1]
-    assert not tfrecords.are_masked(paths)
+    assert not record_datasets.are_masked(paths)
 
 
 @pytest.mark.parametrize(

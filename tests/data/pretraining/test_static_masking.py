@@ -97,7 +97,7 @@ def test_create_masked_lm_predictions_has_the_shares_of_the_papers_table_8(
     for seed in range(300):
         tokens = [
             VOCABULARY["[CLS]"],
-            *rng.choices(VOCABULARY.words[4:], k=98),
+            *rng.choices(VOCABULARY.encoded_ids[4:], k=98),
             VOCABULARY["[SEP]"],
         ]
         output, positions, labels = mask_tokens(

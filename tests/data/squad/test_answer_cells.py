@@ -141,12 +141,12 @@ def test_a_cell_that_is_a_part_of_the_passage_is_a_text():
     ],
 )
 def test_a_whole_number_may_be_written_as_pandas_does(value, number):
-    assert answer_cells.whole_number(value) == number
+    assert answer_cells.parse_whole_number(value) == number
 
 
 @pytest.mark.parametrize("value", [15.5, "15th", [15]])
 def test_what_is_no_whole_number_stays_as_it_is(value):
-    assert answer_cells.whole_number(value) == value
+    assert answer_cells.parse_whole_number(value) == value
 
 
 def test_a_row_without_a_column_of_answers_has_none():

@@ -99,7 +99,7 @@ def places_in(example, answer):
             len(example.context[:char].encode()) if char >= 0 else -1
             for char in (candidate.start, candidate.end)
         ]
-        for candidate in (answer.nbest[answer.chosen], *answer.nbest)
+        for candidate in (answer.nbest[answer.chosen_index], *answer.nbest)
     ]
 
 
@@ -241,7 +241,7 @@ def answer_twice(seed, do_lower_case, version_2_with_negative):
 
 def chosen_texts(run):
     """Returns the texts that Python predicts."""
-    return [answer.nbest[answer.chosen].text for answer in run.answers]
+    return [answer.nbest[answer.chosen_index].text for answer in run.answers]
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def find_texts(passage, starts, ends, max_answer_length=9, **options):
     spans = answer_spans_graph.find_spans(
         question, passages, max_answer_length, use_char_offsets=True
     )
-    texts = answer_spans_graph.add_texts(
+    texts = answer_spans_graph.with_texts(
         spans, tf.constant(passage), True
     ).texts
     return [text.decode() for text in texts.numpy()]

@@ -36,7 +36,9 @@ def test_each_token_has_most_context_in_the_originals_window(case):
     for window, feature in enumerate(expected):
         start = windows.starts[window]
         tokens = tf.range(start, start + windows.lengths[window])
-        has_most = (windows.most_context(tokens) == window).numpy().tolist()
+        has_most = (
+            (windows.max_context_windows(tokens) == window).numpy().tolist()
+        )
         assert feature.token_is_max_context == dict(
             enumerate(has_most, first_positions[window])
         )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.tables import json_tables
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 
 TICKETS = '{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}'
 ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]
@@ -14,7 +14,7 @@ ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]
 def read_json_rows(tmp_path, data, name="a.json", **layout):
     path = tmp_path / name
     path.write_text(data, encoding="utf-8")
-    return [*read_rows(path, Layout(**layout))]
+    return [*read_rows(path, TableLayout(**layout))]
 
 
 WRAPPED = {

@@ -1,13 +1,13 @@
-"""The flags of a table's layout become a Layout."""
+"""The flags of a table's layout become a TableLayout."""
 
 import pytest
 
 from data.tables.layout_options import LayoutOptions
-from data.tables.table_formats import Layout
+from data.tables.table_formats import TableLayout
 
 
 def test_without_flags_the_file_shows_its_layout():
-    assert LayoutOptions().layout() == Layout()
+    assert LayoutOptions().layout() == TableLayout()
 
 
 def test_each_flag_is_a_field_of_the_layout():
@@ -18,7 +18,7 @@ def test_each_flag_is_a_field_of_the_layout():
         encoding="cp1252",
         sheet="Data",
     )
-    assert options.layout() == Layout(
+    assert options.layout() == TableLayout(
         quoting=False,
         delimiter="tab",
         has_header=False,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 from tests.support.tables.table_rows import (
     read_only_rows,
     read_table,
@@ -149,7 +149,7 @@ def test_latin_1_is_one_error_that_names_its_line(tmp_path, name, data):
 
 def test_flags_count_where_rows_are_malformed(tmp_path):
     path = write_table(tmp_path / "a.tsv", 'text\tlabel\n"a\tx\nb\n"c"\ty\n')
-    rows = [row for _, row in read_rows(path, Layout(quoting=False))]
+    rows = [row for _, row in read_rows(path, TableLayout(quoting=False))]
     assert rows[0] == {"text": '"a', "label": "x"}
     assert isinstance(rows[1], ValueError)
     assert rows[2] == {"text": '"c"', "label": "y"}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 
 TABLES = Path(__file__).parents[2] / "testdata" / "tables"
 TRUTH = [
@@ -26,7 +26,9 @@ TRUTH = [
 def read_all_rows(path, **layout):
     """Returns the rows of a table. Raises the error of the first bad row."""
     rows = []
-    for number, row in read_rows(path, Layout(**{"has_header": None} | layout)):
+    for number, row in read_rows(
+        path, TableLayout(**{"has_header": None} | layout)
+    ):
         if isinstance(row, ValueError):
             raise ValueError(f"line {number}: {row}")
         rows.append(row)

@@ -5,19 +5,19 @@ import itertools
 import pytest
 
 from data.tables.csv_records import Dialect
-from data.tables.table_sample import MAX_RECORDS, Sample
+from data.tables.table_sample import MAX_RECORDS, TableSample
 
 COMMAS = Dialect(",")
 
 
 def sample_of(text):
     """Returns the sample of a table's contents."""
-    return Sample(iter(text.splitlines(keepends=True)))
+    return TableSample(iter(text.splitlines(keepends=True)))
 
 
 def test_no_more_lines_are_read_than_records_are_needed():
     lines = (f"{number},a\n" for number in itertools.count())
-    sample = Sample(lines)
+    sample = TableSample(lines)
     assert len(sample.records(COMMAS)) == MAX_RECORDS
     assert next(lines) == f"{MAX_RECORDS},a\n"
 

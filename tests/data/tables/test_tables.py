@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data.tables import tables
-from data.tables.table_formats import Layout
+from data.tables.table_formats import TableLayout
 from data.tables.tables import Table, read_table
 from tests.support.tables.table_rows import write_table
 
@@ -26,7 +26,7 @@ def test_each_read_of_a_table_has_all_rows(tmp_path):
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
 def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):
     path = write_table(tmp_path / name, "1\t2\na\tx\nb\ty\n")
-    table = Table(path, Layout(has_header=has_header))
+    table = Table(path, TableLayout(has_header=has_header))
     assert table.columns() == ["1", "2"]
     assert table.has_named_columns() == has_header
     assert len([*table.read()]) == (2 if has_header else 3)
@@ -58,8 +58,8 @@ def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, culprit):
 
 
 def test_a_damaged_gzip_file_is_one_error(tmp_path):
-    packed = gzip.compress(HEADER, mtime=0)[:-9]
-    path = write_table(tmp_path / "a.csv", packed)
+    compressed = gzip.compress(HEADER, mtime=0)[:-9]
+    path = write_table(tmp_path / "a.csv", compressed)
     with pytest.raises(OSError, match=f"{path}: the gzip file is damaged"):
         list(read_table(Table(path), ["text"]))
 
@@ -88,7 +88,7 @@ def test_a_column_that_is_read_must_not_repeat(tmp_path):
 
 def test_a_row_that_lacks_a_column_by_number_is_an_error(tmp_path):
     data = "m\t0.5\tOne.\nm\t1.0\tTwo.\nm\t2\n"
-    layout = Layout(delimiter="tab", quoting=False, has_header=False)
+    layout = TableLayout(delimiter="tab", quoting=False, has_header=False)
     table = Table(write_table(tmp_path / "a.csv", data), layout)
     with pytest.raises(ValueError, match="line 3: "):
         list(read_table(table, ["3"]))
@@ -104,7 +104,7 @@ def test_reading_a_table_stops_at_its_first_bad_row(tmp_path):
 
 def test_a_field_of_an_answer_that_a_column_has_too_gets_a_prefix():
     answer = {"label": "b", "score": 0.5}
-    assert tables.add_answer({"text": "Hi", "label": "a"}, answer) == {
+    assert tables.with_answer({"text": "Hi", "label": "a"}, answer) == {
         "text": "Hi",
         "label": "a",
         "predicted_label": "b",
@@ -115,7 +115,7 @@ def test_a_field_of_an_answer_that_a_column_has_too_gets_a_prefix():
 def test_an_answers_inner_field_may_have_the_name_of_a_column():
     row = {"spans.start": "3"}
     answer = {"spans": {"start": 0}}
-    assert tables.add_answer(row, answer) == {
+    assert tables.with_answer(row, answer) == {
         "spans.start": "3",
         "predicted_spans": {"start": 0},
     }

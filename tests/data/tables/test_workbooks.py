@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 from data.tables.tables import Table, read_table
 from tests.support.tables import workbooks
 
@@ -17,7 +17,7 @@ NAMES = ["id", "text", "label"]
 
 
 def read_sheet(path, **layout):
-    return [*read_rows(path, Layout(**{"has_header": None} | layout))]
+    return [*read_rows(path, TableLayout(**{"has_header": None} | layout))]
 
 
 def test_cells_are_texts_as_in_csv(tmp_path):
@@ -56,7 +56,7 @@ def test_the_first_shown_sheet_that_contains_cells_is_read(tmp_path):
     sheets = {"front": [], "old": [NAMES], "data": rows, "more": [NAMES]}
     path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
     assert read_sheet(path) == [(2, {"text": "A boat", "label": "sea"})]
-    assert [*read_rows(path, Layout(sheet="front"))] == []
+    assert [*read_rows(path, TableLayout(sheet="front"))] == []
 
 
 def test_empty_rows_are_counted(tmp_path, caplog):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from data.text.token_windows import cut_spans, most_context
+from data.text.token_windows import cut_spans, max_context_windows
 
 
 def is_max_context(doc_spans, cur_span_index, position):
@@ -26,7 +26,7 @@ def test_a_token_belongs_to_the_window_with_most_context(
     num_tokens, max_tokens, doc_stride
 ):
     spans = cut_spans(num_tokens, max_tokens, doc_stride)
-    windows = most_context(spans)
+    windows = max_context_windows(spans)
     for index, (start, length) in enumerate(spans):
         positions = np.arange(start, start + length)
         np.testing.assert_array_equal(

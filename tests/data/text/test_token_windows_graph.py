@@ -83,6 +83,6 @@ def test_the_most_context_is_that_of_token_windows(stride):
     tokens = tf.RaggedTensor.from_row_lengths(tf.range(23), [23])
     windows = cut_windows(tokens, 7, stride)
     spans = token_windows.cut_spans(23, 5, stride)
-    best = windows.most_context(tf.range(23, dtype=tf.int64))
-    expected = token_windows.most_context(spans)
+    best = windows.max_context_windows(tf.range(23, dtype=tf.int64))
+    expected = token_windows.max_context_windows(spans)
     assert best.numpy().tolist() == expected.tolist()

@@ -1,7 +1,7 @@
 """The tokenizer against recordings, and against the paper's code.
 
 data/text/vocabulary_checks.py refuses vocabularies that do not fit a model.
-data/text/words.py splits texts, whose characters data/text/characters.py
+data/text/wordpiece.py splits texts, whose characters data/text/characters.py
 classifies.
 """
 

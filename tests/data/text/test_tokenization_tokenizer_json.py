@@ -14,12 +14,12 @@ from tests.support.tokenizers.tokenizer_json import (
 
 @pytest.fixture(params=["tokenizer.json", "x.json.gz"])
 def tokenizer(request, tmp_path):
-    """The tokenizer of a tokenizer.json, packed or not."""
+    """The tokenizer of a tokenizer.json, compressed or not."""
     path = write_tokenizer_json(tmp_path / "tokenizer.json")
     if request.param.endswith(".gz"):
-        packed = gzip.compress(path.read_bytes())
+        compressed = gzip.compress(path.read_bytes())
         path = tmp_path / request.param
-        path.write_bytes(packed)
+        path.write_bytes(compressed)
     return tokenization.FullTokenizer(path, None)
 
 

@@ -5,7 +5,7 @@ import re
 
 import tensorflow as tf
 
-from data.text.wordpiece_graph import WordpieceTable
+from data.text.wordpiece_graph import WordpieceTrie
 
 # The ids are the places: [UNK] is 0.
 VOCAB = ["[UNK]", "un", "##aff", "##able", "a", "##a", "able", "##b", "want"]
@@ -21,7 +21,7 @@ def split_text(text, vocab=VOCAB):
         char == " " or place == 0 or text[place - 1] == " "
         for place, char in enumerate(text)
     ]
-    split_in_graph = tf.function(WordpieceTable(vocab, UNKNOWN).split)
+    split_in_graph = tf.function(WordpieceTrie(vocab, UNKNOWN).split)
     ids, ends = split_in_graph(tf.constant(codes), tf.constant(begins))
     return ids.numpy().tolist(), ends.numpy().tolist()
 
@@ -95,7 +95,7 @@ def read_example(docstring):
 
 
 def test_the_docstring_of_the_loop_shows_what_each_step_does(monkeypatch):
-    table = WordpieceTable(["[UNK]", "un", "##a", "##able", "##b"], UNKNOWN)
+    table = WordpieceTrie(["[UNK]", "un", "##a", "##able", "##b"], UNKNOWN)
     read_characters = table._read_characters
     steps = []
 
@@ -121,4 +121,4 @@ def test_the_docstring_of_the_loop_shows_what_each_step_does(monkeypatch):
         " " in (before, char) for before, char in itertools.pairwise(f" {text}")
     ]
     table.split(tf.constant([*map(ord, text)]), tf.constant(begins))
-    assert read_example(WordpieceTable._read.__doc__) == steps
+    assert read_example(WordpieceTrie._read.__doc__) == steps

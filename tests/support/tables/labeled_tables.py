@@ -11,7 +11,7 @@ from typing import Any
 
 from data.classification.classification_options import TableOptions
 from data.classification.table_processor import TableProcessor
-from data.classification.table_uses import TABLE_USES
+from data.classification.table_uses import TABLE_USE_OF_TASK
 from data.sets.split_names import SET_OF_PURPOSE, Purpose
 from data.tables.data_file_options import DataFileOptions
 
@@ -27,7 +27,7 @@ def create_processor(
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
-    return TABLE_USES["csv"].create_processor(
+    return TABLE_USE_OF_TASK["csv"].create_processor(
         folder, data, options, frozenset()
     )
 

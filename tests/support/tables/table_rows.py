@@ -9,7 +9,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 
 
 def read_table(
@@ -17,12 +17,14 @@ def read_table(
 ) -> list[tuple[int, Any]]:
     """Writes a table to a file in `folder`, and returns its (number, row)s.
 
-    `layout` replaces fields of the Layout. By default nothing is known of the
-    table. Raises a ValueError at the first row that is wrong.
+    `layout` replaces fields of a TableLayout. By default nothing is known of
+    the table. Raises a ValueError at the first row that is wrong.
     """
     path = write_table(folder / name, data)
     rows = []
-    for number, row in read_rows(path, Layout(**{"has_header": None} | layout)):
+    for number, row in read_rows(
+        path, TableLayout(**{"has_header": None} | layout)
+    ):
         if isinstance(row, ValueError):
             raise ValueError(f"{path}, line {number}: {row}")
         rows.append((number, row))

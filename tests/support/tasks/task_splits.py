@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from command_line import config_values
-from data.io.tfrecords import Records
+from data.io.record_datasets import Records
 from files.paths import StrPath
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (

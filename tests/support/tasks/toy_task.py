@@ -186,7 +186,7 @@ class ToyTask(task.Task[int, None, FloatArray]):
     def label(self, number: int) -> int:
         return number % 2
 
-    def feature_spec(self, split_name: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
         return feature_specs.classifier_features(self.max_seq_length)
 
     def create_model(

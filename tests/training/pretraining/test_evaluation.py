@@ -7,7 +7,7 @@ import pytest
 
 import modeling
 from command_line import config_values
-from data.io import feature_specs, tfrecords
+from data.io import feature_specs, record_datasets
 from tests.support import models, script_runner
 from tests.support.two_weights import create_trainer
 from training.config.pretraining_config import (
@@ -42,7 +42,9 @@ def create_evaluation(path, tmp_path):
     return functools.partial(
         evaluation.create_pretraining_evaluation,
         config,
-        tfrecords.Records([path], feature_specs.pretraining_features(128, 20)),
+        record_datasets.Records(
+            [path], feature_specs.pretraining_features(128, 20)
+        ),
         evaluation.MaskedCounts(),
     )
 

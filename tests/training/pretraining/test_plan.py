@@ -6,8 +6,8 @@ import pytest
 
 import modeling
 from command_line import config_values
-from data.io import tfrecords
-from data.io.records import RecordWriter
+from data.io import record_datasets
+from data.io.tfrecord_files import RecordWriter
 from model_folders.presets import Preset
 from tests.support import models
 from tests.support.tasks import toy_task
@@ -42,8 +42,8 @@ def create_start(preset=None, **flags):
 def create_plan(start, train, dev_set=None):
     """Returns the plan for files of records."""
     records = PretrainingRecords(
-        tfrecords.Records([train], {}),
-        tfrecords.Records([dev_set or train], {}),
+        record_datasets.Records([train], {}),
+        record_datasets.Records([dev_set or train], {}),
     )
     return create_pretraining_plan(start, records)
 

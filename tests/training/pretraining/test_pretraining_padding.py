@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from data.io import feature_specs, tfrecords
+from data.io import feature_specs, record_datasets
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
@@ -47,8 +47,8 @@ def create_batches(records, are_masked, trim, is_training, batch_size=12):
         masking = DynamicMasking(
             FullTokenizer(VOCAB), NUM_PREDICTIONS, MaskingOptions()
         )
-    return tfrecords.create_dataset(
-        tfrecords.Records([str(records[are_masked])], spec, masking),
+    return record_datasets.create_dataset(
+        record_datasets.Records([str(records[are_masked])], spec, masking),
         batch_size,
         is_training=is_training,
         seed=3,

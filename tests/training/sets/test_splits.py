@@ -8,7 +8,7 @@ import zlib
 
 import pytest
 
-from data.io.records import read_records
+from data.io.tfrecord_files import read_records
 from modeling import BertConfig
 from tests.support.tasks.toy_task import (
     ToyTask,

@@ -37,7 +37,7 @@ def create_task(tmp_path):
             create_task_start(tmp_path, max_seq_length=8),
             processor,
             has_scores,
-            score_unit=1.0,
+            max_score=1.0,
             temperature=0.05,
         )
 

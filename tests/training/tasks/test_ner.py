@@ -14,8 +14,8 @@ from training.tasks.ner import NerTask
 
 TAGS = ["O", "B-PER", "I-PER"]
 EXAMPLES = [
-    NerExample("1", ["the", "man"], ["O", "B-PER"], document=0),
-    NerExample("2", ["a", "day"], ["O", "O"], document=0),
+    NerExample("1", ["the", "man"], ["O", "B-PER"], document_index=0),
+    NerExample("2", ["a", "day"], ["O", "O"], document_index=0),
 ]
 LENGTH = 8
 

@@ -41,7 +41,7 @@ def test_no_rows_are_an_empty_table():
 
 
 def test_an_answer_stands_beside_an_earlier_one():
-    row = AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))
+    row = AnswerRow(tables.with_answer({"p.a": 1}, {"p": {"a": 2}}))
     assert as_csv([row]) == "p.a,predicted_p.a\n1,2\n"
 
 

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from data.io import file_sizes
+from data.io import file_checksums
 
 CONTENTS = b"one\ntwo\n"
 
@@ -18,29 +18,29 @@ def shard(tmp_path):
 
 
 def test_a_file_that_nobody_has_changed_is_whole(shard):
-    entry = file_sizes.measure_shard(shard)
+    entry = file_checksums.compute_shard_checksum(shard)
     assert entry["bytes"] == len(CONTENTS)
-    assert file_sizes.is_whole(str(shard), entry)
+    assert file_checksums.is_whole(str(shard), entry)
 
 
 @pytest.mark.parametrize(
     "contents", [CONTENTS[:-1], CONTENTS + b"x", b"one\ntwO\n", b""]
 )
 def test_a_file_of_other_bytes_is_not_whole(shard, contents):
-    entry = file_sizes.measure_shard(shard)
+    entry = file_checksums.compute_shard_checksum(shard)
     shard.write_bytes(contents)
-    assert not file_sizes.is_whole(str(shard), entry)
+    assert not file_checksums.is_whole(str(shard), entry)
 
 
 def test_a_file_that_is_missing_is_not_whole(shard):
-    entry = file_sizes.measure_shard(shard)
+    entry = file_checksums.compute_shard_checksum(shard)
     shard.unlink()
-    assert not file_sizes.is_whole(str(shard), entry)
+    assert not file_checksums.is_whole(str(shard), entry)
 
 
 def test_an_input_is_measured_unpacked_and_a_shard_as_it_is(tmp_path, shard):
-    packed = tmp_path / "packed.gz"
-    packed.write_bytes(gzip.compress(CONTENTS))
-    plain = file_sizes.measure_file(shard)
-    assert file_sizes.measure_file(packed) == plain
-    assert file_sizes.measure_shard(packed) != plain
+    compressed = tmp_path / "compressed.gz"
+    compressed.write_bytes(gzip.compress(CONTENTS))
+    plain = file_checksums.compute_file_checksum(shard)
+    assert file_checksums.compute_file_checksum(compressed) == plain
+    assert file_checksums.compute_shard_checksum(compressed) != plain

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from data.tables.dev_set import log_labels, split_examples
+from data.tables.data_file_split import log_labels, split_examples
 from data.tables.row_keys import key_of
 from tests.support.tables.split_tables import read_topics
 

@@ -1,4 +1,4 @@
-"""Packed files: the first bytes tell the packing, whatever the name."""
+"""Compressed files: the first bytes tell how, whatever the name."""
 
 import bz2
 import gzip
@@ -10,9 +10,9 @@ import zipfile
 
 import pytest
 
-from data.io import packed_files, text_files
+from data.io import compressed_files, text_files
 from data.pretraining import corpus_parts
-from data.tables.table_formats import Layout, read_rows
+from data.tables.table_formats import TableLayout, read_rows
 
 zstandard = pytest.importorskip(
     "zstandard", reason="needs requirements/tables.txt"
@@ -39,7 +39,7 @@ def test_a_packed_table_has_the_rows_of_the_table(
 ):
     path = tmp_path / name
     path.write_bytes(PACK[kind](TEXT.encode(encoding or "utf-8")))
-    layout = Layout(encoding=encoding if encoding == "cp1252" else None)
+    layout = TableLayout(encoding=encoding if encoding == "cp1252" else None)
     assert [*read_rows(path, layout)] == ROWS
 
 
@@ -54,18 +54,18 @@ def test_several_members_are_one_text(tmp_path, kind):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda packed: packed[:-9],
-        lambda packed: packed[:2000],
-        lambda packed: packed + packed[:40],
+        lambda compressed: compressed[:-9],
+        lambda compressed: compressed[:2000],
+        lambda compressed: compressed + compressed[:40],
     ],
 )
 @pytest.mark.parametrize("kind", PACK)
 def test_a_damaged_file_is_an_error(tmp_path, kind, damage):
     path = tmp_path / "a.csv"
-    packed = PACK[kind](b"".join(b"%d,b\n" % i for i in range(9999)))
-    path.write_bytes(damage(packed))
+    compressed = PACK[kind](b"".join(b"%d,b\n" % i for i in range(9999)))
+    path.write_bytes(damage(compressed))
     with pytest.raises(OSError, match=rf"a\.csv: the {kind} file is damag"):
-        [*read_rows(path, Layout(has_header=False))]
+        [*read_rows(path, TableLayout(has_header=False))]
 
 
 @pytest.mark.parametrize("kind", PACK)
@@ -88,21 +88,21 @@ def test_a_large_file_is_unpacked_in_pieces(tmp_path):
 
 def zip_archive():
     """Returns a zip archive of a table, as bytes."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    compressed = io.BytesIO()
+    with zipfile.ZipFile(compressed, "w") as archive:
         archive.writestr("a.csv", TEXT.encode())
-    return packed.getvalue()
+    return compressed.getvalue()
 
 
 def tar_archive():
-    """Returns a packed tar archive of a table, as bytes."""
+    """Returns a compressed tar archive of a table, as bytes."""
     rows = TEXT.encode()
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+    compressed = io.BytesIO()
+    with tarfile.open(fileobj=compressed, mode="w:gz") as archive:
         member = tarfile.TarInfo("a.csv")
         member.size = len(rows)
         archive.addfile(member, io.BytesIO(rows))
-    return packed.getvalue()
+    return compressed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -143,5 +143,8 @@ def test_a_file_without_a_buffer_is_unpacked():
         def seekable(self):
             return True
 
-    packed = Remote(PACK["xz"](TEXT.encode()))
-    assert packed_files.unpack_file(packed, "gs://a/b").read() == TEXT.encode()
+    compressed = Remote(PACK["xz"](TEXT.encode()))
+    assert (
+        compressed_files.decompress_file(compressed, "gs://a/b").read()
+        == TEXT.encode()
+    )

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import feature_specs, tfrecords
-from data.io.records import RecordWriter
+from data.io import feature_specs, record_datasets
 from data.io.tf_examples import encode_example
+from data.io.tfrecord_files import RecordWriter
 
 SPEC = feature_specs.pretraining_features(4, 2)
 
@@ -46,8 +46,8 @@ def first_ids_of(dataset, num_batches=None):
 
 
 def dataset_of(files, *args, **kwargs):
-    return tfrecords.create_dataset(
-        tfrecords.Records(files, SPEC), *args, **kwargs
+    return record_datasets.create_dataset(
+        record_datasets.Records(files, SPEC), *args, **kwargs
     )
 
 
@@ -78,7 +78,7 @@ def test_training_is_a_function_of_the_seed(three_files):
 def test_skipping_gives_the_tail_of_the_full_sequence(
     three_files, skip, monkeypatch
 ):
-    monkeypatch.setattr(tfrecords, "SHUFFLE_BUFFER_SIZE", 10)
+    monkeypatch.setattr(record_datasets, "SHUFFLE_BUFFER_SIZE", 10)
 
     def dataset(skip_records):
         return dataset_of(three_files, 5, True, 7, skip_records)
@@ -99,7 +99,7 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
         "segment_ids": tf.constant(mask),
         "label_ids": tf.constant([1, 2, 3]),
     }
-    trimmed = tfrecords.trim_padding(features)
+    trimmed = record_datasets.trim_padding(features)
     expected = {"input_ids": ids[..., :32], "input_mask": mask[..., :32]}
     for name, values in (expected | {"label_ids": [1, 2, 3]}).items():
         np.testing.assert_array_equal(trimmed[name], values)
@@ -109,20 +109,20 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
 def test_trim_padding_leaves_something_and_never_adds(value, length):
     names = ["input_ids", "input_mask", "segment_ids"]
     features = dict.fromkeys(names, tf.fill([2, 21], value))
-    trimmed = tfrecords.trim_padding(features)
+    trimmed = record_datasets.trim_padding(features)
     assert trimmed["input_ids"].shape == (2, length)
 
 
 def read_all(files, spec, message=None):
     """Reads all batches; expects an error, or none if `message` is None."""
-    wrong_records = tfrecords.Records(
-        files, feature_specs.bounded(spec, 100, 2)
+    wrong_records = record_datasets.Records(
+        files, feature_specs.with_id_bounds(spec, 100, 2)
     )
     expected = contextlib.nullcontext()
     if message:
         expected = pytest.raises(ValueError, match=message)
-    with expected, tfrecords.naming_wrong_records([wrong_records]):
-        for _ in tfrecords.create_dataset(wrong_records, 4, False):
+    with expected, record_datasets.named_record_errors([wrong_records]):
+        for _ in record_datasets.create_dataset(wrong_records, 4, False):
             pass
 
 

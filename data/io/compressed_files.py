@@ -1,4 +1,4 @@
-"""Unpacks files by their first bytes, whatever their names are."""
+"""Decompresses files by their first bytes, whatever their names are."""
 
 import bz2
 import gzip
@@ -14,11 +14,11 @@ from imports.installation import install_command
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Endings of the names of packed files, which stand after those of formats.
-PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+# Endings of the names of compressed files, which stand after those of formats.
+_COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _NUM_FIRST_BYTES = 512
-# {kind of packing: the first bytes}.
-_FIRST_BYTES_OF_PACKING = {
+# {kind of compression: first bytes of the file}.
+_FIRST_BYTES_OF_COMPRESSION = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
@@ -42,21 +42,21 @@ _ADVICE_OF_FIRST_BYTES = {
 }
 
 
-def name_without_packing(path: StrPath) -> str:
+def uncompressed_name(path: StrPath) -> str:
     """Returns the name of a file in lower case, without .gz, .bz2 and so on."""
     name = str(path).lower()
-    packing = next(filter(name.endswith, PACKED_ENDINGS), "")
-    return name.removesuffix(packing)
+    compression = next(filter(name.endswith, _COMPRESSED_ENDINGS), "")
+    return name.removesuffix(compression)
 
 
-def packing_of(file: io.BufferedReader) -> str | None:
-    """Returns how a file is packed, None if it is not. Reads nothing of it."""
+def compression_of(file: io.BufferedReader) -> str | None:
+    """Returns the kind of compression, None without it. Reads nothing."""
     first_bytes = file.peek(_NUM_FIRST_BYTES)[:_NUM_FIRST_BYTES]
     return next(
         (
-            packing
-            for packing in _FIRST_BYTES_OF_PACKING
-            if _FIRST_BYTES_OF_PACKING[packing].match(first_bytes)
+            compression
+            for compression in _FIRST_BYTES_OF_COMPRESSION
+            if _FIRST_BYTES_OF_COMPRESSION[compression].match(first_bytes)
         ),
         None,
     )
@@ -70,34 +70,34 @@ def check_is_text(first_bytes: bytes, path: StrPath) -> None:
 
 
 def buffer_file(file: IO[bytes]) -> io.BufferedReader:
-    """Returns a file whose first bytes `packing_of` can see."""
+    """Returns a file whose first bytes `compression_of` can see."""
     if isinstance(file, io.BufferedReader):
         return file
     # A remote file.
-    return io.BufferedReader(_Raw(file))
+    return io.BufferedReader(_RawReader(file))
 
 
-def unpack_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
-    """Returns a file that reads the unpacked bytes of `file`.
+def decompress_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
+    """Returns a file that reads the decompressed bytes of `file`.
 
     Raises:
-        ValueError: unpacking needs a package that is not installed.
+        ValueError: decompressing needs a package that is not installed.
     """
     file = buffer_file(file)
-    packing = packing_of(file)
-    if not packing:
+    compression = compression_of(file)
+    if not compression:
         return file
-    unpacked: Any
-    if packing == "gzip":
-        unpacked = gzip.GzipFile(fileobj=file)
-    elif packing == "bzip2":
-        unpacked = bz2.BZ2File(file)
-    elif packing == "xz":
-        unpacked = lzma.LZMAFile(file)  # noqa: SIM115  its file is closed
+    decompressed: Any
+    if compression == "gzip":
+        decompressed = gzip.GzipFile(fileobj=file)
+    elif compression == "bzip2":
+        decompressed = bz2.BZ2File(file)
+    elif compression == "xz":
+        decompressed = lzma.LZMAFile(file)  # noqa: SIM115  its file is closed
     else:
-        unpacked = _ZstdFile(file, _zstd_decoder(path))
-    name = f"{path}: the {packing} file"
-    return io.BufferedReader(_Raw(unpacked, name), 1 << 16)
+        decompressed = _ZstdFile(file, _zstd_decoder(path))
+    name = f"{path}: the {compression} file"
+    return io.BufferedReader(_RawReader(decompressed, name), 1 << 16)
 
 
 def _zstd_decoder(path: StrPath) -> Callable[[], "_ZstdDecoder"]:
@@ -111,8 +111,8 @@ def _zstd_decoder(path: StrPath) -> Callable[[], "_ZstdDecoder"]:
     return zstandard.ZstdDecompressor().decompressobj
 
 
-class _Raw(io.RawIOBase):
-    """Reads a file-like object. Says that a packed file is damaged."""
+class _RawReader(io.RawIOBase):
+    """Reads a file-like object. Says that a compressed file is damaged."""
 
     def __init__(self, file: IO[bytes], name: str = "") -> None:
         self._file = file
@@ -145,7 +145,7 @@ class _Raw(io.RawIOBase):
 
 
 class _ZstdDecoder(Protocol):
-    """Unpacks one frame of zstd, as a decoder of `zstandard` does."""
+    """Decompresses one frame of zstd, as a decoder of `zstandard` does."""
 
     @property
     def eof(self) -> bool:
@@ -156,7 +156,7 @@ class _ZstdDecoder(Protocol):
         """The bytes after the frame."""
 
     def decompress(self, data: bytes) -> bytes:
-        """Returns the unpacked bytes of the next packed ones."""
+        """Returns the decompressed bytes of the next compressed ones."""
 
 
 class _ZstdFile:
@@ -170,24 +170,24 @@ class _ZstdFile:
         self._file = file
         self._create_decoder = create_decoder
         self._decoder: _ZstdDecoder | None = None
-        self._packed = b""
-        self._unpacked = io.BytesIO()
+        self._compressed = b""
+        self._decompressed = io.BytesIO()
 
     def seekable(self) -> bool:
         return False
 
     def read(self, size: int) -> bytes:
-        while not (unpacked := self._unpacked.read(size)):
-            data = self._packed or self._file.read1(1 << 16)
-            self._packed = b""
+        while not (decompressed := self._decompressed.read(size)):
+            data = self._compressed or self._file.read1(1 << 16)
+            self._compressed = b""
             if not data and self._decoder:
                 raise EOFError
             if not data:
                 break
             decoder = self._decoder or self._create_decoder()
             self._decoder = decoder
-            self._unpacked = io.BytesIO(decoder.decompress(data))
+            self._decompressed = io.BytesIO(decoder.decompress(data))
             if decoder.eof:
-                self._packed = decoder.unused_data
+                self._compressed = decoder.unused_data
                 self._decoder = None
-        return unpacked
+        return decompressed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
+from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol
 import tensorflow as tf
 from absl import logging
 
-from data.io.feature_specs import Spec
-from data.io.records import count_records, read_records
+from data.io.feature_specs import RecordSpec
+from data.io.tfrecord_files import count_records, read_records
 
 _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the
@@ -49,14 +49,14 @@ class Records(NamedTuple):
 
     Attributes:
         files: paths of the files.
-        spec: {name: feature_specs.Feature} of the records.
+        spec: {name: feature_specs.FeatureSpec} of the records.
         dynamic_masking: masks the records while they are read, with new masks
             in each epoch of training. None for records that contain masks, or
             that are not for pretraining.
     """
 
     files: Sequence[str]
-    spec: Spec
+    spec: RecordSpec
     dynamic_masking: Masking | None = None
 
 
@@ -71,7 +71,9 @@ def are_masked(files: Sequence[str]) -> bool:
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
-def decode_batch(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+def decode_batch(
+    serialized: tf.Tensor, spec: RecordSpec
+) -> dict[str, tf.Tensor]:
     """Parses a batch of serialized `tf.train.Example`s, string [B].
 
     Returns:
@@ -79,7 +81,7 @@ def decode_batch(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
     Raises:
         tf.errors.InvalidArgumentError: a record does not fit the spec. Use
-            `naming_wrong_records` to find out which record.
+            `named_record_errors` to find out which record.
     """
     values = _parse(serialized, spec)
     are_right = [is_right for _, is_right in _compare_with_spec(values, spec)]
@@ -93,7 +95,7 @@ def decode_batch(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         }
 
 
-def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+def _parse(serialized: tf.Tensor, spec: RecordSpec) -> dict[str, tf.Tensor]:
     features = {
         name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
         for name, feature in spec.items()
@@ -103,7 +105,7 @@ def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
 
 def _compare_with_spec(
-    values: dict[str, tf.Tensor], spec: Spec
+    values: dict[str, tf.Tensor], spec: RecordSpec
 ) -> Iterator[tuple[str, tf.Tensor]]:
     """Yields (problem, whether a batch is free of it).
 
@@ -278,7 +280,9 @@ def _create_training_records(
 
 
 def check_records(
-    files: Sequence[str], spec: Spec, limit: int | None = _NUM_CHECKED_RECORDS
+    files: Sequence[str],
+    spec: RecordSpec,
+    limit: int | None = _NUM_CHECKED_RECORDS,
 ) -> None:
     """Checks the first records of each file, or all if `limit` is None.
 
@@ -313,7 +317,7 @@ def _read_first_records(
             yield path, record_index, record
 
 
-def _find_problem(record: bytes, spec: Spec) -> str | None:
+def _find_problem(record: bytes, spec: RecordSpec) -> str | None:
     """Returns what is wrong with a serialized record, None if it is right."""
     try:
         values = _parse(tf.constant([record]), spec)
@@ -337,7 +341,7 @@ def _without_operation(message: str) -> str:
 
 
 @contextlib.contextmanager
-def naming_wrong_records(
+def named_record_errors(
     records_read: Iterable[Records],
 ) -> Iterator[None]:
     """Adds the file and the record's index to errors about wrong records.

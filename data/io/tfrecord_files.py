@@ -15,7 +15,7 @@ from typing import Self
 import google_crc32c
 
 from data.io import text_files
-from data.io.file_sizes import FileSize, measure_shard
+from data.io.file_checksums import FileChecksum, compute_shard_checksum
 from files.atomic import atomic_open
 from files.paths import StrPath
 
@@ -25,7 +25,7 @@ _FOOTER_SIZE = 4
 _MAX_LENGTH = 1 << 31
 
 
-class ShardEntry(FileSize):
+class ShardEntry(FileChecksum):
     """A file of records, as a manifest lists it."""
 
     path: str
@@ -82,7 +82,7 @@ class RecordWriter(contextlib.ExitStack):
         )
         self.num_records += 1
 
-    def describe(self) -> list[ShardEntry]:
+    def list_shards(self) -> list[ShardEntry]:
         """Returns the path, number of records, size and checksum of each file.
 
         Call this method after the `with` block.
@@ -92,7 +92,7 @@ class RecordWriter(contextlib.ExitStack):
             {
                 "path": path,
                 "num_records": len(range(index, self.num_records, step)),
-                **measure_shard(path),
+                **compute_shard_checksum(path),
             }
             for index, path in enumerate(self._paths)
         ]
