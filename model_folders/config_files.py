@@ -13,7 +13,7 @@ from model_folders.formats import (
 )
 from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
 from model_folders.kinds import ModelClass
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 
 CONFIG_FILE = "config.json"
 # Other weights that config.json describes. They are read before a checkpoint

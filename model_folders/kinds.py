@@ -10,7 +10,7 @@ neither Keras nor TensorFlow.
 import dataclasses
 from typing import Final, Literal, TypeAlias
 
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # A class of this project. Where a class may be a user's own, its name is a str,
 # and `in KINDS` tells.

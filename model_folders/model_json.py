@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import kinds
-from model_folders.model_entries import ModelJson
+from model_folders.model_json_types import ModelJson
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
 MODEL_JSON_FILE = "model.json"

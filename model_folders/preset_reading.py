@@ -27,7 +27,7 @@ from model_folders.formats import (
 from model_folders.formats.huggingface_config import read_config_labels
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.labels import read_labels
-from model_folders.model_entries import (
+from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
     StatedCasing,

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.model_entries import TokenizerIdentity
+from model_folders.model_json_types import TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"

@@ -15,7 +15,7 @@ from pathlib import Path
 from data.io import file_sizes
 from data.jobs.manifest import InputEntry
 from model_folders import model_json
-from model_folders.model_entries import ModelJson
+from model_folders.model_json_types import ModelJson
 from serving import engines
 from serving.engines import EngineName
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from data.text.tokenization import FullTokenizer
 from model_folders import presets
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from serving.engines import Engine, Input, pad_batch
 
 

@@ -16,7 +16,7 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, preset_reading, presets
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
 from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer

@@ -24,7 +24,7 @@ from command_line import parsing
 from command_line.flags import Parsed
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
-from model_folders.model_entries import ClassifierSettings, SpanSettings
+from model_folders.model_json_types import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import AnyLoss

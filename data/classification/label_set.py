@@ -24,7 +24,7 @@ from model_folders.labels import (
     find_misspelled_labels,
     first_labels,
 )
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5

@@ -13,8 +13,8 @@ import h5py
 import ml_dtypes
 import numpy as np
 
-from model_folders.formats.entries import Entry, WeightArray
-from model_folders.formats.entry_names import printable
+from model_folders.formats.weight_entries import Entry, WeightArray
+from model_folders.formats.weight_names import printable
 
 # Damaged files raise errors of many types, which do not name the file.
 _FILE_ERRORS = (

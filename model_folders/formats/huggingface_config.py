@@ -21,7 +21,7 @@ from model_folders.kinds import (
     find_kind,
 )
 from model_folders.labels import check_labels
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that

@@ -12,7 +12,7 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.folder_warnings import warn_once
 from model_folders.formats import kerashub_config
-from model_folders.model_entries import StatedCasing
+from model_folders.model_json_types import StatedCasing
 from model_folders.tokenizer_files import (
     CONFIG_FILE,
     SPECIAL_TOKENS,

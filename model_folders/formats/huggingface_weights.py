@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import safetensors
 
-from model_folders.formats.entries import Entry
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
+from model_folders.formats.weight_entries import Entry
 
 
 def open_tensors(path: str) -> dict[str, Entry]:

@@ -12,7 +12,7 @@ from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.folder_warnings import warn_once
 from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS, ModelClass
-from model_folders.model_entries import HeadSettings, StatedCasing
+from model_folders.model_json_types import HeadSettings, StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from files.paths import StrPath
 from model_folders.config_files import CONFIG_FILE, load_config
 from model_folders.formats import kerashub_config
-from model_folders.formats.entries import Entry, WeightArray
-from model_folders.formats.entry_names import printable
 from model_folders.formats.h5_files import open_datasets
 from model_folders.formats.kerashub_config import (
     INDEX_FILE,
@@ -32,6 +30,8 @@ from model_folders.formats.shards import (
     read_weight_map,
     shard_path,
 )
+from model_folders.formats.weight_entries import Entry, WeightArray
+from model_folders.formats.weight_names import printable
 from model_folders.kinds import CLASSIFIER, PRETRAINER
 
 # The scope of all layers. Keras 2 named it differently.

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
-from model_folders.formats.entries import Entry, WeightArray, transposed
 from model_folders.formats.h5_files import open_datasets
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.tf_h5_names import google_name
+from model_folders.formats.weight_entries import Entry, WeightArray, transposed
 
 WEIGHTS_FILE = "tf_model.h5"
 _WEIGHTS_AND_INDEX = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
-from model_folders.formats.sizes import check_sizes
+from model_folders.formats.shape_checks import check_sizes
 from model_folders.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader

@@ -13,7 +13,11 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
+from model_folders.formats.weight_entries import (
+    NEXT_SENTENCE_POOLER,
+    POOLER,
+    Entry,
+)
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables

@@ -16,13 +16,8 @@ import numpy as np
 import safetensors.numpy
 
 from files.paths import StrPath
+from model_folders.atomic_folders import new_folder
 from model_folders.config_files import CONFIG_FILE
-from model_folders.formats.entries import Entry, WeightArray, transposed
-from model_folders.formats.entry_names import (
-    printable,
-    source_name,
-    without_scope,
-)
 from model_folders.formats.huggingface_config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
@@ -33,8 +28,13 @@ from model_folders.formats.huggingface_names import (
     normalized_name,
 )
 from model_folders.formats.huggingface_weights import open_tensors
+from model_folders.formats.weight_entries import Entry, WeightArray, transposed
+from model_folders.formats.weight_names import (
+    printable,
+    source_name,
+    without_scope,
+)
 from model_folders.kinds import ENCODER, model_class_of
-from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name

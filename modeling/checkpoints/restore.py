@@ -10,8 +10,8 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.formats.entry_names import source_name
-from model_folders.formats.sizes import describe_entries
+from model_folders.formats.shape_checks import describe_entries
+from model_folders.formats.weight_names import source_name
 from modeling.checkpoints.names import original_name
 from modeling.tensors import Tensor
 

@@ -24,13 +24,13 @@ import tensorflow as tf
 
 from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath
-from model_folders.formats.entry_names import without_scope
+from model_folders.atomic_folders import new_folder
 from model_folders.formats.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )
+from model_folders.formats.weight_names import without_scope
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
-from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name

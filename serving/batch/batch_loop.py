@@ -12,13 +12,13 @@ from absl import logging
 from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.batch.formats.answer_rows import AnswerRow, Status
-from serving.batch.formats.answer_writer import (
+from serving.batch.outputs.jsonl import is_writable
+from serving.batch.outputs.output_rows import AnswerRow, Status
+from serving.batch.outputs.output_writer import (
     AnswerCounts,
     AnswerFormat,
     write_answers,
 )
-from serving.batch.formats.jsonl import is_writable
 from serving.batch.request_files import NO_CELLS, Item
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags

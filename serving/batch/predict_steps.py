@@ -16,9 +16,9 @@ from data.io import text_files
 from data.jobs.sharded_job import choose_runner
 from files.paths import is_remote
 from serving.batch import batch_loop, request_files
-from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.bulk.bulk_settings import AnswerSettings
 from serving.batch.bulk.job import answer_files
-from serving.batch.formats.answer_writer import AnswerFormat
+from serving.batch.outputs.output_writer import AnswerFormat
 from serving.batch.predict_config import PredictConfig
 from serving.tasks.text_task import AnyTextTask
 from serving.text_model import TextModel, load_once

@@ -2,7 +2,7 @@
 
     engine.py: `Engine`, arrays in, arrays out
     runtimes.py: lists the runtimes and the files that they load
-    opening.py: finds an export, and chooses a runtime for it
+    loading.py: finds an export, and chooses a runtime for it
 
 Each runtime has a module:
 
@@ -22,7 +22,7 @@ from serving.engines.engine import (
     named_load_errors,
     pad_batch,
 )
-from serving.engines.opening import find_export, open_engine
+from serving.engines.loading import find_export, open_engine
 from serving.engines.runtimes import (
     ONNX_NAME_OF_INPUT,
     RUNTIME_FILES,

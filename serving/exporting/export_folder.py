@@ -9,17 +9,17 @@ from typing import Protocol
 from files import atomic
 from imports.installation import install_command
 from model_folders import (
+    atomic_folders,
     kinds,
     model_json,
-    new_folders,
     preset_reading,
     presets,
 )
-from model_folders.cards import cards, descriptions
+from model_folders.cards import descriptions, model_card
 from model_folders.config_files import CONFIG_FILE
 from model_folders.formats.huggingface_config import create_config_json
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_entries import HeadSettings, ModelJson
+from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import FeaturesModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
@@ -34,7 +34,7 @@ def write_export(
     model: FeaturesModel,
     signatures: ExportSignatures,
     options: ExportOptions,
-) -> cards.Card | None:
+) -> model_card.Card | None:
     """Writes the export of a model whose signatures are given (see `export`).
 
     Returns:
@@ -43,7 +43,7 @@ def write_export(
     settings = signatures.settings
     if signatures.text_signatures:
         settings = settings | {"max_seq_length": options.max_seq_length}
-    with new_folders.new_folder(export_dir) as folder:
+    with atomic_folders.new_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_networks(folder, model, signatures, options)
         extra = folder
@@ -55,7 +55,7 @@ def write_export(
             atomic.write_bytes(extra / name, content)
         if not settings:
             return None
-        sizes = cards.file_sizes(folder)
+        sizes = model_card.file_sizes(folder)
         if extra == folder:
             # The card lists model.json too, which is written below.
             sizes[model_json.MODEL_JSON_FILE] = 0
@@ -63,7 +63,7 @@ def write_export(
         text = descriptions.format_json(description)
         atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
         card = _create_card(description, sizes, signatures, options)
-        atomic.write_text(folder / cards.CARD_FILE, card.text())
+        atomic.write_text(folder / model_card.CARD_FILE, card.text())
         return card
 
 
@@ -108,13 +108,13 @@ def _create_card(
     files: Mapping[str, int],
     signatures: ExportSignatures,
     options: ExportOptions,
-) -> cards.Card:
+) -> model_card.Card:
     """Returns the values of the export's README.md."""
     tokenizer = options.tokenizer
     # The other formats run without this project, with tokenizer.json.
     formats = [name for name in options.formats if name != "saved_model"]
-    return cards.Card(
-        kind=cards.EXPORT,
+    return model_card.Card(
+        kind=model_card.EXPORT,
         description=description,
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import uvicorn
 from absl import logging
 
-from serving.http.server import Server
+from serving.http.app import Server
 from serving.http.uvicorn_server import Connection, UvicornServer
 
 # Seconds for which a stopping server waits for a request on an idle connection.

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from model_folders.kinds import KINDS, ModelClass
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from serving import output_kinds
 from serving.tasks.answer import ANSWER
 from serving.tasks.classify import CLASSIFY

@@ -8,7 +8,7 @@ import numpy as np
 from data.arrays import FloatArray
 from data.classification.label_decoding import pool_logits, to_probabilities
 from data.text.token_windows import cut_spans
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 from serving import output_kinds
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel

@@ -18,10 +18,10 @@ from files import lock
 from files.atomic import write_json
 from serving import checksums
 from serving.batch import batch_loop
-from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.bulk.bulk_settings import AnswerSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
-from serving.batch.formats import answer_writer
-from serving.batch.formats.answer_rows import AnswerRow, Schema
+from serving.batch.outputs import output_writer
+from serving.batch.outputs.output_rows import AnswerRow, Schema
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1
@@ -58,7 +58,7 @@ class BulkResult(NamedTuple):
         text: text for the log that names the written files.
     """
 
-    counts: answer_writer.AnswerCounts
+    counts: output_writer.AnswerCounts
     text: str
 
 
@@ -116,7 +116,7 @@ def answer_files(
 
 
 def _result_of(manifest: Manifest, text: str) -> BulkResult:
-    counts = answer_writer.AnswerCounts(**manifest["answers"])
+    counts = output_writer.AnswerCounts(**manifest["answers"])
     return BulkResult(counts, text)
 
 
@@ -174,7 +174,7 @@ def write_shard(unit: AnswerUnit) -> None:
     rows = _answer_rows(unit, counter)
     (shard,) = unit.shards
     path = settings.locate(shard)
-    counts = answer_writer.write_answers(
+    counts = output_writer.write_answers(
         path, settings.output_format, rows, schema=unit.schema
     )
     result: UnitResult = {

@@ -8,9 +8,9 @@ from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
 from serving.batch import batch_loop
-from serving.batch.bulk.answer_settings import AnswerSettings
-from serving.batch.formats import npy
-from serving.batch.formats.answer_rows import Schema, flatten_answer
+from serving.batch.bulk.bulk_settings import AnswerSettings
+from serving.batch.outputs import npy
+from serving.batch.outputs.output_rows import Schema, flatten_answer
 from serving.batch.request_files import Item
 from serving.tasks.request_fields import LIST_NAMES
 from serving.tasks.task_steps import Failure, ask_model

@@ -19,7 +19,7 @@ from data.squad.squad_options import (
     to_settings,
 )
 from data.text.token_windows_graph import Windows
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import output_kinds
 from serving.exporting.export_options import ExportOptions

@@ -12,7 +12,7 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
-from model_folders.model_entries import HeadSettings, OutputMode
+from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving import output_kinds
 from serving.exporting.export_options import ExportOptions

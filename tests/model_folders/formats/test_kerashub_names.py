@@ -2,7 +2,7 @@
 
 from model_folders.bert_config import BertConfig
 from model_folders.formats import kerashub_names
-from model_folders.formats.sizes import encoder_sizes
+from model_folders.formats.shape_checks import encoder_sizes
 
 CONFIG = BertConfig(
     vocab_size=9,

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
+from model_folders.formats.weight_entries import (
+    NEXT_SENTENCE_POOLER,
+    POOLER,
+    Entry,
+)
 from modeling.checkpoints.foreign import ForeignCheckpoint
 from modeling.checkpoints.names import named_variables
 from tests.support.models import SMALL, built

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.formats.entries import Entry
+from model_folders.formats.weight_entries import Entry
 from modeling.checkpoints.names import named_variables
 from modeling.checkpoints.restore import restore_variables
 from tests.support.models import SMALL, built

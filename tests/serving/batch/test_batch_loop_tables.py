@@ -18,7 +18,7 @@ import predict as script
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving.batch import batch_loop
-from serving.batch.formats.answer_rows import AnswerRow
+from serving.batch.outputs.output_rows import AnswerRow
 from tests.support import script_runner
 from tests.support.tables.csv_files import read_csv
 

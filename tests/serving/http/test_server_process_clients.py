@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http import server_process
+from serving.http.app import Server
 from serving.http.served_model import ServedModel
-from serving.http.server import Server
 from serving.serving_flags import EngineFlags, LimitFlags
 from tests.support import script_runner
 from tests.support.serving.echo_models import EchoEngine, create_echo

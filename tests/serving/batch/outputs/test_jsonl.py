@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from serving.batch.formats.jsonl import to_json_line
+from serving.batch.outputs.jsonl import to_json_line
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import serving
-from serving.engines.opening import find_export, open_engine
+from serving.engines.loading import find_export, open_engine
 
 
 def write_model(folder, file="saved_model.pb"):
@@ -61,7 +61,7 @@ def test_a_runtime_without_a_file_names_the_runtimes_that_have_one(tmp_path):
 def test_a_runtime_that_is_not_installed_is_named(tmp_path, monkeypatch):
     folder = write_model(tmp_path / "export", "model.tflite")
     monkeypatch.setattr(
-        "serving.engines.opening.importlib.util.find_spec", lambda name: None
+        "serving.engines.loading.importlib.util.find_spec", lambda name: None
     )
     with pytest.raises(ValueError, match="needs ai_edge_litert: "):
         open_engine(folder)

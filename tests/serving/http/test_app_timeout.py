@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http.server import Server
+from serving.http.app import Server
 from serving.serving_flags import LimitFlags
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import (

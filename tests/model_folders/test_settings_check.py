@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders import identity, preset_reading
+from model_folders import preset_reading, settings_check
 from tests.support.models import tiny_config
 
 
@@ -13,7 +13,7 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"version": 1, "origin": origin}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
-        identity.check_identity(
+        settings_check.check_identity(
             preset_reading.read_preset(tmp_path), tiny_config()
         )
 
@@ -21,16 +21,21 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
 def test_the_first_difference_has_a_dotted_name():
     saved = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
     now = {"labels": ["a"], "bert_config": {"hidden_size": 8}}
-    difference = identity.find_first_difference(saved, now, saved.keys())
+    difference = settings_check.find_first_difference(saved, now, saved.keys())
     assert difference == ("bert_config.hidden_size", 4, 8)
 
 
 def test_equal_settings_have_no_difference():
     settings = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
-    assert identity.find_first_difference(settings, settings, settings) is None
+    assert (
+        settings_check.find_first_difference(settings, settings, settings)
+        is None
+    )
 
 
 def test_of_a_tokenizer_only_what_both_state_is_compared():
     saved = {"tokenizer": {"do_lower_case": True, "vocab": "c0"}}
     now = {"tokenizer": {"do_lower_case": True}}
-    assert identity.find_first_difference(saved, now, ["tokenizer"]) is None
+    assert (
+        settings_check.find_first_difference(saved, now, ["tokenizer"]) is None
+    )

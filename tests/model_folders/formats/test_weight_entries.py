@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model_folders.formats.entries import Entry, transposed
+from model_folders.formats.weight_entries import Entry, transposed
 
 
 def test_a_transposed_entry_has_the_shape_of_its_value():

@@ -15,17 +15,17 @@ from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
 from model_folders.formats import object_names, tf_h5_names
-from model_folders.formats.entries import (
-    NEXT_SENTENCE_POOLER,
-    Entry,
-    WeightArray,
-)
-from model_folders.formats.entry_names import printable
-from model_folders.formats.sizes import encoder_sizes
+from model_folders.formats.shape_checks import encoder_sizes
 from model_folders.formats.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )
+from model_folders.formats.weight_entries import (
+    NEXT_SENTENCE_POOLER,
+    Entry,
+    WeightArray,
+)
+from model_folders.formats.weight_names import printable
 
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.formats.entry_names import printable, source_name
+from model_folders.formats.weight_names import printable, source_name
 
 _NORM_WEIGHTS = {
     "LayerNorm/gamma": ("hidden_size",),

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from model_folders.bert_config import BertConfig
-from model_folders.formats.sizes import (
+from model_folders.formats.shape_checks import (
     check_layers,
     check_sizes,
     describe_entries,

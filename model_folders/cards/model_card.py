@@ -21,7 +21,7 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
-from model_folders.model_entries import ModelJson, TrainingSettings
+from model_folders.model_json_types import ModelJson, TrainingSettings
 from model_folders.results import (
     DEV_RESULTS,
     EXPORT_RESULTS,

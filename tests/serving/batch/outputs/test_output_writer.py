@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from serving.batch.formats import answer_writer
-from serving.batch.formats.answer_rows import AnswerRow
+from serving.batch.outputs import output_writer
+from serving.batch.outputs.output_rows import AnswerRow
 from tests.support.golden import ROOT
 
 
@@ -16,10 +16,10 @@ from tests.support.golden import ROOT
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "from serving.batch.formats import answer_rows, answer_writer;"
+        "from serving.batch.outputs import output_rows, output_writer;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
-        "rows = [answer_rows.AnswerRow(answer) for answer in answers];"
-        "answer_writer.write_answers(None, 'npy', [rows])"
+        "rows = [output_rows.AnswerRow(answer) for answer in answers];"
+        "output_writer.write_answers(None, 'npy', [rows])"
     )
     path = tmp_path / "out.npy"
     path.write_bytes(b"kept")
@@ -38,7 +38,7 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
     """predict.py ignores signals while the file gets its name."""
     path = tmp_path / "out.jsonl"
     existed = []
-    answer_writer.write_answers(
+    output_writer.write_answers(
         str(path),
         "jsonl",
         [[AnswerRow({"value": 1})]],

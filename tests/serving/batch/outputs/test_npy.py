@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from serving.batch.formats.answer_rows import AnswerRow, Status
-from serving.batch.formats.npy import write_npy
+from serving.batch.outputs.npy import write_npy
+from serving.batch.outputs.output_rows import AnswerRow, Status
 from tests.support import fresh_process
 
 FAILED = AnswerRow({"line": 1, "error": "x"}, Status.FAILED)
@@ -60,7 +60,7 @@ def test_answers_without_numbers_ask_for_a_field():
 
 _WRITE_ARRAY = """
 import sys
-from serving.batch.formats import answer_rows, answer_writer, npy
+from serving.batch.outputs import output_rows, output_writer, npy
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -68,8 +68,8 @@ def read(key):
             return int(line.split()[1]) // 1024
 
 before = read("VmRSS")
-row = answer_rows.AnswerRow({"mean": [0.5] * 1024})
-with answer_writer._open_output(sys.argv[1]) as file:
+row = output_rows.AnswerRow({"mean": [0.5] * 1024})
+with output_writer._open_output(sys.argv[1]) as file:
     npy.write_npy(([row] for _ in range(50_000)), file)
 print(read("VmHWM") - before)
 """

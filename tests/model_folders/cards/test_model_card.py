@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from model_folders.cards import cards
+from model_folders.cards import model_card
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -52,7 +52,7 @@ def create_card(kind, **values):
     }
     results = {f"{name}_{rate}": 0.5 for name in NASTY for rate in RATES}
     names = [name.replace("/", "") for name in NASTY]
-    return cards.Card(
+    return model_card.Card(
         kind=kind,
         description={"task": {"name": "BertClassifier"}, "origin": origin},
         labels=NASTY,
@@ -73,13 +73,15 @@ def parse_markdown(text):
     return blocks, inner
 
 
-@pytest.mark.parametrize("kind", [cards.EXPORT, cards.RUN, cards.WEIGHTS])
+@pytest.mark.parametrize(
+    "kind", [model_card.EXPORT, model_card.RUN, model_card.WEIGHTS]
+)
 def test_nasty_names_are_shown_as_they_are(kind):
     text = create_card(kind, export="<b>|`", table="`a|b`").text()
     blocks, inner = parse_markdown(text)
     # The mark of a run's card is the only HTML.
     html = [block.content for block in blocks if block.type == "html_block"]
-    assert len(html) == (kind == cards.RUN)
+    assert len(html) == (kind == model_card.RUN)
     allowed = {"text", "code_inline", "softbreak", "text_special"}
     assert {token.type for token in inner} <= allowed
     codes = [token.content for token in inner if token.type == "code_inline"]
@@ -100,7 +102,7 @@ def test_nasty_names_are_shown_as_they_are(kind):
     assert len(re.findall("trained on", title)) == len(NASTY)
 
 
-@pytest.mark.parametrize("kind", [cards.EXPORT, cards.RUN])
+@pytest.mark.parametrize("kind", [model_card.EXPORT, model_card.RUN])
 def test_tables_keep_their_columns_and_fences_their_blocks(kind):
     blocks, _ = parse_markdown(create_card(kind, export="FOLDER_model").text())
     heads = [block for block in blocks if block.type == "thead_open"]
@@ -126,7 +128,7 @@ def test_tables_keep_their_columns_and_fences_their_blocks(kind):
 
 def test_the_metadata_of_the_hub_contains_no_name_of_the_user():
     yaml = pytest.importorskip("yaml")
-    card = create_card(cards.HUGGINGFACE).text()
+    card = create_card(model_card.HUGGINGFACE).text()
     _, metadata, _ = card.split("---\n", 2)
     assert yaml.safe_load(metadata) == {
         "library_name": "transformers",
@@ -137,7 +139,7 @@ def test_the_metadata_of_the_hub_contains_no_name_of_the_user():
 
 @pytest.mark.parametrize("folder", ['a"b', "a\\b", "a'b", "a\nb", "ä"])
 def test_the_code_names_any_folder(folder):
-    text = create_card(cards.RUN, export=folder).text()
+    text = create_card(model_card.RUN, export=folder).text()
     (code,) = re.findall("```python\n(.*?)\n```", text, re.DOTALL)
     strings = [
         node.value

@@ -11,7 +11,7 @@ from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums
 from serving.batch import request_files
-from serving.batch.formats.answer_writer import AnswerFormat
+from serving.batch.outputs.output_writer import AnswerFormat
 from serving.engines import EngineName
 from serving.serving_flags import TaskFlags
 from serving.text_model import TextModel, load_once

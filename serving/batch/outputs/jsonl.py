@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from serving.batch.formats.answer_rows import AnswerRow, Schema
+from serving.batch.outputs.output_rows import AnswerRow, Schema
 
 
 def write_jsonl(

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
 from files.json_files import parse_json
-from serving.batch.formats.answer_rows import (
+from serving.batch.outputs.jsonl import to_json, to_json_line, to_text
+from serving.batch.outputs.output_rows import (
     AnswerRow,
     Schema,
     Status,
     flatten_answer,
 )
-from serving.batch.formats.jsonl import to_json, to_json_line, to_text
 
 
 def write_csv(

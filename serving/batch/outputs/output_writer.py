@@ -11,10 +11,10 @@ from absl import logging
 
 from files.atomic import atomic_open
 from files.paths import StrPath, named_errors
-from serving.batch.formats.answer_rows import AnswerRow, Schema, Status
-from serving.batch.formats.csv_table import write_csv
-from serving.batch.formats.jsonl import write_jsonl
-from serving.batch.formats.npy import write_npy
+from serving.batch.outputs.csv_table import write_csv
+from serving.batch.outputs.jsonl import write_jsonl
+from serving.batch.outputs.npy import write_npy
+from serving.batch.outputs.output_rows import AnswerRow, Schema, Status
 
 # Format of answers. It is also the extension of the output file's name.
 AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
+from serving.http.app import Server
 from serving.http.served_model import ServedModel
-from serving.http.server import Server
 from serving.serving_flags import EngineFlags
 from tests.support.serving import asgi, exports
 

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from serving.batch.formats.answer_rows import AnswerRow, Schema, Status
+from serving.batch.outputs.output_rows import AnswerRow, Schema, Status
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.

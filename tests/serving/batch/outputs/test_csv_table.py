@@ -6,8 +6,8 @@ import decimal
 import io
 
 from data.tables import tables
-from serving.batch.formats.answer_rows import AnswerRow, Status
-from serving.batch.formats.csv_table import write_csv
+from serving.batch.outputs.csv_table import write_csv
+from serving.batch.outputs.output_rows import AnswerRow, Status
 
 ROWS = [
     AnswerRow({"id": 1, "line": 4, "error": "no text"}, Status.FAILED),
