@@ -287,7 +287,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset
     )
-    settings_check.check_identity(preset, bert_config, tokenizer)
+    settings_check.check_trained_settings(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
     predictor = create_predictor(config, bert_config, preset)

@@ -63,7 +63,7 @@ def check_folder(path: StrPath, flag: str = "") -> None:
 
 
 @contextlib.contextmanager
-def new_folder(
+def atomic_folder(
     path: StrPath, files: Mapping[str, str | bytes] | None = None
 ) -> Iterator[Path]:
     """Yields a temporary folder, and renames it to `path` at the end.

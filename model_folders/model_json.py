@@ -57,11 +57,11 @@ _OBJECT_ENTRIES = (
     "tokenizer",
     "versions",
 )
-_Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
+_AllowedValues: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
 # `config_values.fill_unset` checks every entry that becomes a flag.
-_ALLOWED_VALUES_OF_ENTRY: dict[str, _Allowed] = {
+_ALLOWED_VALUES_OF_ENTRY: dict[str, _AllowedValues] = {
     "best_step": int | None,
     "clean_fraction": int | float,
     RECORDED_SETS: list,

@@ -50,7 +50,7 @@ class HeadSettings(TypedDict, total=False):
     that records more.
 
     Attributes:
-        name: the class of the model, as in `kinds.KINDS`.
+        name: the class of the model, as in `kinds.KIND_OF_CLASS`.
         task_name: value of --task_name, such as "cola".
         output_mode: what a classifier's labels are.
         problem_type: the same in transformers, a value of

@@ -24,7 +24,7 @@ _ENTRIES_UNUSED_IN_INFERENCE = {
 ENTRIES_NOT_IN_SHAPES = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
-def check_identity(
+def check_trained_settings(
     preset: Preset,
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
@@ -108,7 +108,7 @@ def _select_compared_entries(
     return {name: values[name] for name in names}
 
 
-class Difference(NamedTuple):
+class SettingDifference(NamedTuple):
     """A setting that differs from the recorded one.
 
     Attributes:
@@ -126,7 +126,7 @@ def find_first_difference(
     saved: Mapping[str, object],
     now: Mapping[str, object],
     names: Collection[str],
-) -> Difference | None:
+) -> SettingDifference | None:
     """Returns the first difference, or None.
 
     Args:
@@ -147,5 +147,5 @@ def find_first_difference(
             if difference:
                 return difference._replace(name=f"{name}.{difference.name}")
         elif before != value:
-            return Difference(name, before, value)
+            return SettingDifference(name, before, value)
     return None

@@ -12,7 +12,8 @@ from typing import (
     TypeVar,
 )
 
-from serving.engines import Engine, EngineName
+from command_line.groups import ExportFormat
+from serving.engines import Engine
 
 
 class CachedModel(Protocol):
@@ -26,7 +27,7 @@ class CachedModel(Protocol):
         self,
         path: str,
         num_threads: int | None = None,
-        engine: EngineName | None = None,
+        engine: ExportFormat | None = None,
     ) -> None:
         """Loads the model of a folder."""
 
@@ -46,7 +47,7 @@ class _ModelKey(NamedTuple):
 
     path: str
     num_threads: int | None
-    engine: EngineName | Literal[""]
+    engine: ExportFormat | Literal[""]
     checksum: str
 
 
@@ -96,7 +97,7 @@ class ModelCache(Generic[ModelT]):
         self,
         path: str,
         num_threads: int | None,
-        engine: EngineName | None,
+        engine: ExportFormat | None,
         checksum: str = "",
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
@@ -128,7 +129,7 @@ class ModelCache(Generic[ModelT]):
         self,
         path: str,
         num_threads: int | None,
-        engine: EngineName,
+        engine: ExportFormat,
         checksum: str,
     ) -> ModelT | NotLoaded:
         """Loads the model of a pickle, or returns what raises the error later.

@@ -6,7 +6,7 @@ from pathlib import Path
 from data.text.tokenization import FullTokenizer
 from model_folders import presets
 from model_folders.model_json_types import HeadSettings
-from serving.engines import Engine, Input, pad_batch
+from serving.engines import Engine, PackedInput, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class PreparedModel:
         allocates memory or compiles the network.
         """
         for length in self.engine.lengths(self.max_seq_length, self.pads):
-            padding = Input([0] * length, length)
+            padding = PackedInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
 

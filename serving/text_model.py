@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from absl import logging
 
+from command_line.groups import ExportFormat
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, preset_reading, presets
 from model_folders.model_json_types import HeadSettings
@@ -24,7 +25,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Replies, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
 from serving.tasks.request_fields import Request, Texts
-from serving.tasks.request_lists import describe_place, expand_lists
+from serving.tasks.request_lists import describe_place, split_request
 from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
 
@@ -78,11 +79,11 @@ class TextModel(TaskMethods):
         self,
         path: str | os.PathLike[str],
         num_threads: int | None = None,
-        engine: engines.EngineName | None = None,
+        engine: ExportFormat | None = None,
     ) -> None:
         folder = engines.find_export(path)
         self.path = os.fspath(folder)
-        self.engine = engines.open_engine(folder, engine, num_threads)
+        self.engine = engines.load_engine(folder, engine, num_threads)
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
         self.checksum = checksums.checksum_of_export(folder, self.engine.name)
@@ -191,7 +192,7 @@ class TextModel(TaskMethods):
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_list = expand_lists(own_task, request)
+        requests, is_list = split_request(own_task, request)
         replies: list[Reply] = []
         outcomes = ask_model(self.prepared, own_task, requests, task_flags)
         for request_number, reply in enumerate(outcomes, 1):
@@ -209,10 +210,10 @@ load = TextModel
 _cache = ModelCache(TextModel)
 
 
-def load_once(
+def load_cached(
     path: str,
     num_threads: int | None,
-    engine: engines.EngineName | None,
+    engine: ExportFormat | None,
     checksum: str = "",
 ) -> TextModel:
     """Returns a model, as `serving.load` does. A process loads it only once.
@@ -233,7 +234,7 @@ def load_once(
 def _unpickle_model(
     path: str,
     num_threads: int | None,
-    engine: engines.EngineName,
+    engine: ExportFormat,
     checksum: str,
 ) -> TextModel | NotLoaded:
     """Returns what `TextModel.__reduce__` pickled."""

@@ -182,7 +182,7 @@ def _load_tokenizer(
         preset,
         bert_config.vocab_size,
     )
-    settings_check.check_identity(preset, bert_config, tokenizer)
+    settings_check.check_trained_settings(preset, bert_config, tokenizer)
     return tokenizer
 
 
@@ -241,7 +241,9 @@ def _write_copy(
     length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
-    labels = preset.labels if kinds.KINDS[model_class].has_labels else None
+    labels = (
+        preset.labels if kinds.KIND_OF_CLASS[model_class].has_labels else None
+    )
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")

@@ -106,7 +106,7 @@ def create_curves(
     return curves
 
 
-def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
+def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     """Draws a matplotlib Figure with a panel for each metric.
 
     Args:
@@ -156,7 +156,7 @@ def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
 def main(parsed: flags.Parsed[Config]) -> None:
     """Draws the curves of the runs, and writes the image."""
     config = parsed.config
-    drawn = draw_runs(read_runs(config), config.axis)
+    drawn = create_figure(read_runs(config), config.axis)
     with atomic_open(config.output) as file:
         drawn.savefig(file, format=Path(config.output).suffix[1:], dpi=130)
 

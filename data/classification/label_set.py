@@ -82,7 +82,7 @@ class LabelSet:
             self.named_by_flags = names
 
     def _check_num_labels(self, names: list[str], where: str) -> None:
-        check_labels(names, where, fewest=_MIN_LABELS[self._output_mode])
+        check_labels(names, where, min_labels=_MIN_LABELS[self._output_mode])
 
     def label_of_cells(
         self,

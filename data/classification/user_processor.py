@@ -76,7 +76,9 @@ class UserProcessor(ClassificationProcessor):
         with code.explain_errors():
             user: Any = names[name]()
             labels = [*map(_label_text, user.get_labels())]
-        check_labels(labels, f"{code.file_name}: {name}.get_labels", fewest=2)
+        check_labels(
+            labels, f"{code.file_name}: {name}.get_labels", min_labels=2
+        )
         return cls(code, name, user, labels, data_dir)
 
     def find_labels(self) -> list[str]:

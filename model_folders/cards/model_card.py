@@ -153,7 +153,7 @@ class Card:
         return scores
 
     @property
-    def unscored(self) -> Sequence[str]:
+    def unscored_formats(self) -> Sequence[str]:
         """The files in `networks` that were not scored."""
         return [
             file
@@ -184,7 +184,7 @@ class Card:
         for pattern, purpose in _PURPOSE_OF_FILES.items():
             if names := fnmatch.filter(self.files, pattern):
                 num_mb = sum(self.files[name] for name in names) / 1e6
-                short = dict.fromkeys(map(_name_checkpoint, names))
+                short = dict.fromkeys(map(_checkpoint_of, names))
                 yield [*short], markdown.Markdown(purpose), num_mb
 
     def text(self) -> str:
@@ -210,7 +210,7 @@ class Card:
         template = environment.get_template("card.md.jinja")
         return template.render(
             card=self,
-            kinds=kinds.KINDS,
+            kinds=kinds.KIND_OF_CLASS,
             mark=markdown.Markdown(_CARD_MARK),
             find_missed_labels=find_missed_labels,
             overall_scores=overall_scores,
@@ -218,7 +218,7 @@ class Card:
         )
 
 
-def _name_checkpoint(file: str) -> str:
+def _checkpoint_of(file: str) -> str:
     """Returns the name under which a card lists a file.
 
     A checkpoint consists of several files, which are shown as one.

@@ -12,7 +12,7 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import (
-    ARCHITECTURES,
+    CLASS_OF_ARCHITECTURE,
     PROBLEM_TYPE_OF_MODE,
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
@@ -85,7 +85,7 @@ def parse_model_class(
                 f"{path}: `{entry}` must be text. Received: {text!r:.80}"
             )
     settings = _output_settings(problem_type, len(id2label))
-    model_class = ARCHITECTURES.get(architecture or "")
+    model_class = CLASS_OF_ARCHITECTURE.get(architecture or "")
     if model_class == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         return model_class, {**settings, "legal_tags": False}
@@ -204,7 +204,7 @@ def create_config_json(
         "position_embedding_type": "absolute",
     }
     values["architectures"] = [
-        _name_architecture(kind.transformers_class, leave_out)
+        _choose_architecture(kind.transformers_class, leave_out)
     ]
     if kind.has_labels and num_labels is not None:
         values |= _label_entries(labels, num_labels)
@@ -224,7 +224,7 @@ def _label_entries(labels: Sequence[str] | None, num_labels: int) -> JsonObject:
     }
 
 
-def _name_architecture(
+def _choose_architecture(
     transformers_class: str, leave_out: Collection[str]
 ) -> str:
     """Returns the class of transformers that has the heads of a file.

@@ -95,8 +95,8 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
         tokenizer.values, "normalizer", dict, tokenizer.path
     )
     return _choose_casing(
-        _state_casing(config.values.get("do_lower_case"), config.path),
-        _state_casing(normalizer.get("lowercase"), tokenizer.path),
+        _create_stated_casing(config.values.get("do_lower_case"), config.path),
+        _create_stated_casing(normalizer.get("lowercase"), tokenizer.path),
     )
 
 
@@ -105,7 +105,7 @@ def _read_json_file(folder: StrPath, name: str) -> _JsonFile:
     return _JsonFile(path, read_json(path) if os.path.isfile(path) else {})
 
 
-def _state_casing(is_lower_case: object, path: str) -> StatedCasing:
+def _create_stated_casing(is_lower_case: object, path: str) -> StatedCasing:
     if not isinstance(is_lower_case, bool):
         return {}
     return {"do_lower_case": is_lower_case, "file": path}

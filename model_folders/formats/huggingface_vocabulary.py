@@ -8,7 +8,7 @@ from model_folders.formats import kerashub_config
 
 # More rows than the vocabulary of any BERT has. Unused ids become empty lines,
 # so one large id in a small file would fill the memory.
-_MOST_ROWS = 2**22
+_MAX_TOKENS = 2**22
 # The values of a tokenizer.json of BERT.
 _EXPECTED_VALUES = {
     "model.continuing_subword_prefix": "##",
@@ -49,10 +49,10 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
             f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
             "WordPieces to distinct ids; save the tokenizer again"
         )
-    if max(tokens) >= _MOST_ROWS:
+    if max(tokens) >= _MAX_TOKENS:
         raise ValueError(
             f"{path}: the id of {tokens[max(tokens)]!r:.80} is {max(tokens)}, "
-            f"but {len(tokens)} WordPieces need no id above {_MOST_ROWS - 1}; "
+            f"but {len(tokens)} WordPieces need no id above {_MAX_TOKENS - 1}; "
             "save the tokenizer again"
         )
     lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]

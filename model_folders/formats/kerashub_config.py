@@ -11,7 +11,12 @@ import os
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.folder_warnings import warn_once
-from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS, ModelClass
+from model_folders.kinds import (
+    CLASS_OF_KERASHUB_TASK,
+    CLASSIFIER,
+    ENCODER,
+    ModelClass,
+)
 from model_folders.model_json_types import HeadSettings, StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
@@ -61,7 +66,7 @@ def is_kerashub(values: JsonObject) -> bool:
     return {"class_name", "config"} <= values.keys()
 
 
-def has_preset(folder: StrPath) -> bool:
+def has_kerashub_config(folder: StrPath) -> bool:
     """Returns whether the config.json of a folder, if any, is KerasHub's."""
     path = os.path.join(folder, "config.json")
     return os.path.isfile(path) and is_kerashub(read_json(path))
@@ -139,8 +144,8 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    entries = parse_object(values, path, *KERASHUB_TASKS)
-    model_class = KERASHUB_TASKS[values["class_name"]]
+    entries = parse_object(values, path, *CLASS_OF_KERASHUB_TASK)
+    model_class = CLASS_OF_KERASHUB_TASK[values["class_name"]]
     num_labels = entries.get("num_classes")
     if model_class == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(
@@ -196,7 +201,7 @@ def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
 
 def read_embedder_pooling(folder: StrPath) -> str | None:
     """Returns how a BertTextEmbedder pools, None if it only averages."""
-    if not has_preset(folder):
+    if not has_kerashub_config(folder):
         return None
     _, entries = read_task(folder)
     mode = entries.get("pooling_mode", "mean")

@@ -15,17 +15,17 @@ from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
 from model_folders.formats import object_names, tf_h5_names
-from model_folders.formats.shape_checks import encoder_sizes
+from model_folders.formats.shape_checks import encoder_shapes
 from model_folders.formats.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
-    Entry,
     WeightArray,
+    WeightEntry,
 )
-from model_folders.formats.weight_names import printable
+from model_folders.formats.weight_names import printable_name
 
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -96,8 +96,8 @@ def has_graph(path: str) -> bool:
         return bool(reader.has_tensor(_GRAPH))
 
 
-def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of the checkpoint with a prefix.
+def open_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of the checkpoint with a prefix.
 
     The weights of a head of Model Garden's tasks keep their names.
 
@@ -116,7 +116,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     for variable in variables:
         name = convert(variable.name)
         if name is None and object_names.is_of_other_head(variable.name):
-            heads[printable(variable.name)] = variable
+            heads[printable_name(variable.name)] = variable
             continue
         if name is None:
             unknown.append(variable)
@@ -204,7 +204,7 @@ def _check_names(
     path: str, weights: Mapping[str, _Variable], unknown: list[_Variable]
 ) -> None:
     """Raises a ValueError if a BERT has more variables, or fewer."""
-    expected = [name for name, _ in encoder_sizes(_count_blocks(weights))]
+    expected = [name for name, _ in encoder_shapes(_count_blocks(weights))]
     for names in _NAMES_STORED_TOGETHER:
         if weights.keys() & {*names}:
             expected += names
@@ -230,7 +230,7 @@ def _count_blocks(names: Mapping[str, object]) -> int:
     return len({match[1] for match in map(blocks.match, names) if match})
 
 
-def _create_entry(path: str, name: str, variable: _Variable) -> Entry:
+def _create_entry(path: str, name: str, variable: _Variable) -> WeightEntry:
     """Returns the entry of a variable, in the shape that Google's code uses.
 
     For example, the query kernel of 12 heads, [768, 12, 64] in the file, is an
@@ -243,7 +243,7 @@ def _create_entry(path: str, name: str, variable: _Variable) -> Entry:
         num_heads = shape[axis]
         shape[axis : axis + 2] = [math.prod(shape[axis : axis + 2])]
     is_transposed = name.endswith("output_weights")
-    return Entry(
+    return WeightEntry(
         shape=shape[::-1] if is_transposed else shape,
         dtype=variable.dtype,
         read=functools.partial(

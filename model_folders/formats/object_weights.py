@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from files.paths import StrPath
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats import object_config
-from model_folders.formats.weight_entries import Entry
+from model_folders.formats.weight_entries import WeightEntry
 
 
 def find_weights(path: StrPath) -> str | None:
@@ -42,8 +42,8 @@ def _find_prefix(path: str) -> str | None:
         return None
 
 
-def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of a result of `find_weights`.
+def open_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
 
     Raises:
         OSError, ValueError: as `object_variables.open_entries` raises them.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.formats.weight_names import printable, source_name
+from model_folders.formats.weight_names import printable_name, source_name
 
 _NORM_WEIGHTS = {
     "LayerNorm/gamma": ("hidden_size",),
@@ -45,7 +45,7 @@ BLOCK_WEIGHTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def encoder_sizes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+def encoder_shapes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yields (Google's name, entries of the configuration that are its shape).
 
     Yields the weights that every checkpoint of a BERT contains, in order. The
@@ -72,7 +72,7 @@ def check_layers(config: BertConfig, layers: Sequence[int] | None) -> None:
         )
 
 
-def check_sizes(
+def check_shapes(
     path: StrPath,
     shapes: Mapping[str, Sequence[int]],
     config: BertConfig,
@@ -103,7 +103,7 @@ def check_sizes(
             f"multiple of num_attention_heads={config.num_attention_heads}. "
             f"Correct it for {path}"
         )
-    for name, entries in encoder_sizes(config.num_hidden_layers):
+    for name, entries in encoder_shapes(config.num_hidden_layers):
         source = source_name(name, layers)
         shape = [getattr(config, entry) for entry in entries]
         file_shape = shapes.get(source)
@@ -119,7 +119,7 @@ def check_sizes(
         if file_shape is None:
             raise ValueError(
                 f"{path} lacks {source} with shape {shape} ({sizes} in "
-                f"{where}). {describe_others(shapes, config)}"
+                f"{where}). {describe_other_entries(shapes, config)}"
             )
         raise ValueError(
             f"{source} has shape {list(file_shape)} in {path}, but {shape} in "
@@ -127,17 +127,17 @@ def check_sizes(
         )
 
 
-def describe_others(
+def describe_other_entries(
     shapes: Mapping[str, Sequence[int]], config: BertConfig
 ) -> str:
     """Returns a sentence that names entries which no BERT contains."""
     # A configuration may state more blocks than there are names.
     num_blocks = min(config.num_hidden_layers, len(shapes))
-    expected = {name for name, _ in encoder_sizes(num_blocks)}
+    expected = {name for name, _ in encoder_shapes(num_blocks)}
     return describe_entries(name for name in shapes if name not in expected)
 
 
 def describe_entries(names: Iterator[str]) -> str:
     """Returns a sentence that names some entries of a file, in one line."""
-    first_names = map(printable, itertools.islice(names, 5))
+    first_names = map(printable_name, itertools.islice(names, 5))
     return f"The file contains {', '.join(first_names) or 'no other entries'}"

@@ -15,7 +15,7 @@ NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
 WeightArray: TypeAlias = NDArray[Any]
 
 
-class Entry(NamedTuple):
+class WeightEntry(NamedTuple):
     """An entry of a file, which readers convert to the shape of a variable.
 
     Attributes:
@@ -32,6 +32,6 @@ class Entry(NamedTuple):
     num_heads: int | None = None
 
 
-def transposed(entry: Entry) -> Entry:
+def transposed(entry: WeightEntry) -> WeightEntry:
     """Returns an entry whose value is the transpose of another's."""
-    return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
+    return WeightEntry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)

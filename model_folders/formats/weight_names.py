@@ -28,7 +28,7 @@ def without_scope(
     return {name: name for name in outside} | scopeless
 
 
-def printable(name: str) -> str:
+def printable_name(name: str) -> str:
     """Returns a name in a file for a message of one line."""
     return name if name.isprintable() else repr(name)
 

@@ -14,7 +14,7 @@ import keras
 import numpy as np
 
 from files.paths import StrPath
-from model_folders.atomic_folders import new_folder
+from model_folders.atomic_folders import atomic_folder
 from model_folders.config_files import CONFIG_FILE
 from model_folders.formats import kerashub_config, kerashub_objects
 from model_folders.formats.kerashub_config import (
@@ -22,7 +22,7 @@ from model_folders.formats.kerashub_config import (
     WEIGHTS_FILE,
 )
 from model_folders.formats.kerashub_names import (
-    Target,
+    WeightTarget,
     classifier_targets,
     network_targets,
 )
@@ -95,7 +95,7 @@ def save_kerashub(
         max_length=max_length,
     )
     contents |= files or {}
-    with new_folder(directory, contents) as folder:
+    with atomic_folder(directory, contents) as folder:
         for name, targets in _find_targets(model).items():
             _write_weights(model, os.fspath(folder / name), targets)
 
@@ -144,7 +144,7 @@ def _create_files(
     return contents
 
 
-def _find_targets(model: "FittedModel") -> dict[str, dict[str, Target]]:
+def _find_targets(model: "FittedModel") -> dict[str, dict[str, WeightTarget]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
     if model.num_labels is not None:
@@ -188,7 +188,7 @@ def _find_encoder(model: "FittedModel") -> BertModel:
 
 
 def _write_weights(
-    model: keras.Model, path: str, targets: Mapping[str, Target]
+    model: keras.Model, path: str, targets: Mapping[str, WeightTarget]
 ) -> None:
     """Writes a file with the weights of a model that are its targets."""
     weights = {original_name(weight): weight for weight in model.weights}
@@ -203,9 +203,9 @@ def _write_weights(
         raise OSError(error_code, os.strerror(error_code)) from error
 
 
-def _to_stored(weight: keras.Variable, target: Target) -> WeightArray:
+def _to_stored(weight: keras.Variable, target: WeightTarget) -> WeightArray:
     """Returns a weight as KerasHub stores it."""
     value = np.asarray(weight, "float32")
     if target.is_transposed:
         value = value.T
-    return value.reshape(target.stored)
+    return value.reshape(target.stored_shape)

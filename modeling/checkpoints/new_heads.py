@@ -89,6 +89,8 @@ def _is_other_kind(model: keras.Model, model_class: str | None) -> bool:
     """Returns whether a head of this class is bound to another task."""
     names = [base.__name__ for base in type(model).__mro__]
     # A user's own subclass has the head of the class that it extends.
-    own_class = next((name for name in names if name in kinds.KINDS), names[0])
+    own_class = next(
+        (name for name in names if name in kinds.KIND_OF_CLASS), names[0]
+    )
     are_specific = all(map(kinds.is_task_specific, (model_class, own_class)))
     return are_specific and model_class not in (names[0], own_class)

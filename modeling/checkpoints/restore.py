@@ -48,7 +48,7 @@ class LoadReport:
 
 
 class StoredEntry(Protocol):
-    """An entry of a file: an `Entry`, or one that reads a tensor."""
+    """An entry of a file: a `WeightEntry`, or one that reads a tensor."""
 
     @property
     def shape(self) -> Sequence[int]:

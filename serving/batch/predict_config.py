@@ -72,12 +72,12 @@ class PredictConfig(flags.Config):
         "answered. The default is standard output.",
         kind=PathKind.OUTPUT_FILE,
     )
-    output_format: output_writer.AnswerFormat | None = flag(
+    output_format: output_writer.OutputFormat | None = flag(
         None,
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=output_writer.ANSWER_FORMATS,
+        choices=output_writer.OUTPUT_FORMATS,
     )
     output_fields: Sequence[str] | None = flag(
         None,

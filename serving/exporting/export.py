@@ -100,7 +100,7 @@ def _create_signatures(
     """
     model_class = kinds.model_class_of(model)
     match model:
-        case _ if model_class not in kinds.KINDS:
+        case _ if model_class not in kinds.KIND_OF_CLASS:
             # A user's own subclass may compute something else.
             pass
         # A BertTokenClassifier is a BertClassifier too.
@@ -117,7 +117,7 @@ def _create_signatures(
         case BertModel():
             return create_embed_signatures(model, settings, options)
     # An embedder is exported as its encoder.
-    exported = ", ".join(sorted({*kinds.KINDS} - {kinds.EMBEDDER}))
+    exported = ", ".join(sorted({*kinds.KIND_OF_CLASS} - {kinds.EMBEDDER}))
     raise ValueError(
         f"a {model_class} cannot be exported to {folder}; the classes that can "
         f"are {exported} and {kinds.EMBEDDER}"

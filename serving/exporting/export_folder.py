@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from command_line.groups import ExportFormat
 from files import atomic
 from imports.installation import install_command
 from model_folders import (
@@ -43,7 +44,7 @@ def write_export(
     settings = signatures.settings
     if signatures.text_signatures:
         settings = settings | {"max_seq_length": options.max_seq_length}
-    with atomic_folders.new_folder(export_dir) as folder:
+    with atomic_folders.atomic_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_networks(folder, model, signatures, options)
         extra = folder
@@ -75,7 +76,7 @@ def _write_networks(
 ) -> None:
     """Writes the network in each of the formats."""
     for name in options.formats:
-        path = folder / engines.RUNTIMES[name].file
+        path = folder / engines.RUNTIME_OF_FORMAT[name].file
         path.parent.mkdir(exist_ok=True)
         _WRITER_OF_FORMAT[name](path, model, signatures, options)
 
@@ -119,7 +120,9 @@ def _create_card(
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         files=files,
-        networks={name: engines.RUNTIMES[name].file for name in formats},
+        networks={
+            name: engines.RUNTIME_OF_FORMAT[name].file for name in formats
+        },
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
         output=output_kinds.output_name_of(signatures.output_kind),
@@ -201,7 +204,7 @@ class _WriteNetwork(Protocol):
 
 # {format: function that writes its file}. Formats other than SavedModels
 # contain only the signature `ids`.
-_WRITER_OF_FORMAT: dict[engines.EngineName, _WriteNetwork] = {
+_WRITER_OF_FORMAT: dict[ExportFormat, _WriteNetwork] = {
     "saved_model": saved_model_writer.write_saved_model,
     "litert": litert_writer.write_litert,
     "onnx": _write_onnx,

@@ -51,7 +51,7 @@ class _Route(NamedTuple):
         path: path for which the route stands, "/v1/models/{name}".
         name: name of the operation in openapi.json, which clients that are
             generated from it call.
-        reply: method of Server that answers its requests.
+        reply: method of ServerApp that answers its requests.
     """
 
     method: str
@@ -76,7 +76,7 @@ class _BodyReplies(NamedTuple):
     is_list: bool
 
 
-class Server:
+class ServerApp:
     """Answers HTTP requests for all models, as an ASGI application.
 
     Args:
@@ -287,7 +287,7 @@ class Server:
         Nothing more is computed for a client that is gone or late.
         """
         seconds = self.limits.timeout_s
-        gone = asyncio.create_task(_until_gone(request))
+        gone = asyncio.create_task(_wait_for_disconnect(request))
         try:
             await asyncio.wait(
                 [replies, gone],
@@ -344,6 +344,6 @@ def _get_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
     raise HttpError(404, f"no {kind} {name!r}; choose from {names}")
 
 
-async def _until_gone(request: HttpRequest) -> None:
+async def _wait_for_disconnect(request: HttpRequest) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -64,11 +64,11 @@ class RequestLimits:
         Raises:
             HttpError: a text is wrong, or there is too much text.
         """
-        self._check_number(call)
+        self._check_num_texts(call)
         _check_fields(call)
         await self._check_length(model, call)
 
-    def _check_number(self, call: QueuedCall) -> None:
+    def _check_num_texts(self, call: QueuedCall) -> None:
         num_texts = _count_texts(call)
         max_texts = self._flags.max_texts
         if num_texts > max_texts:

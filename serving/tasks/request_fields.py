@@ -1,6 +1,6 @@
 """Defines the fields of requests, and reads the texts in them.
 
-Field("text_a", other_names=("text",)) and Field("text_b", is_required=False)
+Field("text_a", aliases=("text",)) and Field("text_b", is_required=False)
 """
 
 import dataclasses
@@ -60,17 +60,17 @@ class Field:
     Attributes:
         name: name of the field.
         is_required: whether a request must contain the field.
-        other_names: other names under which a request may contain it.
+        aliases: other names under which a request may contain it.
     """
 
     name: str
     is_required: bool = True
-    other_names: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """All names under which a request may contain the field."""
-        return [self.name, *self.other_names]
+        return [self.name, *self.aliases]
 
 
 def read_texts(name: str, value: object) -> list[str]:

@@ -20,7 +20,7 @@ class RequestList(NamedTuple):
     is_list: bool
 
 
-def expand_lists(task: AnyTextTask, request: Request) -> RequestList:
+def split_request(task: AnyTextTask, request: Request) -> RequestList:
     """Splits a request whose fields contain lists of texts.
 
     A single text beside a list is for all of them.

@@ -14,7 +14,7 @@ from tests.support.script_runner import snapshot
 
 def write_folder(path, text="new"):
     """Writes a folder with one file in a subfolder."""
-    with atomic_folders.new_folder(path, {"model.json": "{}\n"}) as folder:
+    with atomic_folders.atomic_folder(path, {"model.json": "{}\n"}) as folder:
         (folder / "part").mkdir()
         (folder / "part" / "file").write_text(text)
 
@@ -52,7 +52,7 @@ def test_a_full_disk_changes_nothing_and_the_folder_is_named(tmp_path):
     write_folder(path)
     with (
         pytest.raises(OSError, match=f"'{path}'"),
-        atomic_folders.new_folder(path),
+        atomic_folders.atomic_folder(path),
     ):
         raise OSError(28, "No space left on device")
     assert read_part(path) == "new"
@@ -121,7 +121,7 @@ def test_a_link_stays_when_its_folder_is_replaced(tmp_path):
 def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
     path = tmp_path / "export"
     for text in ("first", "second"):
-        with atomic_folders.new_folder(path) as folder:
+        with atomic_folders.atomic_folder(path) as folder:
             (folder / "assets.extra").mkdir()
             (folder / "assets.extra" / "model.json").write_text("{}")
             (folder / "saved_model.pb").write_text(text)
@@ -165,7 +165,7 @@ def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
     assert "model" in synced[-1][1]
 
 
-# What the operating system does to files, and `new_folder` uses.
+# What the operating system does to files, and `atomic_folder` uses.
 OPERATIONS = (
     "mkdir",
     "open",
@@ -218,7 +218,7 @@ def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
         assert not has_earlier or contents, number
         kept.update(contents)
         # The next one puts the old folder back, even where it fails itself.
-        with pytest.raises(KeyError), atomic_folders.new_folder(path):
+        with pytest.raises(KeyError), atomic_folders.atomic_folder(path):
             raise KeyError
         assert os.listdir(tmp_path) == ["model"] * path.exists(), number
         assert not contents or read_part(path) == contents[0], number

@@ -13,7 +13,7 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"version": 1, "origin": origin}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
-        settings_check.check_identity(
+        settings_check.check_trained_settings(
             preset_reading.read_preset(tmp_path), tiny_config()
         )
 

@@ -51,7 +51,7 @@ def check_model(config: TrainingConfig, model: AnyTaskModel) -> None:
     """
     model_class = kinds.model_class_of(model)
     export_dir = config.export.export_dir
-    if export_dir and model_class not in kinds.KINDS:
+    if export_dir and model_class not in kinds.KIND_OF_CLASS:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {model_class}. Add the class to model_folders/kinds.py and "
@@ -93,7 +93,7 @@ def export_task(
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )
-    with atomic_folders.new_folder(export_dir) as folder:
+    with atomic_folders.atomic_folder(export_dir) as folder:
         card = serving.export(
             folder, trainer.model, task.head_settings, options
         )

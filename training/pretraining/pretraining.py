@@ -80,7 +80,7 @@ def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
         ValueError: the folder states another network, vocabulary or casing.
     """
     if start.preset:
-        settings_check.check_identity(
+        settings_check.check_trained_settings(
             start.preset,
             start.bert_config,
             start.tokenizer,

@@ -98,7 +98,7 @@ def _check_is_of_task(
     """
     config = start.config
     settings = {"output_mode": output_mode} if output_mode else {}
-    settings_check.check_identity(
+    settings_check.check_trained_settings(
         preset, bert_config, start.tokenizer, settings=settings
     )
     if config.distillation.distill_alpha:

@@ -5,20 +5,20 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from command_line.groups import ExportFormat
 from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums
 from serving.batch import request_files
-from serving.batch.outputs.output_writer import AnswerFormat
-from serving.engines import EngineName
+from serving.batch.outputs.output_writer import OutputFormat
 from serving.serving_flags import TaskFlags
-from serving.text_model import TextModel, load_once
+from serving.text_model import TextModel, load_cached
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class AnswerSettings:
+class BulkSettings:
     """The settings with which all units of a job answer their requests.
 
     Attributes:
@@ -39,7 +39,7 @@ class AnswerSettings:
 
     model: str
     checksum: str
-    engine: EngineName
+    engine: ExportFormat
     num_threads: int | None
     task_name: str
     task_flags: TaskFlags
@@ -47,7 +47,7 @@ class AnswerSettings:
     input_format: table_formats.TableFormat | None
     text_columns: tuple[str | None, str | None]
     batch_size: int
-    output_format: AnswerFormat
+    output_format: OutputFormat
     output_fields: tuple[str, ...]
     folder: str = dataclasses.field(default_factory=os.getcwd)
 
@@ -74,8 +74,8 @@ class AnswerSettings:
         Raises:
             ValueError: the folder contains another model than `checksum`.
         """
-        model = load_once(
-            self.locate(self.model),
+        model = load_cached(
+            self.absolute_path_of(self.model),
             self.num_threads,
             self.engine,
             self.checksum,
@@ -91,7 +91,7 @@ class AnswerSettings:
             ValueError: it contains another model.
             OSError: a file of the model cannot be read.
         """
-        folder = Path(self.locate(self.model))
+        folder = Path(self.absolute_path_of(self.model))
         self._check_model(checksums.checksum_of_export(folder, self.engine))
 
     def _check_model(self, checksum: str) -> None:
@@ -102,7 +102,7 @@ class AnswerSettings:
                 "texts with the new model in another --output_file"
             )
 
-    def locate(self, path: str) -> str:
+    def absolute_path_of(self, path: str) -> str:
         """Returns an absolute path. Workers may run in other folders."""
         return path if is_remote(path) else os.path.join(self.folder, path)
 
@@ -112,12 +112,15 @@ class AnswerSettings:
 
     def read_requests(
         self, ranges: Sequence[FileRange], names_files: bool = False
-    ) -> Iterator[request_files.Item]:
+    ) -> Iterator[request_files.InputRow]:
         """Yields the requests in ranges of files, as `read_requests` does."""
         model = self.load()
         return request_files.read_requests(
             model.task(self.task_name),
-            [part._replace(path=self.locate(part.path)) for part in ranges],
+            [
+                part._replace(path=self.absolute_path_of(part.path))
+                for part in ranges
+            ],
             self.text_columns,
             self.table_layout(),
             model.columns,

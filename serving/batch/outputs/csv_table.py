@@ -10,15 +10,15 @@ from typing import IO
 from files.json_files import parse_json
 from serving.batch.outputs.jsonl import to_json, to_json_line, to_text
 from serving.batch.outputs.output_rows import (
-    AnswerRow,
+    OutputRow,
     Schema,
     Status,
-    flatten_answer,
+    flatten_reply,
 )
 
 
 def write_csv(
-    batches: Iterable[Sequence[AnswerRow]],
+    batches: Iterable[Sequence[OutputRow]],
     output: IO[bytes],
     schema: Schema | None = None,
 ) -> None:
@@ -55,8 +55,8 @@ def write_csv(
         _write_table(header, cells_of_rows, output)
 
 
-def _to_cells(row: AnswerRow) -> dict[str, str]:
-    cells = flatten_answer(row.cells)
+def _to_cells(row: OutputRow) -> dict[str, str]:
+    cells = flatten_reply(row.cells)
     return {key: _to_cell(value) for key, value in cells.items()}
 
 

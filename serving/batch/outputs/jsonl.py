@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from serving.batch.outputs.output_rows import AnswerRow, Schema
+from serving.batch.outputs.output_rows import OutputRow, Schema
 
 
 def write_jsonl(
-    batches: Iterable[Sequence[AnswerRow]],
+    batches: Iterable[Sequence[OutputRow]],
     output: IO[bytes],
     schema: Schema | None = None,
 ) -> None:

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from serving.batch.outputs.output_rows import AnswerRow, Schema, Status
+from serving.batch.outputs.output_rows import OutputRow, Schema, Status
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
@@ -26,7 +26,7 @@ _NUMERIC_FIELDS = (
 
 
 def write_npy(
-    batches: Iterable[Sequence[AnswerRow]],
+    batches: Iterable[Sequence[OutputRow]],
     output: IO[bytes],
     schema: Schema | None = None,
 ) -> None:
@@ -76,7 +76,7 @@ class _ArrayWriter:
             self._name = schema.field
             self._set_shape(schema.shape)
 
-    def add(self, row: AnswerRow) -> None:
+    def add(self, row: OutputRow) -> None:
         """Writes a row.
 
         Raises a ValueError if its shape differs from that of earlier rows.

@@ -14,7 +14,7 @@ class Status(enum.Enum):
     EMPTY = enum.auto()
 
 
-class AnswerRow(NamedTuple):
+class OutputRow(NamedTuple):
     """A row to write.
 
     Attributes:
@@ -41,7 +41,7 @@ class Schema(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def flatten_answer(answer: Mapping[str, object]) -> dict[str, object]:
+def flatten_reply(answer: Mapping[str, object]) -> dict[str, object]:
     """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
     row: dict[str, object] = {}
     for name, value in answer.items():

@@ -14,11 +14,11 @@ from files.paths import StrPath, named_errors
 from serving.batch.outputs.csv_table import write_csv
 from serving.batch.outputs.jsonl import write_jsonl
 from serving.batch.outputs.npy import write_npy
-from serving.batch.outputs.output_rows import AnswerRow, Schema, Status
+from serving.batch.outputs.output_rows import OutputRow, Schema, Status
 
 # Format of answers. It is also the extension of the output file's name.
-AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
-ANSWER_FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)
+OutputFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
+OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
 
 class _WriteRows(Protocol):
@@ -26,7 +26,7 @@ class _WriteRows(Protocol):
 
     def __call__(
         self,
-        batches: Iterable[Sequence[AnswerRow]],
+        batches: Iterable[Sequence[OutputRow]],
         output: IO[bytes],
         schema: Schema | None,
     ) -> None:
@@ -34,7 +34,7 @@ class _WriteRows(Protocol):
 
 
 # {format: function that writes rows}.
-_WRITER_OF_FORMAT: dict[AnswerFormat, _WriteRows] = {
+_WRITER_OF_FORMAT: dict[OutputFormat, _WriteRows] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "npy": write_npy,
@@ -44,8 +44,8 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 
 
 def choose_format(
-    requested: AnswerFormat | None, path: StrPath | None
-) -> AnswerFormat:
+    requested: OutputFormat | None, path: StrPath | None
+) -> OutputFormat:
     """Returns the output format: `requested`, or that of `path`'s extension.
 
     If `requested` is None and the extension is unknown, returns "jsonl".
@@ -57,17 +57,17 @@ def choose_format(
     name = str(path).removesuffix(".gz")
     if not requested and name.endswith(_OTHER_TABLES):
         raise ValueError(
-            f"--output_file={path} must end in .{', .'.join(ANSWER_FORMATS)}. "
+            f"--output_file={path} must end in .{', .'.join(OUTPUT_FORMATS)}. "
             "Or set --output_format"
         )
-    for answer_format in ANSWER_FORMATS:
-        has_extension = name.endswith(f".{answer_format}")
-        if answer_format == requested or (has_extension and not requested):
-            return answer_format
+    for output_format in OUTPUT_FORMATS:
+        has_extension = name.endswith(f".{output_format}")
+        if output_format == requested or (has_extension and not requested):
+            return output_format
     return "jsonl"
 
 
-class AnswerCounts(NamedTuple):
+class OutputCounts(NamedTuple):
     """How many answers were written.
 
     Attributes:
@@ -91,21 +91,21 @@ class AnswerCounts(NamedTuple):
         )
 
 
-def write_answers(
+def write_output(
     path: str | None,
-    answer_format: AnswerFormat,
-    batches: Iterable[list[AnswerRow]],
+    output_format: OutputFormat,
+    batches: Iterable[list[OutputRow]],
     complete: Callable[[], None] = lambda: None,
     schema: Schema | None = None,
-) -> AnswerCounts:
+) -> OutputCounts:
     """Writes answers, and returns their numbers.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
-        answer_format: format of the output.
-        batches: the rows that `batch_loop.answer_items` yields.
+        output_format: format of the output.
+        batches: the rows that `batch_loop.answer_rows` yields.
         complete: function that is called before the file gets its name.
         schema: columns and fields of the answers. None = the answers tell.
 
@@ -115,15 +115,15 @@ def write_answers(
     """
     counts = Counter[Status]()
 
-    def counted_batches() -> Iterator[list[AnswerRow]]:
+    def counted_batches() -> Iterator[list[OutputRow]]:
         for rows in batches:
             yield rows
             counts.update(row.status for row in rows)
 
     with _open_output(path) as output:
-        _WRITER_OF_FORMAT[answer_format](counted_batches(), output, schema)
+        _WRITER_OF_FORMAT[output_format](counted_batches(), output, schema)
         complete()
-    return AnswerCounts(
+    return OutputCounts(
         counts.total(), counts[Status.FAILED], counts[Status.EMPTY]
     )
 

@@ -244,12 +244,12 @@ class _TextClassifier:
         outputs = self._predict_texts(*texts)
         if self._label_list is None:
             return outputs
-        return outputs | _name_labels(
+        return outputs | _choose_labels(
             outputs["probabilities"], self._label_list, self._mode
         )
 
 
-def _name_labels(
+def _choose_labels(
     probabilities: tf.Tensor,
     label_list: list[str],
     mode: OutputMode,

@@ -8,9 +8,9 @@ import pytest
 from model_folders.bert_config import BertConfig
 from model_folders.formats.shape_checks import (
     check_layers,
-    check_sizes,
+    check_shapes,
     describe_entries,
-    encoder_sizes,
+    encoder_shapes,
 )
 
 CONFIG = BertConfig(
@@ -29,12 +29,12 @@ def shapes():
     """{Google's name: shape} of the encoder of CONFIG."""
     return {
         name: [getattr(CONFIG, entry) for entry in entries]
-        for name, entries in encoder_sizes(CONFIG.num_hidden_layers)
+        for name, entries in encoder_shapes(CONFIG.num_hidden_layers)
     }
 
 
 def test_the_weights_of_an_encoder_have_these_sizes():
-    sizes = dict(encoder_sizes(num_blocks=1))
+    sizes = dict(encoder_shapes(num_blocks=1))
     # 5 of the embeddings and 16 of the block.
     assert len(sizes) == 21
     assert sizes["bert/embeddings/word_embeddings"] == (
@@ -51,11 +51,11 @@ def test_the_weights_of_an_encoder_have_these_sizes():
 
 
 def test_shapes_that_agree_are_accepted(shapes):
-    check_sizes("a.ckpt", shapes, CONFIG)
+    check_shapes("a.ckpt", shapes, CONFIG)
 
 
 def test_other_weights_in_the_file_do_not_matter(shapes):
-    check_sizes("a.ckpt", shapes | {"output_bias": [5]}, CONFIG)
+    check_shapes("a.ckpt", shapes | {"output_bias": [5]}, CONFIG)
 
 
 def test_a_weight_of_another_shape_is_named(shapes):
@@ -65,7 +65,7 @@ def test_a_weight_of_another_shape_is_named(shapes):
         "[20, 8] in the model (vocab_size=20, hidden_size=8 in c.json)"
     )
     with pytest.raises(ValueError, match=re.escape(message)):
-        check_sizes("a.ckpt", shapes, CONFIG, config_file="c.json")
+        check_shapes("a.ckpt", shapes, CONFIG, config_file="c.json")
 
 
 def test_a_missing_block_is_a_wrong_number_of_blocks(shapes):
@@ -77,13 +77,13 @@ def test_a_missing_block_is_a_wrong_number_of_blocks(shapes):
         "shape [8, 8] (num_hidden_layers=2, hidden_size=8 in the configuration)"
     )
     with pytest.raises(ValueError, match=re.escape(message)):
-        check_sizes("a.ckpt", shapes, CONFIG)
+        check_shapes("a.ckpt", shapes, CONFIG)
 
 
 def test_the_entries_of_a_file_without_a_bert_are_named():
     message = "The file contains dense/kernel, dense/bias"
     with pytest.raises(ValueError, match=message):
-        check_sizes("a.ckpt", {"dense/kernel": [], "dense/bias": []}, CONFIG)
+        check_shapes("a.ckpt", {"dense/kernel": [], "dense/bias": []}, CONFIG)
 
 
 def test_the_first_five_entries_are_named():
@@ -100,16 +100,16 @@ def test_heads_divide_the_width():
     config = BertConfig(20, hidden_size=8, num_attention_heads=3)
     message = "hidden_size=8, which must be a multiple of num_attention_heads=3"
     with pytest.raises(ValueError, match=message):
-        check_sizes("a.ckpt", {}, config)
+        check_shapes("a.ckpt", {}, config)
 
 
 def test_the_blocks_of_a_checkpoint_may_be_chosen(shapes):
     config = dataclasses.replace(CONFIG, num_hidden_layers=1)
     other = "bert/encoder/layer_0/output/dense/bias"
     shapes[other] = [9]
-    check_sizes("a.ckpt", shapes, config, layers=[1])
+    check_shapes("a.ckpt", shapes, config, layers=[1])
     with pytest.raises(ValueError, match=other):
-        check_sizes("a.ckpt", shapes, config, layers=[0])
+        check_shapes("a.ckpt", shapes, config, layers=[0])
 
 
 def test_a_block_is_chosen_for_each_block_of_the_model():

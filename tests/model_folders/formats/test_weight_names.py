@@ -33,5 +33,5 @@ def test_a_block_may_start_from_another_one():
 
 
 def test_a_name_that_cannot_be_printed_is_quoted():
-    assert weight_names.printable("a/b") == "a/b"
-    assert weight_names.printable("a\nb") == r"'a\nb'"
+    assert weight_names.printable_name("a/b") == "a/b"
+    assert weight_names.printable_name("a\nb") == r"'a\nb'"

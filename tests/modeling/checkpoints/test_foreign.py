@@ -7,7 +7,7 @@ import modeling
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     POOLER,
-    Entry,
+    WeightEntry,
 )
 from modeling.checkpoints.foreign import ForeignCheckpoint
 from modeling.checkpoints.names import named_variables
@@ -31,7 +31,7 @@ class ArrayReader:
 
     def open_entries(self, path):
         return {
-            name: Entry(
+            name: WeightEntry(
                 value.shape,
                 value.dtype.name,
                 lambda value=value: value,

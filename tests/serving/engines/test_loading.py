@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import serving
-from serving.engines.loading import find_export, open_engine
+from serving.engines.loading import find_export, load_engine
 
 
 def write_model(folder, file="saved_model.pb"):
@@ -55,7 +55,7 @@ def test_a_folder_without_an_export_tells_how_to_write_one(tmp_path):
 def test_a_runtime_without_a_file_names_the_runtimes_that_have_one(tmp_path):
     folder = write_model(tmp_path / "export")
     with pytest.raises(ValueError, match=r"choose one of saved_model$"):
-        open_engine(folder, "onnx")
+        load_engine(folder, "onnx")
 
 
 def test_a_runtime_that_is_not_installed_is_named(tmp_path, monkeypatch):
@@ -64,4 +64,4 @@ def test_a_runtime_that_is_not_installed_is_named(tmp_path, monkeypatch):
         "serving.engines.loading.importlib.util.find_spec", lambda name: None
     )
     with pytest.raises(ValueError, match="needs ai_edge_litert: "):
-        open_engine(folder)
+        load_engine(folder)

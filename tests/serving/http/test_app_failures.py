@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
-from serving.http.app import Server
+from serving.http.app import ServerApp
 from serving.http.served_model import ServedModel
 from serving.serving_flags import EngineFlags
 from tests.support.serving import asgi, exports
@@ -37,7 +37,7 @@ def post(caplog):
         async def main():
             served = ServedModel("", EngineFlags(), model)
             served.load()
-            server = Server({"m": served})
+            server = ServerApp({"m": served})
             server.is_ready = True
             caplog.clear()
             return await asgi.post(server, PATH, {"text": texts})

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http.app import Server
+from serving.http.app import ServerApp
 from serving.serving_flags import LimitFlags
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import (
@@ -33,7 +33,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         model = load_echo(engine)
         first = submit(model, TASK, "first")
         await asyncio.sleep(0)
-        server = Server({"m": model}, limits=LimitFlags(timeout_s=0.05))
+        server = ServerApp({"m": model}, limits=LimitFlags(timeout_s=0.05))
         server.is_ready = True
 
         body = {"text": texts}

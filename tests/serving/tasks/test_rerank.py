@@ -96,7 +96,7 @@ def test_each_passage_counts_as_a_text(exports):
 
     model = ServedModel(exports["ranker"], EngineFlags())
     model.load()
-    few = app.Server({"m": model}, limits=LimitFlags(max_texts=7))
+    few = app.ServerApp({"m": model}, limits=LimitFlags(max_texts=7))
     few.is_ready = True
 
     body = {"query": ["a", "b"], "passages": PASSAGES}

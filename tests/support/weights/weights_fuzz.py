@@ -220,7 +220,7 @@ def _export(folder: Path) -> None:
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
-    settings_check.check_identity(preset, model.config, tokenizer)
+    settings_check.check_trained_settings(preset, model.config, tokenizer)
     export.create_options(config, preset, model, tokenizer)
 
 

@@ -26,7 +26,7 @@ class WorseExport(toy_task.ToyTask):
 
 def test_a_worse_export_replaces_nothing(tmp_path):
     export = tmp_path / "export"
-    with atomic_folders.new_folder(export, {"earlier": "an export"}):
+    with atomic_folders.atomic_folder(export, {"earlier": "an export"}):
         pass
     before = snapshot(export)
     options = toy_task.create_run(

@@ -44,7 +44,7 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks the network of a command against that of its weights."""
     config = create_config(folder, **changes)
-    settings_check.check_identity(
+    settings_check.check_trained_settings(
         read_initial_preset(config),
         tiny_config(),
         None,

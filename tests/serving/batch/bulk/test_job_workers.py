@@ -23,8 +23,8 @@ from tests.support.serving.exports import relabel
 
 def settings_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
-    model = text_model.load_once(path, 1, None)
-    return bulk_settings.AnswerSettings(
+    model = text_model.load_cached(path, 1, None)
+    return bulk_settings.BulkSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,

@@ -7,17 +7,17 @@ import io
 
 from data.tables import tables
 from serving.batch.outputs.csv_table import write_csv
-from serving.batch.outputs.output_rows import AnswerRow, Status
+from serving.batch.outputs.output_rows import OutputRow, Status
 
 ROWS = [
-    AnswerRow({"id": 1, "line": 4, "error": "no text"}, Status.FAILED),
-    AnswerRow(
+    OutputRow({"id": 1, "line": 4, "error": "no text"}, Status.FAILED),
+    OutputRow(
         {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}}
     ),
-    AnswerRow(
+    OutputRow(
         {"id": None, "label": [], "p": {"x": 0.25, "y": 1}, "spans": [[1, 2]]}
     ),
-    AnswerRow({"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}}),
+    OutputRow({"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}}),
 ]
 
 
@@ -41,7 +41,7 @@ def test_no_rows_are_an_empty_table():
 
 
 def test_an_answer_stands_beside_an_earlier_one():
-    row = AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))
+    row = OutputRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))
     assert as_csv([row]) == "p.a,predicted_p.a\n1,2\n"
 
 
@@ -58,7 +58,7 @@ COPIED = {
 
 
 def test_copied_columns_of_any_type_are_cells_beside_the_answer():
-    text = as_csv([AnswerRow({**COPIED, "label": "y"})])
+    text = as_csv([OutputRow({**COPIED, "label": "y"})])
     header, row = csv.reader(text.splitlines())
     assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
     assert row == [
@@ -78,5 +78,5 @@ def test_a_column_that_is_nested_too_deeply_is_named_in_its_cell():
     deep: list = []
     for _ in range(10_000):
         deep = [deep]
-    text = as_csv([AnswerRow({"x": deep, "label": "y"})])
+    text = as_csv([OutputRow({"x": deep, "label": "y"})])
     assert text == "x,label\nnested too deeply,y\n"

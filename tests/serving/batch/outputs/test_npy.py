@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from serving.batch.outputs.npy import write_npy
-from serving.batch.outputs.output_rows import AnswerRow, Status
+from serving.batch.outputs.output_rows import OutputRow, Status
 from tests.support import fresh_process
 
-FAILED = AnswerRow({"line": 1, "error": "x"}, Status.FAILED)
+FAILED = OutputRow({"line": 1, "error": "x"}, Status.FAILED)
 
 
 def write_array(*answers):
     """Returns the array that is written to a pipe for answers."""
     rows = [
-        answer if answer is FAILED else AnswerRow(answer) for answer in answers
+        answer if answer is FAILED else OutputRow(answer) for answer in answers
     ]
     source, target = os.pipe()
     with open(target, "wb") as file:
@@ -68,7 +68,7 @@ def read(key):
             return int(line.split()[1]) // 1024
 
 before = read("VmRSS")
-row = output_rows.AnswerRow({"mean": [0.5] * 1024})
+row = output_rows.OutputRow({"mean": [0.5] * 1024})
 with output_writer._open_output(sys.argv[1]) as file:
     npy.write_npy(([row] for _ in range(50_000)), file)
 print(read("VmHWM") - before)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from serving.batch.outputs import output_writer
-from serving.batch.outputs.output_rows import AnswerRow
+from serving.batch.outputs.output_rows import OutputRow
 from tests.support.golden import ROOT
 
 
@@ -18,8 +18,8 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
     code = (
         "from serving.batch.outputs import output_rows, output_writer;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
-        "rows = [output_rows.AnswerRow(answer) for answer in answers];"
-        "output_writer.write_answers(None, 'npy', [rows])"
+        "rows = [output_rows.OutputRow(answer) for answer in answers];"
+        "output_writer.write_output(None, 'npy', [rows])"
     )
     path = tmp_path / "out.npy"
     path.write_bytes(b"kept")
@@ -38,10 +38,10 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
     """predict.py ignores signals while the file gets its name."""
     path = tmp_path / "out.jsonl"
     existed = []
-    output_writer.write_answers(
+    output_writer.write_output(
         str(path),
         "jsonl",
-        [[AnswerRow({"value": 1})]],
+        [[OutputRow({"value": 1})]],
         lambda: existed.append(path.exists()),
     )
     assert existed == [False]
