@@ -51,7 +51,7 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
     unlisted = _find_unlisted_files(path)
     old = _old_folder_of(path)
-    if os.path.lexists(old) and not _is_left(old):
+    if os.path.lexists(old) and not _is_leftover(old):
         # The folder moves there while it is replaced.
         unlisted.append(str(old))
     if unlisted:
@@ -92,7 +92,7 @@ def atomic_folder(
         with named_errors(path):
             _write_files(work, files or {})
             yield work
-        _write_list(work)
+        _write_listing_file(work)
         _replace_folder(path, work)
     finally:
         os.close(descriptor)
@@ -127,14 +127,14 @@ def _clean_up(path: Path) -> None:
     if (old / _MOVED_MARK).is_file() and not path.exists():
         old.rename(path)
     (path / _MOVED_MARK).unlink(missing_ok=True)
-    if _is_left(old):
+    if _is_leftover(old):
         # A partial name, so that a kill leaves no half folder at PATH.old.
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
 def _find_unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
-    file = _find_list(folder)
+    file = _find_listing_file(folder)
     listed = [_MOVED_MARK]
     if file.is_file():
         names = json_files.read_json(file).get("files")
@@ -142,14 +142,14 @@ def _find_unlisted_files(folder: Path) -> list[str]:
     return [name for name in _list_files(folder) if name not in listed]
 
 
-def _is_left(old: Path) -> bool:
+def _is_leftover(old: Path) -> bool:
     """Returns whether a killed process left PATH.old, without a user's file."""
     return (old / _MOVED_MARK).is_file() and not _find_unlisted_files(old)
 
 
-def _write_list(folder: Path) -> None:
+def _write_listing_file(folder: Path) -> None:
     """Adds the names of all files in a folder to its list."""
-    file = _find_list(folder)
+    file = _find_listing_file(folder)
     content = json_files.read_json(file) if file.is_file() else {}
     names = {*_list_files(folder), file.relative_to(folder).as_posix()}
     write_json(
@@ -157,7 +157,7 @@ def _write_list(folder: Path) -> None:
     )
 
 
-def _find_list(folder: Path) -> Path:
+def _find_listing_file(folder: Path) -> Path:
     files = [folder / name for name in _LISTING_FILES]
     return next(filter(Path.is_file, files), files[0])
 

@@ -38,7 +38,7 @@ def _is_invisible(character: str) -> bool:
     return is_hidden or "\ufe00" <= character <= "\ufe0f"
 
 
-def first_labels(labels: Sequence[str]) -> str:
+def format_first_labels(labels: Sequence[str]) -> str:
     """Joins the first ten labels for a message, which should not be long."""
     more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
     return ", ".join(labels[:10]) + more

@@ -51,7 +51,7 @@ class _ModelKey(NamedTuple):
     checksum: str
 
 
-class NotLoaded:
+class UnloadableModel:
     """Stands for a model that a process could not load, and says why.
 
     Args:
@@ -131,7 +131,7 @@ class ModelCache(Generic[ModelT]):
         num_threads: int | None,
         engine: ExportFormat,
         checksum: str,
-    ) -> ModelT | NotLoaded:
+    ) -> ModelT | UnloadableModel:
         """Loads the model of a pickle, or returns what raises the error later.
 
         An error while a worker unpickles a call ends the worker of a pool of
@@ -146,4 +146,4 @@ class ModelCache(Generic[ModelT]):
                 )
             return model
         except Exception as error:
-            return NotLoaded(self._model_class, error)
+            return UnloadableModel(self._model_class, error)

@@ -43,7 +43,7 @@ class PreparedModel:
             self.engine.run(pad_batch([padding], length))
 
 
-def prepare_model(
+def create_prepared_model(
     engine: Engine, tokenizer: FullTokenizer, settings: HeadSettings
 ) -> PreparedModel:
     """Returns a model whose inputs are as long as its engine accepts.

@@ -19,8 +19,12 @@ from data.text.tokenization import FullTokenizer
 from model_folders import model_json, preset_reading, presets
 from model_folders.model_json_types import HeadSettings
 from serving import checksums, engines
-from serving.model_cache import ModelCache, NotLoaded
-from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
+from serving.model_cache import ModelCache, UnloadableModel
+from serving.prepared_model import (
+    PreparedModel,
+    create_prepared_model,
+    read_tokenizer,
+)
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Replies, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
@@ -100,7 +104,7 @@ class TextModel(TaskMethods):
             tokenizer = read_tokenizer(described, preset)
             model_json_file = described / model_json.MODEL_JSON_FILE
             check_settings(preset.model_class, self.settings, model_json_file)
-            self._prepared = prepare_model(
+            self._prepared = create_prepared_model(
                 self.engine, tokenizer, self.settings
             )
             self.settings = self._prepared.settings
@@ -236,7 +240,7 @@ def _unpickle_model(
     num_threads: int | None,
     engine: ExportFormat,
     checksum: str,
-) -> TextModel | NotLoaded:
+) -> TextModel | UnloadableModel:
     """Returns what `TextModel.__reduce__` pickled."""
     return _cache.unpickle(path, num_threads, engine, checksum)
 

@@ -35,7 +35,7 @@ HUGGINGFACE_WEIGHTS = (
 )
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, `create_config_json` writes the last.
-_ACTIVATIONS = {
+_ACTIVATION_OF_NAME = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
     "gelu_accurate": "gelu",
@@ -46,7 +46,7 @@ _ACTIVATIONS = {
     **{name: name for name in ACTIVATIONS if "gelu" not in name},
 }
 # Default values in transformers.
-_DEFAULT_ENTRIES = {
+_DEFAULT_OF_ENTRY = {
     "hidden_act": "gelu",
     "is_decoder": False,
     "model_type": "bert",
@@ -56,7 +56,7 @@ _DEFAULT_ENTRIES = {
 }
 # {entry: values that this project can compute}.
 _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
-    "hidden_act": [*_ACTIVATIONS],
+    "hidden_act": [*_ACTIVATION_OF_NAME],
     "is_decoder": [False],
     "position_embedding_type": ["absolute"],
 }
@@ -139,7 +139,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network. The message names the entry.
     """
-    values = {**_DEFAULT_ENTRIES, **values}
+    values = {**_DEFAULT_OF_ENTRY, **values}
     if values["hidden_act"] in (None, ""):
         values["hidden_act"] = "linear"
     if values["model_type"] != "bert":
@@ -157,7 +157,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     # Ignore entries that do not describe the network.
     names = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in names & values.keys()}
-    entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
+    entries["hidden_act"] = _ACTIVATION_OF_NAME[values["hidden_act"]]
     return entries
 
 
@@ -195,7 +195,7 @@ def create_config_json(
     for name in config.unused:
         del values[name]
     # {activation in `BertConfig`: activation in config.json}.
-    activations = {act: name for name, act in _ACTIVATIONS.items()}
+    activations = {act: name for name, act in _ACTIVATION_OF_NAME.items()}
     values |= {
         "hidden_act": activations[config.hidden_act or "linear"],
         "layer_norm_eps": config.layer_norm_eps,

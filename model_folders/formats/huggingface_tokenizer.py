@@ -15,7 +15,7 @@ from model_folders.formats import kerashub_config
 from model_folders.model_json_types import StatedCasing
 from model_folders.tokenizer_files import (
     CONFIG_FILE,
-    SPECIAL_TOKENS,
+    SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_FILE,
 )
 
@@ -137,7 +137,7 @@ def _choose_casing(
 
 
 def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:
-    more_words = words - {*SPECIAL_TOKENS.values()}
+    more_words = words - {*SPECIAL_TOKEN_OF_ENTRY.values()}
     if more_words:
         warn_once(
             f"{folder}: transformers does not split the special words "
@@ -158,7 +158,7 @@ def _check_options(file: _JsonFile) -> None:
     }
     for name, valid_values in allowed.items():
         value = file.values.get(name)
-        if name in SPECIAL_TOKENS and isinstance(value, dict):
+        if name in SPECIAL_TOKEN_OF_ENTRY and isinstance(value, dict):
             value = value.get("content")
         # Compare JSON texts, because 1 is equal to True in Python.
         if json.dumps(value) not in map(json.dumps, valid_values):

@@ -40,7 +40,7 @@ KERASHUB_NAME_OF_SIZE = {
 # KerasHub's default rate of dropout.
 DEFAULT_DROPOUT = 0.1
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
-_DEFAULT_ENTRIES: JsonObject = {
+_DEFAULT_OF_ENTRY: JsonObject = {
     "dropout": DEFAULT_DROPOUT,
     "max_sequence_length": 512,
     "num_segments": 2,
@@ -48,7 +48,7 @@ _DEFAULT_ENTRIES: JsonObject = {
 # KerasHub's default length of inputs.
 _DEFAULT_SEQUENCE_LENGTH = 512
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
-_ALLOWED_TOKENIZER_VALUES = {
+_ALLOWED_VALUES_OF_ENTRY = {
     "lowercase": (True, False),
     "split": (True,),
     "split_on_cjk": (True,),
@@ -108,7 +108,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network, or lacks an entry.
     """
-    entries = _DEFAULT_ENTRIES | parse_object(values, path, "BertBackbone")
+    entries = _DEFAULT_OF_ENTRY | parse_object(values, path, "BertBackbone")
     missing = [
         entry
         for entry in KERASHUB_NAME_OF_SIZE.values()
@@ -167,7 +167,7 @@ def read_model_class(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
     model_class, entries = read_task(folder)
     settings: HeadSettings = {}
     if model_class == CLASSIFIER:
-        settings |= _read_length(folder, _DEFAULT_ENTRIES | network)
+        settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
     if model_class == CLASSIFIER and entries.get("activation") == "sigmoid":
         settings["output_mode"] = "multilabel"
         settings["problem_type"] = "multi_label_classification"
@@ -223,7 +223,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     entries = parse_object(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.
     lower_case = entries.get("lowercase", False)
-    allowed = _ALLOWED_TOKENIZER_VALUES | {"strip_accents": (False, lower_case)}
+    allowed = _ALLOWED_VALUES_OF_ENTRY | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():
         value = entries.get(name, expected[0])
         if json.dumps(value) not in map(json.dumps, expected):

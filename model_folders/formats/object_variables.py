@@ -56,7 +56,7 @@ _NAMES_STORED_TOGETHER = (
     ),
 )
 # Attention has an axis of heads in these checkpoints, and none in Google's.
-_HEADS_AXIS = {
+_HEADS_AXIS_OF_WEIGHT = {
     "self/query/kernel": 1,
     "self/key/kernel": 1,
     "self/value/kernel": 1,
@@ -238,7 +238,7 @@ def _create_entry(path: str, name: str, variable: _Variable) -> WeightEntry:
     """
     shape = [*variable.shape]
     num_heads = None
-    axis = _HEADS_AXIS.get(name.partition("/attention/")[2])
+    axis = _HEADS_AXIS_OF_WEIGHT.get(name.partition("/attention/")[2])
     if axis is not None and len(shape) == 2 + name.endswith("/kernel"):
         num_heads = shape[axis]
         shape[axis : axis + 2] = [math.prod(shape[axis : axis + 2])]

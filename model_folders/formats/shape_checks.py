@@ -25,13 +25,13 @@ def _dense_weights(
 
 # {Google's name without its scope: entries of the configuration that are its
 # shape} of the weights that precede the blocks, and of those of a block.
-EMBEDDING_WEIGHTS: Mapping[str, tuple[str, ...]] = {
+_SIZES_OF_EMBEDDING_WEIGHT: Mapping[str, tuple[str, ...]] = {
     "word_embeddings": ("vocab_size", "hidden_size"),
     "position_embeddings": ("max_position_embeddings", "hidden_size"),
     "token_type_embeddings": ("type_vocab_size", "hidden_size"),
     **_NORM_WEIGHTS,
 }
-BLOCK_WEIGHTS: Mapping[str, tuple[str, ...]] = {
+_SIZES_OF_BLOCK_WEIGHT: Mapping[str, tuple[str, ...]] = {
     **_dense_weights("attention/self/query", "hidden_size", "hidden_size"),
     **_dense_weights("attention/self/key", "hidden_size", "hidden_size"),
     **_dense_weights("attention/self/value", "hidden_size", "hidden_size"),
@@ -51,10 +51,10 @@ def encoder_shapes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     Yields the weights that every checkpoint of a BERT contains, in order. The
     pooler may be missing.
     """
-    for name, entries in EMBEDDING_WEIGHTS.items():
+    for name, entries in _SIZES_OF_EMBEDDING_WEIGHT.items():
         yield f"bert/embeddings/{name}", entries
     for block in range(num_blocks):
-        for name, entries in BLOCK_WEIGHTS.items():
+        for name, entries in _SIZES_OF_BLOCK_WEIGHT.items():
             yield f"bert/encoder/layer_{block}/{name}", entries
 
 

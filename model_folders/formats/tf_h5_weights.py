@@ -59,7 +59,7 @@ def open_entries(path: str) -> Mapping[str, WeightEntry]:
             entry = transposed(entry)
         if name in entries:
             # Each layer lists the weights that it shares with another layer.
-            entry = _merge_equal(path, stored, entries[name], entry)
+            entry = _merge_equal_entries(path, stored, entries[name], entry)
         entries[name] = entry
     return entries
 
@@ -84,7 +84,7 @@ def _open_stored(path: str) -> dict[str, WeightEntry]:
     return entries
 
 
-def _merge_equal(
+def _merge_equal_entries(
     path: str, stored: str, first: WeightEntry, second: WeightEntry
 ) -> WeightEntry:
     """Returns the entry of a weight that a file contains twice.

@@ -30,7 +30,7 @@ from model_folders.formats.weight_entries import WeightArray
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.model_json_types import OutputMode
-from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
+from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
 from modeling.checkpoints.names import original_name
@@ -113,7 +113,7 @@ def _create_files(
     `save_kerashub` documents the arguments.
     """
     config = model.config
-    tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
+    tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())
     network = kerashub_objects.create_network_json(config)
     casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
     values = {CONFIG_FILE: network, kerashub_config.TOKENIZER_FILE: casing}

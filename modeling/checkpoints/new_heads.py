@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from model_folders import kinds
-from model_folders.labels import find_order, first_labels
+from model_folders.labels import find_order, format_first_labels
 from model_folders.presets import Preset
 from modeling.checkpoints.names import original_name
 
@@ -70,8 +70,8 @@ def find_other_outputs(
             return None
         return (
             f"{source} was trained with the labels "
-            f"{first_labels(preset.labels)}; the task has "
-            f"{first_labels(labels[0])}"
+            f"{format_first_labels(preset.labels)}; the task has "
+            f"{format_first_labels(labels[0])}"
         )
     before = find_num_outputs(shapes)
     biases = (

@@ -13,7 +13,7 @@ from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
 from serving.batch.outputs.jsonl import is_writable
-from serving.batch.outputs.output_rows import OutputRow, Status
+from serving.batch.outputs.output_rows import OutputRow, RowStatus
 from serving.batch.outputs.output_writer import (
     OutputCounts,
     OutputFormat,
@@ -280,9 +280,9 @@ def _create_row(
         )
         fields |= {"line": input_row.line, "error": str(reply.error)}
         cells = tables.add_answer(row, fields, row_options.taken_names)
-        return OutputRow(cells, Status.FAILED)
+        return OutputRow(cells, RowStatus.FAILED)
     if not reply:
-        return OutputRow(row, Status.EMPTY)
+        return OutputRow(row, RowStatus.EMPTY)
     # A reply may repeat the texts of its request.
     repeated = {
         name

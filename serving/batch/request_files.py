@@ -9,7 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
 from files.paths import named_errors
 from serving.batch.row_parser import RowParser
-from serving.tasks.request_fields import LIST_NAMES, Request
+from serving.tasks.request_fields import LIST_FIELDS, Request
 from serving.tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = table_formats.Layout(has_header=None)
@@ -53,7 +53,7 @@ def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     if len(names) == 1:
         return [{names[0]: text} for text in texts]
     values: list[object] = [*texts]
-    if names[-1] in LIST_NAMES and len(texts) > 1:
+    if names[-1] in LIST_FIELDS and len(texts) > 1:
         values = [texts[0], [*texts[1:]]]
     num_required = sum(field.is_required for field in task.fields)
     if not num_required <= len(values) <= len(names):
@@ -155,7 +155,7 @@ def _choose_columns(
         field: column
         for field, column in zip(names, trained_columns, strict=False)
         if column
-        and field not in LIST_NAMES
+        and field not in LIST_FIELDS
         # "text" is the default for the first text, and no other field's name.
         and (column != "text" or field == "text_b")
     }

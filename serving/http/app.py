@@ -207,7 +207,7 @@ class ServerApp:
         if name not in self.models and name.endswith(_PREDICT_SUFFIX):
             raise HTTPException(405, "use POST", {"Allow": "POST"})
         status = {
-            "version": _get_or_404("model", name, self.models).version,
+            "version": _find_or_404("model", name, self.models).version,
             "state": "AVAILABLE" if self.is_ready else "LOADING",
             "status": {"error_code": "OK", "error_message": ""},
         }
@@ -222,7 +222,7 @@ class ServerApp:
         a list of objects, or a list of texts in a field.
         """
         model = self._find_model(name)
-        text_task = _get_or_404(f"task of {name}", task, model.tasks)
+        text_task = _find_or_404(f"task of {name}", task, model.tasks)
         answers = await self._answer_body(request, model, text_task, parse_body)
         text = b", ".join(answers.replies)
         return _create_response(b"[%b]" % text if answers.is_list else text)
@@ -244,7 +244,7 @@ class ServerApp:
 
     def _find_model(self, name: str) -> ServedModel:
         self._check_ready()
-        return _get_or_404("model", name, self.models)
+        return _find_or_404("model", name, self.models)
 
     def _check_ready(self) -> None:
         if not self.is_ready:
@@ -337,7 +337,7 @@ def _create_response(text: bytes) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _get_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
+def _find_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
     if name in choices:
         return choices[name]
     names = ", ".join(choices)

@@ -10,7 +10,7 @@ from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, to_http_error
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import LimitFlags
-from serving.tasks.request_fields import LIST_NAMES
+from serving.tasks.request_fields import LIST_FIELDS
 
 
 class RequestLimits:
@@ -104,7 +104,7 @@ def _count_texts(call: QueuedCall) -> int:
     A pair counts as one. If a field contains a list of texts, the network
     reads the other fields once for each of them.
     """
-    names = {*call.task.field_names} & {*LIST_NAMES}
+    names = {*call.task.field_names} & {*LIST_FIELDS}
     values = [
         request.get(name)
         for request in call.requests

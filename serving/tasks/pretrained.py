@@ -12,7 +12,7 @@ from serving.tasks.request_fields import CheckedRequest, Field
 from serving.tasks.text_task import MASK, EncodedRequest, TextTask
 
 
-class MaskedWord(TypedDict):
+class MaskCandidate(TypedDict):
     """A WordPiece that may stand for a mask.
 
     Attributes:
@@ -32,7 +32,7 @@ class FillMaskReply(CutReply):
         num_masks_cut: number of the other masks, if there are any.
     """
 
-    masks: list[list[MaskedWord]]
+    masks: list[list[MaskCandidate]]
     num_masks_cut: NotRequired[int]
 
 

@@ -23,7 +23,7 @@ class TokenizeReply(TypedDict):
     num_wordpieces: int
 
 
-def _find_wordpieces(
+def _encode_texts(
     model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[TokenizeReply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
@@ -36,7 +36,7 @@ def _find_wordpieces(
     return EncodedRequest([], reply)
 
 
-def _return_wordpieces(
+def _decode_wordpieces(
     model: PreparedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
@@ -47,8 +47,8 @@ def _return_wordpieces(
 
 TOKENIZE = TextTask(
     name="tokenize",
-    encode=_find_wordpieces,
-    decode=_return_wordpieces,
+    encode=_encode_texts,
+    decode=_decode_wordpieces,
     fields=[
         Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),

@@ -21,7 +21,7 @@ from serving.batch import batch_loop
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
 from serving.batch.outputs import output_writer
-from serving.batch.outputs.output_rows import OutputRow, Schema
+from serving.batch.outputs.output_rows import OutputRow, OutputSchema
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1
@@ -44,7 +44,7 @@ class BulkUnit:
     settings: BulkSettings
     names_files: bool
     taken_names: frozenset[str]
-    schema: Schema
+    schema: OutputSchema
     ranges: list[FileRange]
     shards: list[str]
     result_file: str

@@ -10,9 +10,9 @@ from data.tables import parquet, tables
 from serving.batch import batch_loop
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.outputs import npy
-from serving.batch.outputs.output_rows import Schema, flatten_reply
+from serving.batch.outputs.output_rows import OutputSchema, flatten_reply
 from serving.batch.request_files import InputRow
-from serving.tasks.request_fields import LIST_NAMES
+from serving.tasks.request_fields import LIST_FIELDS
 from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import MASK, Reply
 
@@ -85,7 +85,7 @@ def read_input_columns(
 
 def create_schema(
     settings: BulkSettings, columns: InputColumns, names_files: bool
-) -> Schema:
+) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
@@ -106,7 +106,7 @@ def create_schema(
                 f"{name!r} is not always of one shape. Set "
                 "--output_format=jsonl"
             )
-        return Schema({}, name, shapes.pop())
+        return OutputSchema({}, name, shapes.pop())
     kept = {
         name: value
         for reply in replies
@@ -117,7 +117,9 @@ def create_schema(
     error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, error_fields, columns.taken)
-    return Schema(columns.names | {key: key for key in flatten_reply(added)})
+    return OutputSchema(
+        columns.names | {key: key for key in flatten_reply(added)}
+    )
 
 
 def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
@@ -131,7 +133,7 @@ def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
     task = loaded.task(settings.task_name)
     requests = [
         {
-            name: [text] if name in LIST_NAMES else text
+            name: [text] if name in LIST_FIELDS else text
             for name in task.field_names
         }
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)

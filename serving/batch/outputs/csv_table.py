@@ -11,8 +11,8 @@ from files.json_files import parse_json
 from serving.batch.outputs.jsonl import to_json, to_json_line, to_text
 from serving.batch.outputs.output_rows import (
     OutputRow,
-    Schema,
-    Status,
+    OutputSchema,
+    RowStatus,
     flatten_reply,
 )
 
@@ -20,7 +20,7 @@ from serving.batch.outputs.output_rows import (
 def write_csv(
     batches: Iterable[Sequence[OutputRow]],
     output: IO[bytes],
-    schema: Schema | None = None,
+    schema: OutputSchema | None = None,
 ) -> None:
     """Writes the answers as CSV.
 
@@ -43,7 +43,7 @@ def write_csv(
     with tempfile.TemporaryFile() as lines:
         for row in rows:
             cells = _to_cells(row)
-            failed = row.status == Status.FAILED
+            failed = row.status == RowStatus.FAILED
             names = error_columns if failed else columns
             names |= dict.fromkeys(cells)
             lines.write(to_json_line(cells))

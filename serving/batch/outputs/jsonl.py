@@ -7,13 +7,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from serving.batch.outputs.output_rows import OutputRow, Schema
+from serving.batch.outputs.output_rows import OutputRow, OutputSchema
 
 
 def write_jsonl(
     batches: Iterable[Sequence[OutputRow]],
     output: IO[bytes],
-    schema: Schema | None = None,
+    schema: OutputSchema | None = None,
 ) -> None:
     """Writes the answers as JSON lines, batch by batch.
 

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from serving.batch.outputs.output_rows import OutputRow, Schema, Status
+from serving.batch.outputs.output_rows import OutputRow, OutputSchema, RowStatus
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
@@ -28,7 +28,7 @@ _NUMERIC_FIELDS = (
 def write_npy(
     batches: Iterable[Sequence[OutputRow]],
     output: IO[bytes],
-    schema: Schema | None = None,
+    schema: OutputSchema | None = None,
 ) -> None:
     """Writes one field of all answers as float32 [rows, ...].
 
@@ -67,7 +67,7 @@ class _ArrayWriter:
     known.
     """
 
-    def __init__(self, file: IO[bytes], schema: Schema | None) -> None:
+    def __init__(self, file: IO[bytes], schema: OutputSchema | None) -> None:
         self._file = file
         self._name = ""
         self._shape: tuple[int, ...] | None = None
@@ -81,7 +81,7 @@ class _ArrayWriter:
 
         Raises a ValueError if its shape differs from that of earlier rows.
         """
-        if not self._name and row.cells and row.status != Status.FAILED:
+        if not self._name and row.cells and row.status != RowStatus.FAILED:
             self._name = find_numeric_field(row.cells)
         array = to_numbers(row.cells.get(self._name))
         if array is not None and self._shape is None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Status(enum.Enum):
+class RowStatus(enum.Enum):
     """What became of a request."""
 
     ANSWERED = enum.auto()
@@ -24,10 +24,10 @@ class OutputRow(NamedTuple):
     """
 
     cells: dict[str, object]
-    status: Status = Status.ANSWERED
+    status: RowStatus = RowStatus.ANSWERED
 
 
-class Schema(NamedTuple):
+class OutputSchema(NamedTuple):
     """What all files that contain the answers to one input have in common.
 
     Attributes:

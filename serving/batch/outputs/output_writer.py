@@ -14,7 +14,7 @@ from files.paths import StrPath, named_errors
 from serving.batch.outputs.csv_table import write_csv
 from serving.batch.outputs.jsonl import write_jsonl
 from serving.batch.outputs.npy import write_npy
-from serving.batch.outputs.output_rows import OutputRow, Schema, Status
+from serving.batch.outputs.output_rows import OutputRow, OutputSchema, RowStatus
 
 # Format of answers. It is also the extension of the output file's name.
 OutputFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
@@ -28,7 +28,7 @@ class _WriteRows(Protocol):
         self,
         batches: Iterable[Sequence[OutputRow]],
         output: IO[bytes],
-        schema: Schema | None,
+        schema: OutputSchema | None,
     ) -> None:
         """Writes the rows of all batches to an open file."""
 
@@ -96,7 +96,7 @@ def write_output(
     output_format: OutputFormat,
     batches: Iterable[list[OutputRow]],
     complete: Callable[[], None] = lambda: None,
-    schema: Schema | None = None,
+    schema: OutputSchema | None = None,
 ) -> OutputCounts:
     """Writes answers, and returns their numbers.
 
@@ -113,7 +113,7 @@ def write_output(
         OSError: the file cannot be written.
         ValueError: an array cannot store the answers.
     """
-    counts = Counter[Status]()
+    counts = Counter[RowStatus]()
 
     def counted_batches() -> Iterator[list[OutputRow]]:
         for rows in batches:
@@ -124,7 +124,7 @@ def write_output(
         _WRITER_OF_FORMAT[output_format](counted_batches(), output, schema)
         complete()
     return OutputCounts(
-        counts.total(), counts[Status.FAILED], counts[Status.EMPTY]
+        counts.total(), counts[RowStatus.FAILED], counts[RowStatus.EMPTY]
     )
 
 

@@ -7,10 +7,10 @@ import io
 
 from data.tables import tables
 from serving.batch.outputs.csv_table import write_csv
-from serving.batch.outputs.output_rows import OutputRow, Status
+from serving.batch.outputs.output_rows import OutputRow, RowStatus
 
 ROWS = [
-    OutputRow({"id": 1, "line": 4, "error": "no text"}, Status.FAILED),
+    OutputRow({"id": 1, "line": 4, "error": "no text"}, RowStatus.FAILED),
     OutputRow(
         {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}}
     ),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from serving.batch.outputs.npy import write_npy
-from serving.batch.outputs.output_rows import OutputRow, Status
+from serving.batch.outputs.output_rows import OutputRow, RowStatus
 from tests.support import fresh_process
 
-FAILED = OutputRow({"line": 1, "error": "x"}, Status.FAILED)
+FAILED = OutputRow({"line": 1, "error": "x"}, RowStatus.FAILED)
 
 
 def write_array(*answers):
