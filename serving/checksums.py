@@ -59,27 +59,27 @@ def list_file_checksums(
 
 def checksum_of_export(folder: Path, export_format: ExportFormat) -> str:
     """Returns one checksum of the files that `list_file_checksums` lists."""
-    described = json.dumps(
+    text = json.dumps(
         list_file_checksums(folder, export_format), sort_keys=True
     )
-    return f"{zlib.crc32(described.encode()):08x}"
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def check_network_files(
-    folder: Path, export_format: ExportFormat, described: ModelJson
+    folder: Path, export_format: ExportFormat, contents: ModelJson
 ) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:
         folder: folder of the export.
         export_format: format of the network.
-        described: contents of the export's model.json. Without checksums, as
+        contents: contents of the export's model.json. Without checksums, as
             in exports of earlier versions, there is nothing to check.
 
     Raises:
         OSError: a file is another one. The message names the file.
     """
-    recorded = described.get(model_json.CHECKSUMS)
+    recorded = contents.get(model_json.CHECKSUMS)
     if not recorded:
         return
     for file, checksum in checksums_of_networks(

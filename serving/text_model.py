@@ -91,8 +91,8 @@ class TextModel(TaskMethods):
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
         self.checksum = checksums.checksum_of_export(folder, self.engine.name)
-        described = _find_description(folder)
-        preset = preset_reading.read_preset(described)
+        description_folder = _find_description_folder(folder)
+        preset = preset_reading.read_preset(description_folder)
         checksums.check_network_files(
             folder, self.engine.name, preset.model_json
         )
@@ -101,8 +101,8 @@ class TextModel(TaskMethods):
         self._tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
         if preset.model_class in TASKS_OF_CLASS:
-            tokenizer = read_tokenizer(described, preset)
-            model_json_file = described / model_json.MODEL_JSON_FILE
+            tokenizer = read_tokenizer(description_folder, preset)
+            model_json_file = description_folder / model_json.MODEL_JSON_FILE
             check_settings(preset.model_class, self.settings, model_json_file)
             self._prepared = create_prepared_model(
                 self.engine, tokenizer, self.settings
@@ -245,7 +245,7 @@ def _unpickle_model(
     return _cache.unpickle(path, num_threads, engine, checksum)
 
 
-def _find_description(folder: Path) -> Path:
+def _find_description_folder(folder: Path) -> Path:
     """Returns the folder in an export that contains model.json and so on."""
     extra = folder / "assets.extra"
     has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()

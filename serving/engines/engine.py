@@ -184,9 +184,10 @@ class Engine(abc.ABC):
                     name: values[index] for name, values in outputs.items()
                 }
                 if len(computed[row.key]) == len(requests[row.key]):
-                    done = computed.pop(row.key)
+                    outputs_of_input = computed.pop(row.key)
                     completed[row.key] = [
-                        done[input_index] for input_index in sorted(done)
+                        outputs_of_input[input_index]
+                        for input_index in sorted(outputs_of_input)
                     ]
             yield completed
 
