@@ -31,7 +31,7 @@ from data.io import text_files
 from data.text import token_windows, tokenization, tokenizer_loading
 from files.atomic import atomic_open
 from files.json_files import JsonObject
-from model_folders import hub, identity, preset_reading, presets
+from model_folders import hub, preset_reading, presets, settings_check
 from training.start.flag_completion import check_required
 from training.start.starting_point import check_lengths
 
@@ -294,7 +294,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset
     )
-    identity.check_identity(preset, bert_config, tokenizer)
+    settings_check.check_trained_settings(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
     predictor = create_predictor(config, bert_config, preset)

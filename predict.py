@@ -29,7 +29,7 @@ answers each text of the command line:
 import functools
 
 from command_line import cli, flags
-from serving.batch.formats import answer_writer
+from serving.batch.outputs import output_writer
 from serving.batch.predict_config import PredictConfig
 from serving.batch.predict_steps import (
     answer_in_bulk,
@@ -53,13 +53,13 @@ def main(parsed: flags.Parsed[Config]) -> int:
     arguments = parsed.arguments if beam_options is None else ()
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
-    answer_format = answer_writer.choose_format(
+    output_format = output_writer.choose_format(
         config.output_format, config.output_file
     )
     if config.is_bulk:
-        num_failed = answer_in_bulk(config, answer_format, paths, beam_options)
+        num_failed = answer_in_bulk(config, output_format, paths, beam_options)
     else:
-        num_failed = answer_in_process(config, answer_format, paths, arguments)
+        num_failed = answer_in_process(config, output_format, paths, arguments)
     return int(num_failed > 0)
 
 

@@ -161,7 +161,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving.http import server, server_process
+        from serving.http import app, server_process
         from serving.http.served_model import ServedModel
     except ImportError as error:
         raise ValueError(
@@ -174,7 +174,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
             "set --token_file to require a token",
             config.host,
         )
-    app = server.Server(
+    server_app = app.ServerApp(
         {
             name: ServedModel(folder, config.engine)
             for name, folder in models.items()
@@ -183,7 +183,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         config.limits,
         config.allow_origin,
     )
-    server_process.serve_until_signal(app, config.host, config.port)
+    server_process.serve_until_signal(server_app, config.host, config.port)
 
 
 def _end_at_signals() -> None:

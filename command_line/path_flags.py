@@ -47,7 +47,7 @@ class PathKind(enum.Enum):
     # A folder for checkpoints, TFRecords and results. A resumed run reads them.
     RUN_FOLDER = "folder of a run"
     # A folder that is written at once and replaced completely, as in
-    # model_folders/new_folders.py.
+    # model_folders/atomic_folders.py.
     NEW_FOLDER = "folder of a model"
 
 

@@ -10,7 +10,7 @@ What the files of a folder state, and who reads it:
     presets.py: `Preset`, all that the files of a folder state
     preset_reading.py: `read_preset`, which asks the modules below
     config_files.py: the configuration of a network, in a file of any library
-    model_entries.py: the entries of model.json, with their types
+    model_json_types.py: the entries of model.json, with their types
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it
     labels.py: labels.txt, the names of outputs in their order
@@ -23,8 +23,8 @@ What a command does with a folder:
     hub.py: downloads a folder of the Hugging Face hub
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
     input_length.py: finds the length of inputs that a model was trained on
-    identity.py: compares a model's settings with those it was trained with
-    new_folders.py: creates and replaces folders, complete or not at all
+    settings_check.py: compares a model's settings with those of its training
+    atomic_folders.py: creates and replaces folders, complete or not at all
     results.py: the scores of a run as text
     cards/: the README.md of a folder
 """

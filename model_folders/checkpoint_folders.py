@@ -8,7 +8,7 @@ from absl import logging
 
 from files.paths import StrPath
 from model_folders import model_json
-from model_folders.model_entries import ModelJson
+from model_folders.model_json_types import ModelJson
 
 # Folder in the folder of a run that contains the weights of the best step.
 BEST_FOLDER = "best"

@@ -13,7 +13,7 @@ from model_folders.formats import (
 )
 from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
 from model_folders.kinds import ModelClass
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 
 CONFIG_FILE = "config.json"
 # Other weights that config.json describes. They are read before a checkpoint
@@ -29,7 +29,7 @@ _WEIGHTS_PATH = re.compile(
 )
 
 
-def list_config_names(path: StrPath) -> tuple[str, str]:
+def list_config_file_names(path: StrPath) -> tuple[str, str]:
     """Returns the names of the configurations of weights, the likelier first.
 
     A folder may contain both files, and weights for each of them. "gelu" is
@@ -63,7 +63,9 @@ def load_config(path: StrPath) -> BertConfig:
     """
     path = str(path)
     if os.path.isdir(path):
-        files = [os.path.join(path, name) for name in list_config_names(path)]
+        files = [
+            os.path.join(path, name) for name in list_config_file_names(path)
+        ]
         if object_config.is_saved_encoder(path):
             files.append(os.path.join(path, object_config.SAVED_MODEL_FILE))
         path = next(filter(os.path.isfile, files), files[0])

@@ -103,7 +103,7 @@ def download_model(path: str) -> str:
     small_files = _download_files(path, name, revision)
     # Check the small files before the large ones are downloaded.
     commit = small_files.name
-    if kerashub_config.has_preset(small_files):
+    if kerashub_config.has_kerashub_config(small_files):
         # Other networks and tasks are errors.
         kerashub_config.read_model_class(small_files)
         return str(_download_files(path, name, commit, _KERASHUB_FILES))

@@ -10,10 +10,10 @@ neither Keras nor TensorFlow.
 import dataclasses
 from typing import Final, Literal, TypeAlias
 
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # A class of this project. Where a class may be a user's own, its name is a str,
-# and `in KINDS` tells.
+# and `in KIND_OF_CLASS` tells.
 ModelClass: TypeAlias = Literal[
     "BertModel",
     "BertPretrainer",
@@ -66,7 +66,7 @@ class ModelKind:
 
 
 # docs/architecture.md, "The files of a task", names the files of each kind.
-KINDS: Final[dict[ModelClass, ModelKind]] = {
+KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
     PRETRAINER: ModelKind(
         transformers_class="BertForPreTraining",
         pipeline_tag="fill-mask",
@@ -104,18 +104,18 @@ KINDS: Final[dict[ModelClass, ModelKind]] = {
 }
 
 # {class of transformers: class of this project}.
-ARCHITECTURES: Final[dict[str, ModelClass]] = {
+CLASS_OF_ARCHITECTURE: Final[dict[str, ModelClass]] = {
     TRANSFORMERS_MASKED_LM: PRETRAINER,
     TRANSFORMERS_NEXT_SENTENCE: PRETRAINER,
     **{
         kind.transformers_class: name
-        for name, kind in KINDS.items()
+        for name, kind in KIND_OF_CLASS.items()
         if kind.transformers_class
     },
 }
 
 # {task of KerasHub, or before it of KerasNLP: class of this project}.
-KERASHUB_TASKS: Final[dict[str, ModelClass]] = {
+CLASS_OF_KERASHUB_TASK: Final[dict[str, ModelClass]] = {
     "BertClassifier": CLASSIFIER,
     "BertMaskedLM": PRETRAINER,
     "BertTextClassifier": CLASSIFIER,
@@ -129,21 +129,21 @@ def model_class_of(model: object) -> str:
 
 
 def listed_class_of(model: object) -> ModelClass:
-    """Returns the name of a model's class, which KINDS lists.
+    """Returns the name of a model's class, which KIND_OF_CLASS lists.
 
     Raises:
         ValueError: the class is a user's own.
     """
     name = model_class_of(model)
-    if name not in KINDS:
-        raise ValueError(f"{name} is not one of {', '.join(KINDS)}")
+    if name not in KIND_OF_CLASS:
+        raise ValueError(f"{name} is not one of {', '.join(KIND_OF_CLASS)}")
     return name
 
 
 def find_kind(name: str | None) -> ModelKind | None:
     """Returns the kind of a class, None for a user's own or an unknown one."""
-    if name in KINDS:
-        return KINDS[name]
+    if name in KIND_OF_CLASS:
+        return KIND_OF_CLASS[name]
     return None
 
 

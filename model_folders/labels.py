@@ -38,7 +38,7 @@ def _is_invisible(character: str) -> bool:
     return is_hidden or "\ufe00" <= character <= "\ufe0f"
 
 
-def first_labels(labels: Sequence[str]) -> str:
+def format_first_labels(labels: Sequence[str]) -> str:
     """Joins the first ten labels for a message, which should not be long."""
     more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
     return ", ".join(labels[:10]) + more
@@ -109,7 +109,7 @@ def check_labels(
     labels: Sequence[str],
     where: str = "`labels`",
     num_labels: int | None = None,
-    fewest: int = 0,
+    min_labels: int = 0,
 ) -> None:
     """Checks that labels differ, and that each can be a line of labels.txt.
 
@@ -118,7 +118,7 @@ def check_labels(
         where: beginning of the error message: the flag or the file that
             contains the labels.
         num_labels: number of the model's outputs. None skips this check.
-        fewest: minimum number of labels.
+        min_labels: minimum number of labels.
 
     Raises:
         ValueError: a label is not text, is empty, contains a line end or occurs
@@ -130,8 +130,10 @@ def check_labels(
                 f"{where}: label {label_number}, {label!r}, is not a string, "
                 "is empty, contains a line end or occurs twice"
             )
-    if len(labels) < fewest or num_labels not in (None, len(labels)):
-        expected = f"{fewest} labels or more" if fewest else f"{num_labels}"
+    if len(labels) < min_labels or num_labels not in (None, len(labels)):
+        expected = (
+            f"{min_labels} labels or more" if min_labels else f"{num_labels}"
+        )
         raise ValueError(
             f"{where} must name {expected}. Received {len(labels)}: "
             f"{list(labels)}"

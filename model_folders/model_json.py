@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import kinds
-from model_folders.model_entries import ModelJson
+from model_folders.model_json_types import ModelJson
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
 MODEL_JSON_FILE = "model.json"
@@ -57,11 +57,11 @@ _OBJECT_ENTRIES = (
     "tokenizer",
     "versions",
 )
-_Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
+_AllowedValues: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
 # `config_values.fill_unset` checks every entry that becomes a flag.
-_ALLOWED_VALUES_OF_ENTRY: dict[str, _Allowed] = {
+_ALLOWED_VALUES_OF_ENTRY: dict[str, _AllowedValues] = {
     "best_step": int | None,
     "clean_fraction": int | float,
     RECORDED_SETS: list,

@@ -16,7 +16,7 @@ from files.paths import StrPath
 from model_folders import hub, kinds, model_json
 from model_folders.config_files import (
     CONFIG_FILE,
-    list_config_names,
+    list_config_file_names,
     read_model_class,
 )
 from model_folders.formats import (
@@ -27,7 +27,7 @@ from model_folders.formats import (
 from model_folders.formats.huggingface_config import read_config_labels
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.labels import read_labels
-from model_folders.model_entries import (
+from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
     StatedCasing,
@@ -152,7 +152,7 @@ def _read_folder(
 
 
 def _find_config(folder: Path, path: str) -> str | None:
-    names = [*list_config_names(path)]
+    names = [*list_config_file_names(path)]
     if object_config.is_saved_encoder(folder):
         names.append(object_config.SAVED_MODEL_FILE)
     return _find_first_file(folder, names)

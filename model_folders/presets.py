@@ -12,7 +12,7 @@ from absl import logging
 from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
 from model_folders.config_files import load_config
-from model_folders.model_entries import (
+from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
     NetworkOptions,

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Final, NamedTuple
 
 from files.paths import StrPath
-from model_folders.model_entries import (
+from model_folders.model_json_types import (
     DevSetRuleEntry,
     ModelJson,
     Provenance,

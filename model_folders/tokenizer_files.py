@@ -11,11 +11,11 @@ from typing import Protocol
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.model_entries import TokenizerIdentity
+from model_folders.model_json_types import TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
-SPECIAL_TOKENS = {
+SPECIAL_TOKEN_OF_ENTRY = {
     "cls_token": "[CLS]",
     "mask_token": "[MASK]",
     "pad_token": "[PAD]",
@@ -78,7 +78,7 @@ def format_casing(
             none.
     """
     settings: JsonObject = {
-        **SPECIAL_TOKENS,
+        **SPECIAL_TOKEN_OF_ENTRY,
         "do_lower_case": do_lower_case,
         "strip_accents": None,
         "tokenize_chinese_chars": True,
@@ -112,7 +112,7 @@ def create_tokenizer_files(
             f"{tokenizer.vocab_file}: {error}. Save the file as UTF-8"
         ) from error
     if vocab_size is not None:
-        tokenizer.check_vocab(vocab_size, SPECIAL_TOKENS.values())
+        tokenizer.check_vocab(vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())
     # Read the lines of vocab.txt, because the entries of `tokenizer.tokens` are
     # stripped of white space.
     ids = {
@@ -148,7 +148,7 @@ def _create_tokenizer_json(
             | dict.fromkeys(marks, False)
             | {"special": True}
             for token, index in ids.items()
-            if token in SPECIAL_TOKENS.values()
+            if token in SPECIAL_TOKEN_OF_ENTRY.values()
         ],
         "normalizer": {
             "type": "BertNormalizer",
@@ -166,7 +166,7 @@ def _create_tokenizer_json(
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
-            "unk_token": SPECIAL_TOKENS["unk_token"],
+            "unk_token": SPECIAL_TOKEN_OF_ENTRY["unk_token"],
             "continuing_subword_prefix": "##",
             "max_input_chars_per_word": _MAX_WORD_LENGTH,
             "vocab": ids,

@@ -18,7 +18,7 @@ class KerasFitModel(keras.Model):
     Attributes:
         config: sizes of the network. The constructor of a subclass sets it.
         num_labels: number of outputs of the head, None for a model that is not
-            one of those with `has_labels` in `kinds.KINDS`.
+            one of those with `has_labels` in `kinds.KIND_OF_CLASS`.
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.

@@ -12,16 +12,16 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
+from command_line.groups import ExportFormat
 from data.io import file_checksums
 from data.jobs.manifest import InputEntry
 from model_folders import model_json
-from model_folders.model_entries import ModelJson
+from model_folders.model_json_types import ModelJson
 from serving import engines
-from serving.engines import EngineName
 
 
 def checksums_of_networks(
-    folder: Path, formats: Iterable[EngineName]
+    folder: Path, formats: Iterable[ExportFormat]
 ) -> dict[str, str]:
     """Returns {file: checksum} of an export's networks.
 
@@ -30,55 +30,61 @@ def checksums_of_networks(
         formats: formats of the networks.
     """
     return {
-        file.relative_to(folder).as_posix(): _checksum(file)
-        for name in formats
-        for file in _files_of(folder, name)
+        file.relative_to(folder).as_posix(): _compute_crc(file)
+        for export_format in formats
+        for file in _network_files(folder, export_format)
     }
 
 
-def measure_export(folder: Path, name: EngineName) -> list[InputEntry]:
+def list_file_checksums(
+    folder: Path, export_format: ExportFormat
+) -> list[InputEntry]:
     """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
 
     These are the network, model.json, the vocabulary and the labels.
 
     Args:
         folder: folder of the export.
-        name: format of the network.
+        export_format: format of the network.
     """
-    network = engines.RUNTIMES[name].file
+    network = engines.RUNTIME_OF_FORMAT[export_format].file
     patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
     patterns += [f"assets.extra/{pattern}" for pattern in patterns[:2]]
     files = {path for pattern in patterns for path in folder.glob(pattern)}
     return [
-        {"path": str(path.relative_to(folder)), **_measure(path)}
+        {"path": str(path.relative_to(folder)), **_compute_size_and_crc(path)}
         for path in sorted(filter(Path.is_file, files))
     ]
 
 
-def checksum_of_export(folder: Path, name: EngineName) -> str:
-    """Returns one checksum of the files that `measure_export` measures."""
-    described = json.dumps(measure_export(folder, name), sort_keys=True)
-    return f"{zlib.crc32(described.encode()):08x}"
+def checksum_of_export(folder: Path, export_format: ExportFormat) -> str:
+    """Returns one checksum of the files that `list_file_checksums` lists."""
+    text = json.dumps(
+        list_file_checksums(folder, export_format), sort_keys=True
+    )
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def check_network_files(
-    folder: Path, name: EngineName, described: ModelJson
+    folder: Path, export_format: ExportFormat, contents: ModelJson
 ) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:
         folder: folder of the export.
-        name: format of the network.
-        described: contents of the export's model.json. Without checksums, as
+        export_format: format of the network.
+        contents: contents of the export's model.json. Without checksums, as
             in exports of earlier versions, there is nothing to check.
 
     Raises:
         OSError: a file is another one. The message names the file.
     """
-    recorded = described.get(model_json.CHECKSUMS)
+    recorded = contents.get(model_json.CHECKSUMS)
     if not recorded:
         return
-    for file, checksum in checksums_of_networks(folder, [name]).items():
+    for file, checksum in checksums_of_networks(
+        folder, [export_format]
+    ).items():
         if recorded.get(file) != checksum:
             raise OSError(
                 f"{folder / file} is not the file that was exported to this "
@@ -89,15 +95,15 @@ def check_network_files(
             )
 
 
-def _files_of(folder: Path, name: EngineName) -> list[Path]:
-    files = [folder / engines.RUNTIMES[name].file]
-    if name == "saved_model":
+def _network_files(folder: Path, export_format: ExportFormat) -> list[Path]:
+    files = [folder / engines.RUNTIME_OF_FORMAT[export_format].file]
+    if export_format == "saved_model":
         # The weights of a SavedModel.
         files += sorted((folder / "variables").glob("variables.*"))
     return files
 
 
-def _measure(path: Path) -> file_checksums.FileChecksum:
+def _compute_size_and_crc(path: Path) -> file_checksums.FileChecksum:
     """Returns the size and the checksum of a file.
 
     A job asks for each of its units, so do not read a file again that is the
@@ -106,17 +112,19 @@ def _measure(path: Path) -> file_checksums.FileChecksum:
     """
     status = os.stat(path)
     times = (status.st_mtime_ns, status.st_ctime_ns)
-    return _measure_once(path, (status.st_ino, status.st_size, *times))
+    return _compute_size_and_crc_once(
+        path, (status.st_ino, status.st_size, *times)
+    )
 
 
 @functools.lru_cache(maxsize=64)
-def _measure_once(
+def _compute_size_and_crc_once(
     path: Path, _: tuple[int, ...]
 ) -> file_checksums.FileChecksum:
     return file_checksums.compute_file_checksum(path)
 
 
-def _checksum(file: Path) -> str:
+def _compute_crc(file: Path) -> str:
     """Returns the CRC of a file.
 
     It takes 0.3 s for 400 MB, a small part of the time to load them.

@@ -12,7 +12,8 @@ from typing import (
     TypeVar,
 )
 
-from serving.engines import Engine, EngineName
+from command_line.groups import ExportFormat
+from serving.engines import Engine
 
 
 class CachedModel(Protocol):
@@ -26,7 +27,7 @@ class CachedModel(Protocol):
         self,
         path: str,
         num_threads: int | None = None,
-        engine: EngineName | None = None,
+        engine: ExportFormat | None = None,
     ) -> None:
         """Loads the model of a folder."""
 
@@ -46,11 +47,11 @@ class _ModelKey(NamedTuple):
 
     path: str
     num_threads: int | None
-    engine: EngineName | Literal[""]
+    engine: ExportFormat | Literal[""]
     checksum: str
 
 
-class NotLoaded:
+class UnloadableModel:
     """Stands for a model that a process could not load, and says why.
 
     Args:
@@ -96,7 +97,7 @@ class ModelCache(Generic[ModelT]):
         self,
         path: str,
         num_threads: int | None,
-        engine: EngineName | None,
+        engine: ExportFormat | None,
         checksum: str = "",
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
@@ -128,9 +129,9 @@ class ModelCache(Generic[ModelT]):
         self,
         path: str,
         num_threads: int | None,
-        engine: EngineName,
+        engine: ExportFormat,
         checksum: str,
-    ) -> ModelT | NotLoaded:
+    ) -> ModelT | UnloadableModel:
         """Loads the model of a pickle, or returns what raises the error later.
 
         An error while a worker unpickles a call ends the worker of a pool of
@@ -145,4 +146,4 @@ class ModelCache(Generic[ModelT]):
                 )
             return model
         except Exception as error:
-            return NotLoaded(self._model_class, error)
+            return UnloadableModel(self._model_class, error)

@@ -22,7 +22,7 @@ from data.arrays import FloatArray
 from data.ner import legal_tags
 from model_folders import kinds
 from model_folders.kinds import ModelClass
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from serving.engines import OutputArrays
 
 # What the signature `ids` of an export computes from the logits.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from data.text.tokenization import FullTokenizer
 from model_folders import presets
-from model_folders.model_entries import HeadSettings
-from serving.engines import Engine, Input, pad_batch
+from model_folders.model_json_types import HeadSettings
+from serving.engines import Engine, PackedInput, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,11 @@ class PreparedModel:
         allocates memory or compiles the network.
         """
         for length in self.engine.lengths(self.max_seq_length, self.pads):
-            padding = Input([0] * length, length)
+            padding = PackedInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
 
-def prepare_model(
+def create_prepared_model(
     engine: Engine, tokenizer: FullTokenizer, settings: HeadSettings
 ) -> PreparedModel:
     """Returns a model whose inputs are as long as its engine accepts.

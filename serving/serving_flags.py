@@ -6,20 +6,21 @@ Each class is a group of flags, which the scripts include in their `Config`.
 import dataclasses
 
 from command_line.flags import flag
-from serving.engines.runtimes import RUNTIMES, EngineName
+from command_line.groups import ExportFormat
+from serving.engines.runtimes import RUNTIME_OF_FORMAT
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineFlags:
     """Flags of predict.py and serve.py that choose and configure a runtime."""
 
-    engine: EngineName | None = flag(
+    engine: ExportFormat | None = flag(
         None,
         "Runtime that runs the model. The default is the first of these "
         "runtimes that is installed and whose format the model's folder "
         "contains. But onnx and saved_model come before the others if they can "
         "use an NVIDIA GPU.",
-        choices=[*RUNTIMES],
+        choices=[*RUNTIME_OF_FORMAT],
     )
     num_threads: int | None = flag(
         None, "Number of threads. The default is one per CPU.", at_least=1

@@ -14,17 +14,22 @@ from typing import Any, cast
 
 from absl import logging
 
+from command_line.groups import ExportFormat
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, preset_reading, presets
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from serving import checksums, engines
-from serving.model_cache import ModelCache, NotLoaded
-from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
+from serving.model_cache import ModelCache, UnloadableModel
+from serving.prepared_model import (
+    PreparedModel,
+    create_prepared_model,
+    read_tokenizer,
+)
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Replies, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
 from serving.tasks.request_fields import Request, Texts
-from serving.tasks.request_lists import describe_place, expand_lists
+from serving.tasks.request_lists import describe_place, split_request
 from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
 
@@ -78,16 +83,16 @@ class TextModel(TaskMethods):
         self,
         path: str | os.PathLike[str],
         num_threads: int | None = None,
-        engine: engines.EngineName | None = None,
+        engine: ExportFormat | None = None,
     ) -> None:
         folder = engines.find_export(path)
         self.path = os.fspath(folder)
-        self.engine = engines.open_engine(folder, engine, num_threads)
+        self.engine = engines.load_engine(folder, engine, num_threads)
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
         self.checksum = checksums.checksum_of_export(folder, self.engine.name)
-        described = _find_description(folder)
-        preset = preset_reading.read_preset(described)
+        description_folder = _find_description_folder(folder)
+        preset = preset_reading.read_preset(description_folder)
         checksums.check_network_files(
             folder, self.engine.name, preset.model_json
         )
@@ -96,10 +101,10 @@ class TextModel(TaskMethods):
         self._tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
         if preset.model_class in TASKS_OF_CLASS:
-            tokenizer = read_tokenizer(described, preset)
-            model_json_file = described / model_json.MODEL_JSON_FILE
+            tokenizer = read_tokenizer(description_folder, preset)
+            model_json_file = description_folder / model_json.MODEL_JSON_FILE
             check_settings(preset.model_class, self.settings, model_json_file)
-            self._prepared = prepare_model(
+            self._prepared = create_prepared_model(
                 self.engine, tokenizer, self.settings
             )
             self.settings = self._prepared.settings
@@ -191,7 +196,7 @@ class TextModel(TaskMethods):
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_list = expand_lists(own_task, request)
+        requests, is_list = split_request(own_task, request)
         replies: list[Reply] = []
         outcomes = ask_model(self.prepared, own_task, requests, task_flags)
         for request_number, reply in enumerate(outcomes, 1):
@@ -209,10 +214,10 @@ load = TextModel
 _cache = ModelCache(TextModel)
 
 
-def load_once(
+def load_cached(
     path: str,
     num_threads: int | None,
-    engine: engines.EngineName | None,
+    engine: ExportFormat | None,
     checksum: str = "",
 ) -> TextModel:
     """Returns a model, as `serving.load` does. A process loads it only once.
@@ -233,14 +238,14 @@ def load_once(
 def _unpickle_model(
     path: str,
     num_threads: int | None,
-    engine: engines.EngineName,
+    engine: ExportFormat,
     checksum: str,
-) -> TextModel | NotLoaded:
+) -> TextModel | UnloadableModel:
     """Returns what `TextModel.__reduce__` pickled."""
     return _cache.unpickle(path, num_threads, engine, checksum)
 
 
-def _find_description(folder: Path) -> Path:
+def _find_description_folder(folder: Path) -> Path:
     """Returns the folder in an export that contains model.json and so on."""
     extra = folder / "assets.extra"
     has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()

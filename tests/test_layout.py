@@ -310,8 +310,8 @@ def test_json_is_read_in_one_place():
 
 
 KIND_NAMES = {
-    *kinds.KINDS,
-    *kinds.ARCHITECTURES,
+    *kinds.KIND_OF_CLASS,
+    *kinds.CLASS_OF_ARCHITECTURE,
 }
 
 

@@ -23,8 +23,8 @@ from command_line import cli, config_values, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.text import tokenization, tokenizer_loading, vocabulary
-from model_folders import hub, identity, kinds, presets
-from model_folders.cards import cards, descriptions
+from model_folders import hub, kinds, presets, settings_check
+from model_folders.cards import descriptions, model_card
 from model_folders.input_length import read_max_seq_length
 from model_folders.preset_reading import read_preset
 
@@ -182,7 +182,7 @@ def _load_tokenizer(
         preset,
         bert_config.vocab_size,
     )
-    identity.check_identity(preset, bert_config, tokenizer)
+    settings_check.check_trained_settings(preset, bert_config, tokenizer)
     return tokenizer
 
 
@@ -241,7 +241,9 @@ def _write_copy(
     length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
-    labels = preset.labels if kinds.KINDS[model_class].has_labels else None
+    labels = (
+        preset.labels if kinds.KIND_OF_CLASS[model_class].has_labels else None
+    )
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
@@ -249,8 +251,8 @@ def _write_copy(
         preset, model_class, {"max_seq_length": length}, changed=changed
     )
     is_for_hub = output_format == "huggingface"
-    card = cards.Card(
-        kind=cards.HUGGINGFACE if is_for_hub else cards.WEIGHTS,
+    card = model_card.Card(
+        kind=model_card.HUGGINGFACE if is_for_hub else model_card.WEIGHTS,
         description=description,
         labels=labels,
         do_lower_case=tokenizer.do_lower_case,

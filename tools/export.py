@@ -21,9 +21,9 @@ from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
 from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
-from model_folders import identity, kinds, preset_reading, presets
+from model_folders import kinds, preset_reading, presets, settings_check
 from model_folders.input_length import read_max_seq_length
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
@@ -84,11 +84,11 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(_CLASS_OF_TASK)}"
         )
-    if model_class not in kinds.KINDS:
+    if model_class not in kinds.KIND_OF_CLASS:
         raise ValueError(
             f"--model={config.model} contains a {model_class}, which is none "
-            f"of {', '.join(kinds.KINDS)}; set --task=embed to export its "
-            "encoder without the head"
+            f"of {', '.join(kinds.KIND_OF_CLASS)}; set --task=embed to export "
+            "its encoder without the head"
         )
     if model_class == kinds.EMBEDDER:
         model_class = kinds.ENCODER
@@ -164,7 +164,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights)
     model = load_model(preset, model_class)
-    identity.check_identity(preset, model.config, tokenizer)
+    settings_check.check_trained_settings(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)
     settings = settings_of_head(preset, model_class)
     export_dir = str(config.export.export_dir)

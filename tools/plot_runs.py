@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # {value of --axis: key of the value in a line of history.jsonl}.
-AXES: Mapping[str, Literal["step", "examples", "hours"]] = {
+KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
     "steps": "step",
     "examples": "examples",
     "hours": "hours",
@@ -54,7 +54,9 @@ class Config(flags.Config):
         "Image to write, FILE.png or FILE.svg. Needs matplotlib.",
         kind=PathKind.OUTPUT_FILE,
     )
-    axis: str = flag("steps", "Quantity on the x axis.", choices=list(AXES))
+    axis: str = flag(
+        "steps", "Quantity on the x axis.", choices=list(KEY_OF_AXIS)
+    )
     consecutive: bool = flag(
         False,
         "Draw each run after the end of the previous run. Set this if the runs "
@@ -73,7 +75,7 @@ def read_runs(config: Config) -> list[tuple[str, Curves]]:
     start = 0.0
     for name, folder in named_folders(config.runs):
         lines = history.read_history(Path(folder) / history.HISTORY_FILE)
-        x_values = [start + line[AXES[config.axis]] for line in lines]
+        x_values = [start + line[KEY_OF_AXIS[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, x_values)))
         if config.consecutive:
             start = max(x_values, default=start)
@@ -106,7 +108,7 @@ def create_curves(
     return curves
 
 
-def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
+def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     """Draws a matplotlib Figure with a panel for each metric.
 
     Args:
@@ -156,7 +158,7 @@ def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
 def main(parsed: flags.Parsed[Config]) -> None:
     """Draws the curves of the runs, and writes the image."""
     config = parsed.config
-    drawn = draw_runs(read_runs(config), config.axis)
+    drawn = create_figure(read_runs(config), config.axis)
     with atomic_open(config.output) as file:
         drawn.savefig(file, format=Path(config.output).suffix[1:], dpi=130)
 

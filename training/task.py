@@ -22,7 +22,7 @@ from typing import (
 
 from data.arrays import FeatureArrays, FloatArray
 from data.text.tokenization import FullTokenizer
-from model_folders.model_entries import NO_SETTINGS, HeadSettings
+from model_folders.model_json_types import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.start.starting_point import StartingPoint

@@ -22,9 +22,10 @@ import serving
 from benchmarks import race, tickets
 from command_line import parsing
 from command_line.flags import Parsed
+from command_line.groups import ExportFormat
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
-from model_folders.model_entries import ClassifierSettings, SpanSettings
+from model_folders.model_json_types import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import AnyLoss
@@ -148,7 +149,7 @@ def inference(spec: race.Spec) -> race.Work:
     inputs = race.random_inputs(spec, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = spec["variant"]
-    if variant in engines.RUNTIMES:
+    if variant in engines.RUNTIME_OF_FORMAT:
         forward = load_engine(spec, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
@@ -174,7 +175,7 @@ def inference(spec: race.Spec) -> race.Work:
 
 
 def load_engine(
-    spec: race.Spec, name: engines.EngineName
+    spec: race.Spec, name: ExportFormat
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
@@ -183,7 +184,7 @@ def load_engine(
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
-    engine = engines.open_engine(Path(path), name, race.NUM_THREADS)
+    engine = engines.load_engine(Path(path), name, race.NUM_THREADS)
     return engine.run
 
 
@@ -268,7 +269,9 @@ def export(
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=spec["seq_length"],
-        formats=[name for name in engines.RUNTIMES if name == words[0]],
+        formats=[
+            name for name in engines.RUNTIME_OF_FORMAT if name == words[0]
+        ],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 

@@ -8,7 +8,7 @@ from command_line import flags
 from command_line.path_flags import PathKind
 from data.classification import metrics
 from data.tables.layout_options import LayoutOptions
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 XnliLanguage: TypeAlias = Literal[
     "ar",

@@ -7,7 +7,7 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.sets.data_processor import DataProcessor
-from model_folders.model_entries import (
+from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,
 )

@@ -18,7 +18,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # Names of the labels of natural language inference, in GLUE and XNLI.
 NLI_LABELS = ("contradiction", "entailment", "neutral")

@@ -17,7 +17,7 @@ from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # (features, logits or values) of a batch.
 LogitsBatch = tuple[FeatureArrays, FloatArray]

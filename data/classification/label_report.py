@@ -24,7 +24,7 @@ from data.report import (
 )
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 
 def write_label_report(

@@ -22,9 +22,9 @@ from files.paths import StrPath
 from model_folders.labels import (
     check_labels,
     find_misspelled_labels,
-    first_labels,
+    format_first_labels,
 )
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5
@@ -82,7 +82,7 @@ class LabelSet:
             self.named_by_flags = names
 
     def _check_num_labels(self, names: list[str], where: str) -> None:
-        check_labels(names, where, fewest=_MIN_LABELS[self._output_mode])
+        check_labels(names, where, min_labels=_MIN_LABELS[self._output_mode])
 
     def label_of_cells(
         self,
@@ -221,13 +221,13 @@ class LabelSet:
                 "%d labels have fewer than %d rows to train on: %s",
                 len(rare),
                 _MIN_ROWS_OF_LABEL,
-                first_labels(rare),
+                format_first_labels(rare),
             )
         if typos := find_misspelled_labels(counts):
             logging.warning(
                 "These labels may be misspelled: %s. Correct the data if "
                 "they mean the same.",
-                first_labels(typos),
+                format_first_labels(typos),
             )
         if self._output_mode == "multilabel":
             self._warn_of_joined(where, sorted(counts))
@@ -258,7 +258,7 @@ def _check_is_allowed(label: Label, where: str, names: Sequence[str]) -> None:
         if name not in names:
             raise ValueError(
                 f"{where}: unknown label {name!r}; the labels are "
-                f"{first_labels(names)}. Correct the line, or add "
+                f"{format_first_labels(names)}. Correct the line, or add "
                 "the label to --labels or to the train set"
             )
 
@@ -277,7 +277,9 @@ def log_label_counts(
     """Logs how many examples of a train set each label has."""
     counts = _count_labels(train)
     descriptions = [f"{name} {counts[name]}" for name in labels]
-    logging.info("Labels of the train set: %s", first_labels(descriptions))
+    logging.info(
+        "Labels of the train set: %s", format_first_labels(descriptions)
+    )
 
 
 def compute_class_weights(
@@ -296,5 +298,5 @@ def compute_class_weights(
         for name in labels
     }
     descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
-    logging.info("Class weights: %s", first_labels(descriptions))
+    logging.info("Class weights: %s", format_first_labels(descriptions))
     return weights

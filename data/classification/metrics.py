@@ -10,7 +10,7 @@ from absl import logging
 from numpy.typing import ArrayLike
 
 from data.arrays import LabelArray
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 # {value of --output_mode: names of the metrics that score a user's own table},
 # the main metric first. To add a metric, define it in `_create_metrics`, and

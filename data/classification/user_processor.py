@@ -11,7 +11,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
 from data.sets.split_names import SET_OF_PURPOSE, Purpose
 from files.paths import StrPath
-from model_folders.labels import check_labels, first_labels
+from model_folders.labels import check_labels, format_first_labels
 from model_folders.presets import Preset
 
 # Entry of model.json: the name of the class that read the sets.
@@ -76,7 +76,9 @@ class UserProcessor(ClassificationProcessor):
         with code.explain_errors():
             user: Any = names[name]()
             labels = [*map(_label_text, user.get_labels())]
-        check_labels(labels, f"{code.file_name}: {name}.get_labels", fewest=2)
+        check_labels(
+            labels, f"{code.file_name}: {name}.get_labels", min_labels=2
+        )
         return cls(code, name, user, labels, data_dir)
 
     def find_labels(self) -> list[str]:
@@ -132,7 +134,7 @@ class UserProcessor(ClassificationProcessor):
         if purpose != "predict" and label not in self._labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; get_labels returns "
-                f"{first_labels(self._labels)}"
+                f"{format_first_labels(self._labels)}"
             )
         return InputExample(guid, text_a, text_b, label)
 

@@ -6,7 +6,7 @@ Features that Google's code also writes have the names and types that it uses.
 import math
 from typing import NamedTuple
 
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 
 
 class FeatureSpec(NamedTuple):

@@ -90,7 +90,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         super().__init__(data_dir, data_file_options, options)
         self._labels = [*options.labels] if options.labels else None
         if self._labels is not None:
-            check_labels(self._labels, "--labels", fewest=2)
+            check_labels(self._labels, "--labels", min_labels=2)
 
     def find_labels(self) -> list[str]:
         """Returns the names of the tags, from --labels or the train set.

@@ -14,7 +14,7 @@ from absl import logging
 
 from data.ner.entity_scoring import find_entities
 from files.paths import StrPath
-from model_folders.labels import first_labels
+from model_folders.labels import format_first_labels
 
 _TAG = re.compile("O|[BIESLUM](-.+)?")
 _LOWER_TAG = re.compile("[bieslum]-.+")
@@ -114,9 +114,10 @@ def _find_names_of_numbers(
     """Returns {number: label}."""
     if not labels:
         raise ValueError(
-            f"{path}: the tags are numbers, such as {first_labels([*counts])}. "
-            "Write their names, or list all names in the order of the numbers, "
-            "such as --labels=O,B-PER,I-PER"
+            f"{path}: the tags are numbers, such as "
+            f"{format_first_labels([*counts])}. Write their names, "
+            "or list all names in the order of the numbers, such as "
+            "--labels=O,B-PER,I-PER"
         )
     highest = max(map(int, counts))
     if highest >= len(labels):
@@ -165,9 +166,10 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
     if is_wrong or len(counts) > _MAX_TYPES:
         raise ValueError(
             f"{path}: {len(counts)} types of entities, of which {len(rare)} "
-            f"occur once, such as {first_labels(rare or [*counts])}. If they "
-            "are types, name all tags with --labels. Otherwise, set "
-            "--label_column to the column of the tags"
+            "occur once, such as "
+            f"{format_first_labels(rare or [*counts])}. If they are types, "
+            "name all tags with --labels. Otherwise, set --label_column to the "
+            "column of the tags"
         )
 
 
@@ -177,4 +179,4 @@ def _describe_tags(counts: Mapping[str, int]) -> str:
         f"{tag} ({num_words})"
         for tag, num_words in Counter(counts).most_common(10)
     ]
-    return first_labels(tags) + (" ..." if len(counts) > 10 else "")
+    return format_first_labels(tags) + (" ..." if len(counts) > 10 else "")

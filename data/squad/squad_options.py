@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from command_line import flags
-from model_folders.model_entries import SpanSettings
+from model_folders.model_json_types import SpanSettings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from absl import logging
 
 from data.tables.row_keys import split_fraction_of
-from model_folders.labels import first_labels
+from model_folders.labels import format_first_labels
 
 T = TypeVar("T")
 
@@ -60,13 +60,15 @@ def log_labels(
         return
     counts = [f"{label} {train[label]} + {dev[label]}" for label in labels]
     logging.info(
-        "Labels to train on and in the dev set: %s", first_labels(counts)
+        "Labels to train on and in the dev set: %s", format_first_labels(counts)
     )
     lacks = []
     for name, set_counts in (("dev", dev), ("train", train)):
         missing = [label for label in labels if not set_counts[label]]
         if missing:
-            lacks.append(f"the {name} set has none of {first_labels(missing)}")
+            lacks.append(
+                f"the {name} set has none of {format_first_labels(missing)}"
+            )
     if lacks:
         logging.warning(
             "%s: %s. Add rows of these labels, or make the sets yourself "

@@ -12,7 +12,7 @@ from typing import Protocol
 from data.text.characters import strip_accents
 from files.paths import StrPath
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
-from model_folders.model_entries import StatedCasing
+from model_folders.model_json_types import StatedCasing
 from model_folders.presets import Preset
 
 # Matches the folder names of Google's releases.

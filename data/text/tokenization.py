@@ -22,7 +22,7 @@ from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
 from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
 from model_folders.formats.huggingface_vocabulary import parse_tokenizer
-from model_folders.model_entries import TokenizerIdentity
+from model_folders.model_json_types import TokenizerIdentity
 from model_folders.preset_reading import read_preset
 from model_folders.presets import Preset
 

@@ -2,7 +2,7 @@
 
 The words are in card.md.jinja, and the values come from model.json:
 
-    cards.py: `Card`, and the text that a template makes of it
+    model_card.py: `Card`, and the text that a template makes of it
     descriptions.py: what a copy of weights says about the original
     example_calls.py: how an exported model is asked
     markdown.py: escapes the values that a card shows

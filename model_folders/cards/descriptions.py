@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from model_folders import hub, model_json, presets
-from model_folders.cards import cards
-from model_folders.model_entries import (
+from model_folders.cards import model_card
+from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
     Provenance,
@@ -19,14 +19,14 @@ from model_folders.model_entries import (
 )
 
 
-def create_copy_files(card: cards.Card) -> dict[str, str]:
+def create_copy_files(card: model_card.Card) -> dict[str, str]:
     """Returns {file: text} of model.json and README.md for a copy of weights.
 
     The description of the `card` is the result of `create_model_json_of_copy`.
     """
     return {
         model_json.MODEL_JSON_FILE: format_json(card.description),
-        cards.CARD_FILE: card.text(),
+        model_card.CARD_FILE: card.text(),
     }
 
 

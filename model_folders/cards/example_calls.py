@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from model_folders import kinds
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,14 +45,14 @@ Object-based checkpoints of TensorFlow 2:
 
     object_config.py: what a SavedModel of TF-Hub states about its encoder
     object_weights.py: finds checkpoints whose names are in a graph of objects
-    object_entries.py: opens these
+    object_variables.py: opens these
     object_names.py: the names in them
 
 For several formats:
 
-    entries.py: an entry of a file, under Google's name
-    entry_names.py: what Google's names have in common with those in files
-    sizes.py: compares a configuration with the shapes in a file
+    weight_entries.py: an entry of a file, under Google's name
+    weight_names.py: what Google's names have in common with those in files
+    shape_checks.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file
 """

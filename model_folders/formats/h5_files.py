@@ -13,8 +13,8 @@ import h5py
 import ml_dtypes
 import numpy as np
 
-from model_folders.formats.entries import Entry, WeightArray
-from model_folders.formats.entry_names import printable
+from model_folders.formats.weight_entries import WeightArray, WeightEntry
+from model_folders.formats.weight_names import printable_name
 
 # Damaged files raise errors of many types, which do not name the file.
 _FILE_ERRORS = (
@@ -27,8 +27,8 @@ _FILE_ERRORS = (
 )
 
 
-def open_datasets(path: str) -> dict[str, Entry]:
-    """Returns {name of a dataset: Entry} of an HDF5 file.
+def open_entries(path: str) -> dict[str, WeightEntry]:
+    """Returns {name of a dataset: WeightEntry} of an HDF5 file.
 
     Reads no values.
 
@@ -38,15 +38,15 @@ def open_datasets(path: str) -> dict[str, Entry]:
             dataset that is not stored in the file, or is compressed.
     """
     links: dict[str, object] = {}
-    entries: dict[str, Entry] = {}
+    entries: dict[str, WeightEntry] = {}
     with _named_errors(path), h5py.File(path, "r") as file:
         # The method follows no link, and its callback must raise no error.
         file.visititems_links(links.__setitem__)
         for name, link in links.items():
             if not isinstance(link, h5py.HardLink):
                 raise ValueError(
-                    f"{path}: {printable(name)} is a link to another place. "
-                    "Save the model again"
+                    f"{path}: {printable_name(name)} is a link to another "
+                    "place. Save the model again"
                 )
             dataset = file[name]
             if isinstance(dataset, h5py.Dataset):
@@ -55,7 +55,7 @@ def open_datasets(path: str) -> dict[str, Entry]:
     return entries
 
 
-def _check_size(path: str, entries: Iterable[Entry]) -> None:
+def _check_size(path: str, entries: Iterable[WeightEntry]) -> None:
     """Raises a ValueError if a file is smaller than the values in it."""
     num_bytes = sum(
         math.prod(entry.shape) * np.dtype(entry.dtype).itemsize
@@ -82,8 +82,8 @@ def _named_errors(path: str) -> Iterator[None]:
         ) from error
 
 
-def _create_entry(path: str, name: str, dataset: h5py.Dataset) -> Entry:
-    """Returns the Entry of a dataset whose values the file itself contains.
+def _create_entry(path: str, name: str, dataset: h5py.Dataset) -> WeightEntry:
+    """Returns the entry of a dataset whose values the file itself contains.
 
     Raises:
         ValueError: the values are elsewhere, compressed, or no numbers.
@@ -100,13 +100,13 @@ def _create_entry(path: str, name: str, dataset: h5py.Dataset) -> Entry:
     ):
         problem = "is stored in chunks, or in part"
     else:
-        return Entry(
+        return WeightEntry(
             shape=dataset.shape,
             dtype=str(dtype),
             read=lambda: _read_dataset(path, name, dtype),
         )
     raise ValueError(
-        f"{path}: {printable(name)} {problem}. Save the model again"
+        f"{path}: {printable_name(name)} {problem}. Save the model again"
     )
 
 

@@ -12,7 +12,7 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import (
-    ARCHITECTURES,
+    CLASS_OF_ARCHITECTURE,
     PROBLEM_TYPE_OF_MODE,
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
@@ -21,7 +21,7 @@ from model_folders.kinds import (
     find_kind,
 )
 from model_folders.labels import check_labels
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that
@@ -35,7 +35,7 @@ HUGGINGFACE_WEIGHTS = (
 )
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, `create_config_json` writes the last.
-_ACTIVATIONS = {
+_ACTIVATION_OF_NAME = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
     "gelu_accurate": "gelu",
@@ -46,7 +46,7 @@ _ACTIVATIONS = {
     **{name: name for name in ACTIVATIONS if "gelu" not in name},
 }
 # Default values in transformers.
-_DEFAULT_ENTRIES = {
+_DEFAULT_OF_ENTRY = {
     "hidden_act": "gelu",
     "is_decoder": False,
     "model_type": "bert",
@@ -56,7 +56,7 @@ _DEFAULT_ENTRIES = {
 }
 # {entry: values that this project can compute}.
 _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
-    "hidden_act": [*_ACTIVATIONS],
+    "hidden_act": [*_ACTIVATION_OF_NAME],
     "is_decoder": [False],
     "position_embedding_type": ["absolute"],
 }
@@ -85,7 +85,7 @@ def parse_model_class(
                 f"{path}: `{entry}` must be text. Received: {text!r:.80}"
             )
     settings = _output_settings(problem_type, len(id2label))
-    model_class = ARCHITECTURES.get(architecture or "")
+    model_class = CLASS_OF_ARCHITECTURE.get(architecture or "")
     if model_class == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         return model_class, {**settings, "legal_tags": False}
@@ -139,7 +139,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network. The message names the entry.
     """
-    values = {**_DEFAULT_ENTRIES, **values}
+    values = {**_DEFAULT_OF_ENTRY, **values}
     if values["hidden_act"] in (None, ""):
         values["hidden_act"] = "linear"
     if values["model_type"] != "bert":
@@ -157,7 +157,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     # Ignore entries that do not describe the network.
     names = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in names & values.keys()}
-    entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
+    entries["hidden_act"] = _ACTIVATION_OF_NAME[values["hidden_act"]]
     return entries
 
 
@@ -195,7 +195,7 @@ def create_config_json(
     for name in config.unused:
         del values[name]
     # {activation in `BertConfig`: activation in config.json}.
-    activations = {act: name for name, act in _ACTIVATIONS.items()}
+    activations = {act: name for name, act in _ACTIVATION_OF_NAME.items()}
     values |= {
         "hidden_act": activations[config.hidden_act or "linear"],
         "layer_norm_eps": config.layer_norm_eps,
@@ -204,7 +204,7 @@ def create_config_json(
         "position_embedding_type": "absolute",
     }
     values["architectures"] = [
-        _name_architecture(kind.transformers_class, leave_out)
+        _choose_architecture(kind.transformers_class, leave_out)
     ]
     if kind.has_labels and num_labels is not None:
         values |= _label_entries(labels, num_labels)
@@ -224,7 +224,7 @@ def _label_entries(labels: Sequence[str] | None, num_labels: int) -> JsonObject:
     }
 
 
-def _name_architecture(
+def _choose_architecture(
     transformers_class: str, leave_out: Collection[str]
 ) -> str:
     """Returns the class of transformers that has the heads of a file.

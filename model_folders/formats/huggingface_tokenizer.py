@@ -12,10 +12,10 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.folder_warnings import warn_once
 from model_folders.formats import kerashub_config
-from model_folders.model_entries import StatedCasing
+from model_folders.model_json_types import StatedCasing
 from model_folders.tokenizer_files import (
     CONFIG_FILE,
-    SPECIAL_TOKENS,
+    SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_FILE,
 )
 
@@ -95,8 +95,8 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
         tokenizer.values, "normalizer", dict, tokenizer.path
     )
     return _choose_casing(
-        _state_casing(config.values.get("do_lower_case"), config.path),
-        _state_casing(normalizer.get("lowercase"), tokenizer.path),
+        _create_stated_casing(config.values.get("do_lower_case"), config.path),
+        _create_stated_casing(normalizer.get("lowercase"), tokenizer.path),
     )
 
 
@@ -105,7 +105,7 @@ def _read_json_file(folder: StrPath, name: str) -> _JsonFile:
     return _JsonFile(path, read_json(path) if os.path.isfile(path) else {})
 
 
-def _state_casing(is_lower_case: object, path: str) -> StatedCasing:
+def _create_stated_casing(is_lower_case: object, path: str) -> StatedCasing:
     if not isinstance(is_lower_case, bool):
         return {}
     return {"do_lower_case": is_lower_case, "file": path}
@@ -137,7 +137,7 @@ def _choose_casing(
 
 
 def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:
-    more_words = words - {*SPECIAL_TOKENS.values()}
+    more_words = words - {*SPECIAL_TOKEN_OF_ENTRY.values()}
     if more_words:
         warn_once(
             f"{folder}: transformers does not split the special words "
@@ -158,7 +158,7 @@ def _check_options(file: _JsonFile) -> None:
     }
     for name, valid_values in allowed.items():
         value = file.values.get(name)
-        if name in SPECIAL_TOKENS and isinstance(value, dict):
+        if name in SPECIAL_TOKEN_OF_ENTRY and isinstance(value, dict):
             value = value.get("content")
         # Compare JSON texts, because 1 is equal to True in Python.
         if json.dumps(value) not in map(json.dumps, valid_values):

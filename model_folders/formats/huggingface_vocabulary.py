@@ -8,9 +8,9 @@ from model_folders.formats import kerashub_config
 
 # More rows than the vocabulary of any BERT has. Unused ids become empty lines,
 # so one large id in a small file would fill the memory.
-_MOST_ROWS = 2**22
+_MAX_TOKENS = 2**22
 # The values of a tokenizer.json of BERT.
-_EXPECTED_VALUES = {
+_EXPECTED_VALUE_OF_ENTRY = {
     "model.continuing_subword_prefix": "##",
     "model.unk_token": "[UNK]",
     "pre_tokenizer.type": "BertPreTokenizer",
@@ -49,10 +49,10 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
             f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
             "WordPieces to distinct ids; save the tokenizer again"
         )
-    if max(tokens) >= _MOST_ROWS:
+    if max(tokens) >= _MAX_TOKENS:
         raise ValueError(
             f"{path}: the id of {tokens[max(tokens)]!r:.80} is {max(tokens)}, "
-            f"but {len(tokens)} WordPieces need no id above {_MOST_ROWS - 1}; "
+            f"but {len(tokens)} WordPieces need no id above {_MAX_TOKENS - 1}; "
             "save the tokenizer again"
         )
     lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
@@ -77,7 +77,7 @@ def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
     """
     checks = {
         name: (_find_entry(values, name), expected)
-        for name, expected in _EXPECTED_VALUES.items()
+        for name, expected in _EXPECTED_VALUE_OF_ENTRY.items()
     }
     # Older files contain no type.
     model_type = _find_entry(values, "model.type", "WordPiece")
@@ -109,12 +109,14 @@ def _parse_ids(
             for token in values.get("added_tokens") or []
         }
     return (
-        _checked_ids(values["model"].get("vocab") or {}, "model.vocab", path),
-        _checked_ids(added_ids, "added_tokens", path),
+        _parse_token_ids(
+            values["model"].get("vocab") or {}, "model.vocab", path
+        ),
+        _parse_token_ids(added_ids, "added_tokens", path),
     )
 
 
-def _checked_ids(ids: object, name: str, path: str) -> dict[str, int]:
+def _parse_token_ids(ids: object, name: str, path: str) -> dict[str, int]:
     """Returns {token: id}, or raises a ValueError if it is anything else."""
     if not isinstance(ids, dict) or not all(
         isinstance(token, str) and type(row) is int and row >= 0

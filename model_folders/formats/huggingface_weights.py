@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 import safetensors
 
-from model_folders.formats.entries import Entry
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
+from model_folders.formats.weight_entries import WeightEntry
 
 
-def open_tensors(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the tensors in a file, or of an index's files.
+def open_entries(path: str) -> dict[str, WeightEntry]:
+    """Returns {name: WeightEntry} of the tensors in one file, or in several.
 
     Args:
         path: path of a file NAME.safetensors or NAME.bin, or of its index,
@@ -49,29 +49,29 @@ def open_tensors(path: str) -> dict[str, Entry]:
         ) from error
 
 
-def _open_shards(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the tensors in all files of an index.
+def _open_shards(path: str) -> dict[str, WeightEntry]:
+    """Returns {name: WeightEntry} of the tensors in all files of an index.
 
     Each tensor comes from the file that the index names. Another file may
     contain an older tensor with the same name.
     """
     ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
     paths = read_shard_paths(path, ending)
-    files = {file: open_tensors(file) for file in {*paths.values()}}
+    files = {file: open_entries(file) for file in {*paths.values()}}
     for name, file in paths.items():
         if name not in files[file]:
             raise missing_entry_error(file, name, path)
     return {name: files[file][name] for name, file in paths.items()}
 
 
-def _open_safetensors(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the tensors in a file of safetensors."""
+def _open_safetensors(path: str) -> dict[str, WeightEntry]:
+    """Returns {name: WeightEntry} of the tensors in a file of safetensors."""
     file = safetensors.safe_open(path, framework="np")
     tensors = {}
     # The file is no dict, and cannot be iterated itself.
     for name in file.keys():  # noqa: SIM118
         entry = file.get_slice(name)
-        tensors[name] = Entry(
+        tensors[name] = WeightEntry(
             shape=entry.get_shape(),
             dtype=entry.get_dtype(),
             read=functools.partial(file.get_tensor, name),
@@ -83,8 +83,8 @@ class _OtherContentsError(Exception):
     """A file of torch contains something else than named tensors."""
 
 
-def _open_pickle(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the tensors in a pytorch_model.bin.
+def _open_pickle(path: str) -> dict[str, WeightEntry]:
+    """Returns {name: WeightEntry} of the tensors in a pytorch_model.bin.
 
     Raises:
         _OtherContentsError: the file contains anything else.
@@ -100,7 +100,7 @@ def _open_pickle(path: str) -> dict[str, Entry]:
         if not (isinstance(name, str) and isinstance(value, torch.Tensor)):
             raise _OtherContentsError(f"{name!r}: a {type(value).__name__}")
     return {
-        name: Entry(
+        name: WeightEntry(
             value.shape,
             str(value.dtype).removeprefix("torch."),
             # NumPy lacks bfloat16.

@@ -11,8 +11,13 @@ import os
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.folder_warnings import warn_once
-from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS, ModelClass
-from model_folders.model_entries import HeadSettings, StatedCasing
+from model_folders.kinds import (
+    CLASS_OF_KERASHUB_TASK,
+    CLASSIFIER,
+    ENCODER,
+    ModelClass,
+)
+from model_folders.model_json_types import HeadSettings, StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.
@@ -35,7 +40,7 @@ KERASHUB_NAME_OF_SIZE = {
 # KerasHub's default rate of dropout.
 DEFAULT_DROPOUT = 0.1
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
-_DEFAULT_ENTRIES: JsonObject = {
+_DEFAULT_OF_ENTRY: JsonObject = {
     "dropout": DEFAULT_DROPOUT,
     "max_sequence_length": 512,
     "num_segments": 2,
@@ -43,7 +48,7 @@ _DEFAULT_ENTRIES: JsonObject = {
 # KerasHub's default length of inputs.
 _DEFAULT_SEQUENCE_LENGTH = 512
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
-_ALLOWED_TOKENIZER_VALUES = {
+_ALLOWED_VALUES_OF_ENTRY = {
     "lowercase": (True, False),
     "split": (True,),
     "split_on_cjk": (True,),
@@ -61,7 +66,7 @@ def is_kerashub(values: JsonObject) -> bool:
     return {"class_name", "config"} <= values.keys()
 
 
-def has_preset(folder: StrPath) -> bool:
+def has_kerashub_config(folder: StrPath) -> bool:
     """Returns whether the config.json of a folder, if any, is KerasHub's."""
     path = os.path.join(folder, "config.json")
     return os.path.isfile(path) and is_kerashub(read_json(path))
@@ -103,7 +108,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network, or lacks an entry.
     """
-    entries = _DEFAULT_ENTRIES | parse_object(values, path, "BertBackbone")
+    entries = _DEFAULT_OF_ENTRY | parse_object(values, path, "BertBackbone")
     missing = [
         entry
         for entry in KERASHUB_NAME_OF_SIZE.values()
@@ -139,8 +144,8 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    entries = parse_object(values, path, *KERASHUB_TASKS)
-    model_class = KERASHUB_TASKS[values["class_name"]]
+    entries = parse_object(values, path, *CLASS_OF_KERASHUB_TASK)
+    model_class = CLASS_OF_KERASHUB_TASK[values["class_name"]]
     num_labels = entries.get("num_classes")
     if model_class == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(
@@ -162,7 +167,7 @@ def read_model_class(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
     model_class, entries = read_task(folder)
     settings: HeadSettings = {}
     if model_class == CLASSIFIER:
-        settings |= _read_length(folder, _DEFAULT_ENTRIES | network)
+        settings |= _read_length(folder, _DEFAULT_OF_ENTRY | network)
     if model_class == CLASSIFIER and entries.get("activation") == "sigmoid":
         settings["output_mode"] = "multilabel"
         settings["problem_type"] = "multi_label_classification"
@@ -196,7 +201,7 @@ def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
 
 def read_embedder_pooling(folder: StrPath) -> str | None:
     """Returns how a BertTextEmbedder pools, None if it only averages."""
-    if not has_preset(folder):
+    if not has_kerashub_config(folder):
         return None
     _, entries = read_task(folder)
     mode = entries.get("pooling_mode", "mean")
@@ -218,7 +223,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     entries = parse_object(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.
     lower_case = entries.get("lowercase", False)
-    allowed = _ALLOWED_TOKENIZER_VALUES | {"strip_accents": (False, lower_case)}
+    allowed = _ALLOWED_VALUES_OF_ENTRY | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():
         value = entries.get(name, expected[0])
         if json.dumps(value) not in map(json.dumps, expected):

@@ -1,6 +1,6 @@
 """Names the variables to which the datasets of KerasHub's files belong.
 
-The functions return {name in the file: its `Target`}.
+The functions return {name in the file: its `WeightTarget`}.
 """
 
 from typing import NamedTuple
@@ -8,24 +8,24 @@ from typing import NamedTuple
 from model_folders.bert_config import BertConfig
 
 
-class Target(NamedTuple):
+class WeightTarget(NamedTuple):
     """The variable to which a dataset belongs.
 
     Attributes:
         name: Google's name of the variable.
-        stored: shape in the file.
+        stored_shape: shape in the file.
         shape: shape in the model.
         is_transposed: whether the axes of the two have the opposite order.
     """
 
     name: str
-    stored: tuple[int, ...]
+    stored_shape: tuple[int, ...]
     shape: tuple[int, ...]
     is_transposed: bool = False
 
 
-def network_targets(config: BertConfig) -> dict[str, Target]:
-    """Returns {name in the file: its Target} of an encoder."""
+def network_targets(config: BertConfig) -> dict[str, WeightTarget]:
+    """Returns {name in the file: its WeightTarget} of an encoder."""
     width = config.hidden_size
     tables = {
         "reversible_embedding": ("word", config.vocab_size),
@@ -43,8 +43,8 @@ def network_targets(config: BertConfig) -> dict[str, Target]:
     return targets
 
 
-def _block_targets(config: BertConfig, index: int) -> dict[str, Target]:
-    """Returns {name in the file: its Target} of a block of the encoder."""
+def _block_targets(config: BertConfig, index: int) -> dict[str, WeightTarget]:
+    """Returns {name in the file: its WeightTarget} of a block."""
     width = config.hidden_size
     wide = config.intermediate_size
     num_heads = config.num_attention_heads
@@ -56,13 +56,13 @@ def _block_targets(config: BertConfig, index: int) -> dict[str, Target]:
     for projection in ("query", "key", "value"):
         group = f"{attention}/{projection}_dense/vars"
         name = f"{scope}/attention/self/{projection}"
-        targets[f"{group}/0"] = Target(
+        targets[f"{group}/0"] = WeightTarget(
             f"{name}/kernel", (width, *heads), (width, width)
         )
-        targets[f"{group}/1"] = Target(f"{name}/bias", heads, (width,))
+        targets[f"{group}/1"] = WeightTarget(f"{name}/bias", heads, (width,))
     group = f"{attention}/output_dense/vars"
     name = f"{scope}/attention/output"
-    targets[f"{group}/0"] = Target(
+    targets[f"{group}/0"] = WeightTarget(
         f"{name}/dense/kernel", (*heads, width), (width, width)
     )
     targets[f"{group}/1"] = _unchanged_target(f"{name}/dense/bias", width)
@@ -85,11 +85,11 @@ def _block_targets(config: BertConfig, index: int) -> dict[str, Target]:
 
 def classifier_targets(
     config: BertConfig, num_labels: int
-) -> dict[str, Target]:
-    """Returns {name in the file: its Target} of a classifier's head."""
+) -> dict[str, WeightTarget]:
+    """Returns {name in the file: its WeightTarget} of a classifier's head."""
     width = config.hidden_size
     return {
-        "dense/vars/0": Target(
+        "dense/vars/0": WeightTarget(
             "output_weights",
             (width, num_labels),
             (num_labels, width),
@@ -99,8 +99,8 @@ def classifier_targets(
     }
 
 
-def masked_lm_targets(config: BertConfig) -> dict[str, Target]:
-    """Returns {name in the file: its Target} of the head for masked LM."""
+def masked_lm_targets(config: BertConfig) -> dict[str, WeightTarget]:
+    """Returns {name in the file: its WeightTarget} of the masked LM head."""
     width = config.hidden_size
     name = "cls/predictions"
     head_path = "masked_lm_head"
@@ -121,21 +121,23 @@ def masked_lm_targets(config: BertConfig) -> dict[str, Target]:
     }
 
 
-def _unchanged_target(name: str, *shape: int) -> Target:
+def _unchanged_target(name: str, *shape: int) -> WeightTarget:
     """Returns the target of a dataset in the shape of its variable."""
-    return Target(name, shape, shape)
+    return WeightTarget(name, shape, shape)
 
 
 def _dense_targets(
     layer: str, name: str, inputs: int, outputs: int
-) -> dict[str, Target]:
+) -> dict[str, WeightTarget]:
     return {
         f"{layer}/vars/0": _unchanged_target(f"{name}/kernel", inputs, outputs),
         f"{layer}/vars/1": _unchanged_target(f"{name}/bias", outputs),
     }
 
 
-def _norm_targets(layer: str, scope: str, width: int) -> dict[str, Target]:
+def _norm_targets(
+    layer: str, scope: str, width: int
+) -> dict[str, WeightTarget]:
     return {
         f"{layer}/vars/0": _unchanged_target(f"{scope}/LayerNorm/gamma", width),
         f"{layer}/vars/1": _unchanged_target(f"{scope}/LayerNorm/beta", width),

@@ -12,17 +12,14 @@ from collections.abc import Mapping
 
 from files.paths import StrPath
 from model_folders.config_files import CONFIG_FILE, load_config
-from model_folders.formats import kerashub_config
-from model_folders.formats.entries import Entry, WeightArray
-from model_folders.formats.entry_names import printable
-from model_folders.formats.h5_files import open_datasets
+from model_folders.formats import h5_files, kerashub_config
 from model_folders.formats.kerashub_config import (
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
 from model_folders.formats.kerashub_names import (
-    Target,
+    WeightTarget,
     classifier_targets,
     masked_lm_targets,
     network_targets,
@@ -32,6 +29,8 @@ from model_folders.formats.shards import (
     read_weight_map,
     shard_path,
 )
+from model_folders.formats.weight_entries import WeightArray, WeightEntry
+from model_folders.formats.weight_names import printable_name
 from model_folders.kinds import CLASSIFIER, PRETRAINER
 
 # The scope of all layers. Keras 2 named it differently.
@@ -51,7 +50,7 @@ def find_weights(path: StrPath) -> str | None:
     folder, name = os.path.split(path)
     if name in (WEIGHTS_FILE, INDEX_FILE, TASK_WEIGHTS_FILE):
         path = folder
-    if not kerashub_config.has_preset(path):
+    if not kerashub_config.has_kerashub_config(path):
         return None
     index = os.path.join(path, INDEX_FILE)
     file = os.path.join(path, WEIGHTS_FILE)
@@ -61,8 +60,8 @@ def find_weights(path: StrPath) -> str | None:
     return file
 
 
-def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of a result of `find_weights`.
+def open_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
 
     Raises:
         OSError: a file is missing or cannot be read.
@@ -117,13 +116,13 @@ def _check_exists(file: str) -> None:
         )
 
 
-def _open_weights(path: str) -> dict[str, Entry]:
-    """Returns {name without the scope: Entry} of the weights at a path.
+def _open_weights(path: str) -> dict[str, WeightEntry]:
+    """Returns {name without the scope: WeightEntry} of the weights at a path.
 
     The path is of a file, or of the index of several.
     """
     is_index = path.endswith(INDEX_FILE)
-    datasets = _open_shards(path) if is_index else open_datasets(path)
+    datasets = _open_shards(path) if is_index else h5_files.open_entries(path)
     return {
         _SCOPE.sub("", name, count=1): entry
         for name, entry in datasets.items()
@@ -131,17 +130,17 @@ def _open_weights(path: str) -> dict[str, Entry]:
     }
 
 
-def _open_shards(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the datasets in all files of an index.
+def _open_shards(path: str) -> dict[str, WeightEntry]:
+    """Returns {name: WeightEntry} of the datasets in all files of an index.
 
     An index lists a group of datasets with the file or the files that contain
     it. Another file may contain an older dataset with the same name.
     """
-    files: dict[str, dict[str, Entry]] = {}
-    entries: dict[str, Entry] = {}
+    files: dict[str, dict[str, WeightEntry]] = {}
+    entries: dict[str, WeightEntry] = {}
     for group, file in read_shards(path):
         if file not in files:
-            files[file] = open_datasets(file)
+            files[file] = h5_files.open_entries(file)
         members = {
             name: entry
             for name, entry in files[file].items()
@@ -154,9 +153,11 @@ def _open_shards(path: str) -> dict[str, Entry]:
 
 
 def _match_targets(
-    path: str, stored: Mapping[str, Entry], targets: Mapping[str, Target]
-) -> dict[str, Entry]:
-    """Returns {Google's name: Entry} of the datasets in a file.
+    path: str,
+    stored: Mapping[str, WeightEntry],
+    targets: Mapping[str, WeightTarget],
+) -> dict[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of the datasets in a file.
 
     Raises:
         ValueError: the file lacks a target, or contains anything else.
@@ -165,20 +166,20 @@ def _match_targets(
         target = targets.get(name)
         if target is None:
             raise ValueError(
-                f"{path} contains {printable(name)} of the shape "
+                f"{path} contains {printable_name(name)} of the shape "
                 f"{list(entry.shape)}, which BERT lacks. Use another model"
             )
-        if tuple(entry.shape) != target.stored:
+        if tuple(entry.shape) != target.stored_shape:
             raise ValueError(
                 f"{name} has the shape {list(entry.shape)} in {path}, but "
-                f"{list(target.stored)} by the JSON files beside it. Correct "
-                "them"
+                f"{list(target.stored_shape)} by the JSON files beside it. "
+                "Correct them"
             )
     if missing := targets.keys() - stored.keys():
         first = next(name for name in targets if name in missing)
         raise ValueError(
             f"{path} lacks {first} of the shape "
-            f"{list(targets[first].stored)}. Save or download it again"
+            f"{list(targets[first].stored_shape)}. Save or download it again"
         )
     return {
         target.name: _convert_entry(stored[name], target)
@@ -186,11 +187,11 @@ def _match_targets(
     }
 
 
-def _convert_entry(entry: Entry, target: Target) -> Entry:
+def _convert_entry(entry: WeightEntry, target: WeightTarget) -> WeightEntry:
     def read() -> WeightArray:
-        value = entry.read().reshape(target.stored)
+        value = entry.read().reshape(target.stored_shape)
         if target.is_transposed:
             value = value.T
         return value.reshape(target.shape)
 
-    return Entry(shape=target.shape, dtype=entry.dtype, read=read)
+    return WeightEntry(shape=target.shape, dtype=entry.dtype, read=read)

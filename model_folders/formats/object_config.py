@@ -11,7 +11,7 @@ import re
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.model_entries import StatedCasing
+from model_folders.model_json_types import StatedCasing
 
 SAVED_MODEL_FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"
@@ -50,9 +50,9 @@ def read_network(folder: StrPath) -> JsonObject:
         ValueError: the SavedModel contains no BERT.
     """
     # It loads TensorFlow, which most folders do not need.
-    from model_folders.formats import object_entries
+    from model_folders.formats import object_variables
 
-    entries = object_entries.open_entries(_variables_prefix(folder))
+    entries = object_variables.open_entries(_variables_prefix(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
@@ -79,10 +79,10 @@ def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
         OSError: the weights cannot be read.
     """
     # It loads TensorFlow, which most folders do not need.
-    from model_folders.formats import object_entries
+    from model_folders.formats import object_variables
 
     prefix = _variables_prefix(folder)
-    casing = object_entries.read_casing(prefix)
+    casing = object_variables.read_casing(prefix)
     if casing is None:
         return {}
     return {"do_lower_case": casing, "file": f"{prefix}.index"}

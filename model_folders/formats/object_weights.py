@@ -1,6 +1,6 @@
 """Finds object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
 
-object_entries.py reads them.
+object_variables.py reads them.
 """
 
 import os
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from files.paths import StrPath
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats import object_config
-from model_folders.formats.entries import Entry
+from model_folders.formats.weight_entries import WeightEntry
 
 
 def find_weights(path: StrPath) -> str | None:
@@ -23,9 +23,9 @@ def find_weights(path: StrPath) -> str | None:
         return None
     # It needs TensorFlow, which other backends of Keras lack, and the paths of
     # other formats do not need.
-    from model_folders.formats import object_entries
+    from model_folders.formats import object_variables
 
-    return prefix if object_entries.has_graph(prefix) else None
+    return prefix if object_variables.has_graph(prefix) else None
 
 
 def _find_prefix(path: str) -> str | None:
@@ -42,13 +42,13 @@ def _find_prefix(path: str) -> str | None:
         return None
 
 
-def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of a result of `find_weights`.
+def open_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
 
     Raises:
-        OSError, ValueError: as `object_entries.open_entries` raises them.
+        OSError, ValueError: as `object_variables.open_entries` raises them.
     """
     # Only now, as in `find_weights`.
-    from model_folders.formats import object_entries
+    from model_folders.formats import object_variables
 
-    return object_entries.open_entries(path)
+    return object_variables.open_entries(path)

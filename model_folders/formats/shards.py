@@ -8,7 +8,7 @@ import os
 import re
 
 from files.json_files import read_json
-from model_folders.formats.entry_names import printable
+from model_folders.formats.weight_names import printable_name
 
 
 def read_weight_map(path: str) -> dict[str, object]:
@@ -66,7 +66,7 @@ def shard_path(path: str, name: str, file: object, ending: str) -> str:
     ):
         raise ValueError(
             f"{path}: `weight_map` must list a *{ending} of this folder "
-            f"for {printable(name)}. Received: {file!r:.80}"
+            f"for {printable_name(name)}. Received: {file!r:.80}"
         )
     return os.path.join(os.path.dirname(path), file)
 
@@ -74,6 +74,6 @@ def shard_path(path: str, name: str, file: object, ending: str) -> str:
 def missing_entry_error(file: str, name: str, index: str) -> OSError:
     """Returns the error for a file without an entry that its index lists."""
     return OSError(
-        f"{file} lacks {printable(name)}, which {index} lists there; download "
-        "both again"
+        f"{file} lacks {printable_name(name)}, which {index} lists there; "
+        "download both again"
     )

@@ -69,32 +69,34 @@ def _read_entries(
         raise IndexError
     # The block ends with a list of positions, and their number.
     end = len(block) - 4 - 4 * int.from_bytes(block[-4:], "little")
-    place = 0
+    entry_offset = 0
     key = b""
-    while place < end:
-        (shared, rest, length), place = _read_numbers(block, place, 3)
-        key = key[:shared] + block[place : place + rest]
-        place += rest + length
-        if place > end:
+    while entry_offset < end:
+        (shared, rest, length), entry_offset = _read_numbers(
+            block, entry_offset, 3
+        )
+        key = key[:shared] + block[entry_offset : entry_offset + rest]
+        entry_offset += rest + length
+        if entry_offset > end:
             raise IndexError
-        yield key, block[place - length : place]
+        yield key, block[entry_offset - length : entry_offset]
 
 
 def _read_numbers(
-    data: bytes, place: int, num_numbers: int
+    data: bytes, offset: int, num_numbers: int
 ) -> tuple[list[int], int]:
-    """Reads `num_numbers` numbers of variable length from `place` on.
+    """Reads `num_numbers` numbers of variable length from `offset` on.
 
-    Returns (the numbers, the place after them).
+    Returns (the numbers, the offset after them).
     """
     numbers = []
     for _ in range(num_numbers):
-        last = place
+        last = offset
         while data[last] >= 128:
             last += 1
         value = 0
-        for byte in reversed(data[place : last + 1]):
+        for byte in reversed(data[offset : last + 1]):
             value = value << 7 | byte & 127
         numbers.append(value)
-        place = last + 1
-    return numbers, place
+        offset = last + 1
+    return numbers, offset

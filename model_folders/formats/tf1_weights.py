@@ -33,7 +33,7 @@ class TensorReader(Protocol):
         """Returns {name: type} of all variables."""
 
 
-class OpenCheckpoint(NamedTuple):
+class Tf1Checkpoint(NamedTuple):
     """A checkpoint that is open.
 
     Attributes:
@@ -47,7 +47,7 @@ class OpenCheckpoint(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_tf1_checkpoint(prefix: StrPath) -> Iterator[OpenCheckpoint]:
+def open_tf1_checkpoint(prefix: StrPath) -> Iterator[Tf1Checkpoint]:
     """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Raises:
@@ -56,7 +56,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[OpenCheckpoint]:
     _check_index(f"{prefix}.index")
     with literal_name(prefix) as name:
         try:
-            yield OpenCheckpoint(tf.train.load_checkpoint(name), name)
+            yield Tf1Checkpoint(tf.train.load_checkpoint(name), name)
         # A truncated file causes an IndexError.
         except (tf.errors.OpError, IndexError) as error:
             reason = getattr(error, "message", str(error)).strip()

@@ -11,10 +11,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
-from model_folders.formats.entries import Entry, WeightArray, transposed
-from model_folders.formats.h5_files import open_datasets
+from model_folders.formats import h5_files
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.tf_h5_names import google_name
+from model_folders.formats.weight_entries import (
+    WeightArray,
+    WeightEntry,
+    transposed,
+)
 
 WEIGHTS_FILE = "tf_model.h5"
 _WEIGHTS_AND_INDEX = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
@@ -31,8 +35,8 @@ def find_weights(path: StrPath) -> str | None:
     return next(filter(os.path.isfile, files), None)
 
 
-def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of a result of `find_weights`.
+def open_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
 
     Raises:
         OSError: the file cannot be read.
@@ -40,7 +44,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             neither a BERT nor one of the heads has. The message names the
             first such weight, and its shape.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[str, WeightEntry] = {}
     for stored, entry in _open_stored(path).items():
         # A name that is not UTF-8 is of the type bytes.
         name = google_name(str(stored))
@@ -55,23 +59,23 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             entry = transposed(entry)
         if name in entries:
             # Each layer lists the weights that it shares with another layer.
-            entry = _merge_equal(path, stored, entries[name], entry)
+            entry = _merge_equal_entries(path, stored, entries[name], entry)
         entries[name] = entry
     return entries
 
 
-def _open_stored(path: str) -> dict[str, Entry]:
+def _open_stored(path: str) -> dict[str, WeightEntry]:
     """Returns {name in the file: entry}.
 
     If `path` is an index, these are the entries of all files in it.
     """
     if not path.endswith(".index.json"):
-        return open_datasets(path)
-    files: dict[str, dict[str, Entry]] = {}
+        return h5_files.open_entries(path)
+    files: dict[str, dict[str, WeightEntry]] = {}
     entries = {}
     for name, file in read_shard_paths(path, ".h5").items():
         if file not in files:
-            files[file] = open_datasets(file)
+            files[file] = h5_files.open_entries(file)
         # The index lists MODEL/ before the names, the files do not.
         stored = name if name in files[file] else name.partition("/")[2]
         if stored not in files[file]:
@@ -80,7 +84,9 @@ def _open_stored(path: str) -> dict[str, Entry]:
     return entries
 
 
-def _merge_equal(path: str, stored: str, first: Entry, second: Entry) -> Entry:
+def _merge_equal_entries(
+    path: str, stored: str, first: WeightEntry, second: WeightEntry
+) -> WeightEntry:
     """Returns the entry of a weight that a file contains twice.
 
     Its values must be equal, because the model uses one of them for both.

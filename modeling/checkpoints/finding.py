@@ -6,7 +6,7 @@ from typing import TypeAlias
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
-from model_folders.formats.sizes import check_sizes
+from model_folders.formats.shape_checks import check_shapes
 from model_folders.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
@@ -120,7 +120,7 @@ def check_files(
     if config is not None:
         is_stated = preset is not None and config is preset.load_config()
         config_file = preset.config_file if preset and is_stated else None
-        check_sizes(
+        check_shapes(
             checkpoint.file,
             shapes,
             config,

@@ -13,7 +13,11 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
+from model_folders.formats.weight_entries import (
+    NEXT_SENTENCE_POOLER,
+    POOLER,
+    WeightEntry,
+)
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.variable_names import google_name_of
@@ -30,8 +34,8 @@ class FormatReader(Protocol):
     def find_weights(self, path: StrPath) -> str | None:
         """Returns the file of the format at a path, None without one."""
 
-    def open_entries(self, path: str) -> Mapping[str, Entry]:
-        """Returns {Google's name: Entry} of a result of `find_weights`."""
+    def open_entries(self, path: str) -> Mapping[str, WeightEntry]:
+        """Returns {Google's name: WeightEntry} of what `find_weights` found."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,8 +91,8 @@ class ForeignCheckpoint(Checkpoint):
 
 
 def _with_one_pooler(
-    model: keras.Model, path: str, entries: Mapping[str, Entry]
-) -> dict[str, Entry]:
+    model: keras.Model, path: str, entries: Mapping[str, WeightEntry]
+) -> dict[str, WeightEntry]:
     """Returns the entries with the pooler that the model needs.
 
     Answers about next sentences need the pooler of that head, and vectors need
@@ -117,7 +121,7 @@ def _with_one_pooler(
 
 
 def _check_heads(
-    model: keras.Model, path: str, entries: Mapping[str, Entry]
+    model: keras.Model, path: str, entries: Mapping[str, WeightEntry]
 ) -> None:
     """Raises a ValueError if a file shows another number of attention heads.
 

@@ -16,13 +16,8 @@ import numpy as np
 import safetensors.numpy
 
 from files.paths import StrPath
+from model_folders.atomic_folders import atomic_folder
 from model_folders.config_files import CONFIG_FILE
-from model_folders.formats.entries import Entry, WeightArray, transposed
-from model_folders.formats.entry_names import (
-    printable,
-    source_name,
-    without_scope,
-)
 from model_folders.formats.huggingface_config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
@@ -32,9 +27,18 @@ from model_folders.formats.huggingface_names import (
     huggingface_name,
     normalized_name,
 )
-from model_folders.formats.huggingface_weights import open_tensors
+from model_folders.formats.huggingface_weights import open_entries
+from model_folders.formats.weight_entries import (
+    WeightArray,
+    WeightEntry,
+    transposed,
+)
+from model_folders.formats.weight_names import (
+    printable_name,
+    source_name,
+    without_scope,
+)
 from model_folders.kinds import ENCODER, model_class_of
-from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -93,7 +97,7 @@ class HuggingFaceCheckpoint(Checkpoint):
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Hugging Face's name: shape} of the tensors."""
-        tensors = open_tensors(self.file)
+        tensors = open_entries(self.file)
         names = without_scope(tensors, _WORD_EMBEDDINGS)
         return {name: tensors[stored].shape for name, stored in names.items()}
 
@@ -134,7 +138,7 @@ class HuggingFaceCheckpoint(Checkpoint):
             source_name(google_name_of(weight), layers)
             for weight in model.weights
         )
-        tensors = self._open_tensors()
+        tensors = self._open_entries()
         if any(name.startswith("cls/predictions/") for name in names):
             tensors = _tie_decoder(self.file, tensors)
         stored_names = {name: huggingface_name(name) for name in names}
@@ -151,16 +155,16 @@ class HuggingFaceCheckpoint(Checkpoint):
             model, self.file, entries, layers=layers, new_head=new_head
         )
 
-    def _open_tensors(self) -> dict[str, Entry]:
-        """Returns {name that a new file with a head has: Entry}."""
-        stored = open_tensors(self.file)
+    def _open_entries(self) -> dict[str, WeightEntry]:
+        """Returns {name that a new file with a head has: WeightEntry}."""
+        stored = open_entries(self.file)
         scopeless = without_scope(stored, _WORD_EMBEDDINGS)
         return {
             normalized_name(name): stored[scopeless[name]] for name in scopeless
         }
 
 
-def _google_entry(name: str, tensor: Entry) -> Entry:
+def _google_entry(name: str, tensor: WeightEntry) -> WeightEntry:
     """Returns the entry of a variable, whose value is a tensor of a file.
 
     `name` is Google's. Hugging Face stores kernels transposed.
@@ -180,7 +184,7 @@ def _list_unused(path: str, names: Iterable[str]) -> list[str]:
     for name in names:
         if _ADAPTER.search(name):
             raise ValueError(
-                f"{path} contains {printable(name)}, a weight of an "
+                f"{path} contains {printable_name(name)}, a weight of an "
                 "adapter. Merge the adapter into the model, and save the "
                 "model again"
             )
@@ -188,7 +192,9 @@ def _list_unused(path: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if not expected_name.search(name)]
 
 
-def _tie_decoder(path: str, tensors: Mapping[str, Entry]) -> dict[str, Entry]:
+def _tie_decoder(
+    path: str, tensors: Mapping[str, WeightEntry]
+) -> dict[str, WeightEntry]:
     """Returns tensors with the masked LM's output layer as word embeddings.
 
     BERT uses one matrix for both. If a file contains only the output layer, the
@@ -274,7 +280,7 @@ def save_huggingface(
     contents |= files or {}
     # Do not use `save_file`, which creates a file that only its owner can read.
     weights = safetensors.numpy.save(tensors, metadata={"format": "pt"})
-    with new_folder(directory, contents) as folder:
+    with atomic_folder(directory, contents) as folder:
         (folder / WEIGHTS_FILE).write_bytes(weights)
 
 

@@ -14,23 +14,23 @@ import keras
 import numpy as np
 
 from files.paths import StrPath
+from model_folders.atomic_folders import atomic_folder
 from model_folders.config_files import CONFIG_FILE
 from model_folders.formats import kerashub_config, kerashub_objects
-from model_folders.formats.entries import WeightArray
 from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
 from model_folders.formats.kerashub_names import (
-    Target,
+    WeightTarget,
     classifier_targets,
     network_targets,
 )
+from model_folders.formats.weight_entries import WeightArray
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
-from model_folders.model_entries import OutputMode
-from model_folders.new_folders import new_folder
-from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
+from model_folders.model_json_types import OutputMode
+from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
 from modeling.checkpoints.variable_names import google_name_of
@@ -95,7 +95,7 @@ def save_kerashub(
         max_length=max_length,
     )
     contents |= files or {}
-    with new_folder(directory, contents) as folder:
+    with atomic_folder(directory, contents) as folder:
         for name, targets in _find_targets(model).items():
             _write_weights(model, os.fspath(folder / name), targets)
 
@@ -113,7 +113,7 @@ def _create_files(
     `save_kerashub` documents the arguments.
     """
     config = model.config
-    tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
+    tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKEN_OF_ENTRY.values())
     network = kerashub_objects.create_network_json(config)
     casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
     values = {CONFIG_FILE: network, kerashub_config.TOKENIZER_FILE: casing}
@@ -144,7 +144,7 @@ def _create_files(
     return contents
 
 
-def _find_targets(model: "KerasFitModel") -> dict[str, dict[str, Target]]:
+def _find_targets(model: "KerasFitModel") -> dict[str, dict[str, WeightTarget]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
     if model.num_labels is not None:
@@ -188,7 +188,7 @@ def _find_encoder(model: "KerasFitModel") -> BertModel:
 
 
 def _write_weights(
-    model: keras.Model, path: str, targets: Mapping[str, Target]
+    model: keras.Model, path: str, targets: Mapping[str, WeightTarget]
 ) -> None:
     """Writes a file with the weights of a model that are its targets."""
     weights = {google_name_of(weight): weight for weight in model.weights}
@@ -203,9 +203,9 @@ def _write_weights(
         raise OSError(error_code, os.strerror(error_code)) from error
 
 
-def _to_stored(weight: keras.Variable, target: Target) -> WeightArray:
+def _to_stored(weight: keras.Variable, target: WeightTarget) -> WeightArray:
     """Returns a weight as KerasHub stores it."""
     value = np.asarray(weight, "float32")
     if target.is_transposed:
         value = value.T
-    return value.reshape(target.stored)
+    return value.reshape(target.stored_shape)

@@ -8,7 +8,7 @@ import keras
 from absl import logging
 
 from model_folders import preset_reading
-from model_folders.formats.sizes import check_layers
+from model_folders.formats.shape_checks import check_layers
 from model_folders.labels import find_order
 from model_folders.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from model_folders import kinds
-from model_folders.labels import find_order, first_labels
+from model_folders.labels import find_order, format_first_labels
 from model_folders.presets import Preset
 from modeling.checkpoints.variable_names import google_name_of
 
@@ -70,8 +70,8 @@ def describe_other_outputs(
             return None
         return (
             f"{source} was trained with the labels "
-            f"{first_labels(preset.labels)}; the task has "
-            f"{first_labels(labels[0])}"
+            f"{format_first_labels(preset.labels)}; the task has "
+            f"{format_first_labels(labels[0])}"
         )
     before = find_num_outputs(shapes)
     biases = (
@@ -89,6 +89,8 @@ def _is_other_kind(model: keras.Model, model_class: str | None) -> bool:
     """Returns whether a head of this class is bound to another task."""
     names = [base.__name__ for base in type(model).__mro__]
     # A user's own subclass has the head of the class that it extends.
-    own_class = next((name for name in names if name in kinds.KINDS), names[0])
+    own_class = next(
+        (name for name in names if name in kinds.KIND_OF_CLASS), names[0]
+    )
     are_specific = all(map(kinds.is_task_specific, (model_class, own_class)))
     return are_specific and model_class not in (names[0], own_class)

@@ -10,8 +10,8 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.formats.entry_names import source_name
-from model_folders.formats.sizes import describe_entries
+from model_folders.formats.shape_checks import describe_entries
+from model_folders.formats.weight_names import source_name
 from modeling.checkpoints.variable_names import google_name_of
 from modeling.tensors import Tensor
 
@@ -48,7 +48,7 @@ class LoadReport:
 
 
 class StoredEntry(Protocol):
-    """An entry of a file: an `Entry`, or one that reads a tensor."""
+    """An entry of a file: a `WeightEntry`, or one that reads a tensor."""
 
     @property
     def shape(self) -> Sequence[int]:

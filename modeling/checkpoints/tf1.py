@@ -24,13 +24,13 @@ import tensorflow as tf
 
 from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath
-from model_folders.formats.entry_names import without_scope
+from model_folders.atomic_folders import atomic_folder
 from model_folders.formats.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )
+from model_folders.formats.weight_names import without_scope
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
-from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -98,7 +98,7 @@ class Tf1Checkpoint(Checkpoint):
 
 
 class _TensorEntry(NamedTuple):
-    """An entry of a checkpoint, as an `Entry`, whose value is a tensor."""
+    """An entry of a checkpoint, as a `WeightEntry`, whose value is a tensor."""
 
     shape: Sequence[int]
     dtype: str
@@ -182,7 +182,7 @@ def save_release(
     if labels is not None:
         contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}
-    with new_folder(path, contents) as folder:
+    with atomic_folder(path, contents) as folder:
         save_checkpoint(model, folder / "bert_model.ckpt", leave_out)
 
 

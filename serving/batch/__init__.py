@@ -7,6 +7,6 @@ Each request becomes a row of the output, with the columns that it came with.
     request_files.py: reads requests from files, or from arguments
     row_parser.py: converts a row of a file to a request
     batch_loop.py: forms batches of them, and makes a row of each reply
-    formats/: writes these rows, as JSON lines, CSV or npy
+    outputs/: writes these rows, as JSON lines, CSV or npy
     bulk/: answers large inputs, in any processes
 """

@@ -12,14 +12,14 @@ from absl import logging
 from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.batch.formats.answer_rows import AnswerRow, Status
-from serving.batch.formats.answer_writer import (
-    AnswerCounts,
-    AnswerFormat,
-    write_answers,
+from serving.batch.outputs.jsonl import is_writable
+from serving.batch.outputs.output_rows import OutputRow, RowStatus
+from serving.batch.outputs.output_writer import (
+    OutputCounts,
+    OutputFormat,
+    write_output,
 )
-from serving.batch.formats.jsonl import is_writable
-from serving.batch.request_files import NO_CELLS, Item
+from serving.batch.request_files import NO_CELLS, InputRow
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.task_steps import Failure, ask_model
@@ -80,22 +80,22 @@ class RowCounter:
         if self.progress and self.progress.is_due(self.num_rows):
             self.progress.update(self.num_rows)
 
-    def note(self, item: Item, error: Exception) -> None:
+    def add_error(self, input_row: InputRow, error: Exception) -> None:
         """Keeps the error of a row, if it is one of the first."""
         if len(self.errors) < MAX_LOGGED:
-            self.errors.append(f"{item}: {error}")
+            self.errors.append(f"{input_row}: {error}")
             if self.logs:
                 logging.warning("%s", self.errors[-1])
 
 
-def answer_items(
+def answer_rows(
     model: PreparedModel,
     task: AnyTextTask,
     task_flags: TaskFlags,
-    items: Iterable[Item],
+    input_rows: Iterable[InputRow],
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,
-) -> Iterator[list[AnswerRow]]:
+) -> Iterator[list[OutputRow]]:
     """Yields lists of rows: the input's columns, then an answer or an error.
 
     The rows are in the order of the requests. A field of the answer whose name
@@ -105,7 +105,7 @@ def answer_items(
         model: model that answers the requests.
         task: task by which the model answers them.
         task_flags: flags that change the replies.
-        items: the requests, with the columns of their rows.
+        input_rows: the requests, with the columns of their rows.
         row_options: what the rows contain.
         counter: counts the rows.
 
@@ -114,25 +114,27 @@ def answer_items(
     """
     counter = counter or RowCounter()
     if row_options.keeps_columns:
-        items = map(_with_column_error, items)
+        input_rows = map(_with_column_error, input_rows)
     is_checked = row_options.has_checked_fields
-    for buffer in _fill_buffers(items, row_options):
+    for buffer in _create_buffers(input_rows, row_options):
         replies: dict[int, Reply | Failure] = {}
-        for indices in _form_batches(task, buffer, row_options):
+        for indices in _create_batches(task, buffer, row_options):
             batch = [buffer[index] for index in indices]
             batch_replies = _answer_batch(model, task, task_flags, batch)
             replies |= zip(indices, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
-            if not is_checked and (answered := _find_answered(batch_replies)):
+            if not is_checked and (
+                answered := _find_first_reply(batch_replies)
+            ):
                 check_fields(row_options.output_fields, answered)
                 is_checked = True
             counter.add(len(indices))
-        rows: list[AnswerRow] = []
-        for index, item in enumerate(buffer):
+        rows: list[OutputRow] = []
+        for index, input_row in enumerate(buffer):
             reply = replies[index]
             if isinstance(reply, Failure):
-                counter.note(item, reply.error)
-            rows.append(_create_row(item, reply, task, row_options))
+                counter.add_error(input_row, reply.error)
+            rows.append(_create_row(input_row, reply, task, row_options))
         yield rows
         counter.num_yielded += len(rows)
 
@@ -141,17 +143,18 @@ def _answer_batch(
     model: PreparedModel,
     task: AnyTextTask,
     task_flags: TaskFlags,
-    batch: Sequence[Item],
+    batch: Sequence[InputRow],
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
-    requests = [item.request for item in batch if not item.error]
+    requests = [input_row.request for input_row in batch if not input_row.error]
     replies = iter(ask_model(model, task, requests, task_flags))
     return [
-        Failure(item.error) if item.error else next(replies) for item in batch
+        Failure(input_row.error) if input_row.error else next(replies)
+        for input_row in batch
     ]
 
 
-def _find_answered(replies: Iterable[Reply | Failure]) -> Reply | None:
+def _find_first_reply(replies: Iterable[Reply | Failure]) -> Reply | None:
     """Returns the first reply to a text that is not empty."""
     for reply in replies:
         if reply and not isinstance(reply, Failure):
@@ -159,19 +162,19 @@ def _find_answered(replies: Iterable[Reply | Failure]) -> Reply | None:
     return None
 
 
-def write_answer_rows(
-    create_rows: Callable[[RowCounter], Iterator[list[AnswerRow]]],
+def write_output_rows(
+    create_rows: Callable[[RowCounter], Iterator[list[OutputRow]]],
     path: str | None,
-    answer_format: AnswerFormat,
-    num_items: int | None,
-) -> AnswerCounts:
+    output_format: OutputFormat,
+    num_rows: int | None,
+) -> OutputCounts:
     """Writes rows as they are computed, and shows the progress.
 
     Args:
-        create_rows: `answer_items` with all its arguments except the last.
+        create_rows: `answer_rows` with all its arguments except the last.
         path: file to write, None = standard output.
-        answer_format: format of the output.
-        num_items: number of requests, None if it is unknown.
+        output_format: format of the output.
+        num_rows: number of requests, None if it is unknown.
 
     Returns:
         the numbers of the answers.
@@ -184,13 +187,13 @@ def write_answer_rows(
     with (
         signals.stoppable() as ignore_signals,
         Progress(
-            num_items, unit="row", examples_per_unit=1, label="Predicting"
+            num_rows, unit="row", examples_per_unit=1, label="Predicting"
         ) as progress,
     ):
         counter = RowCounter(progress if path else None)
         try:
-            return write_answers(
-                path, answer_format, create_rows(counter), ignore_signals
+            return write_output(
+                path, output_format, create_rows(counter), ignore_signals
             )
         except signals.Stopped as stopped:
             state = f"after {counter.num_yielded} rows"
@@ -199,19 +202,19 @@ def write_answer_rows(
             raise stopped.saying(state) from None
 
 
-def _fill_buffers(
-    items: Iterable[Item], row_options: RowOptions
-) -> Iterator[list[Item]]:
-    """Yields the lists of requests among which batches are formed.
+def _create_buffers(
+    input_rows: Iterable[InputRow], row_options: RowOptions
+) -> Iterator[list[InputRow]]:
+    """Yields the lists of requests that are split into batches.
 
     Long texts must not fill the memory.
     """
     max_rows = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
-    buffer: list[Item] = []
+    buffer: list[InputRow] = []
     num_characters = 0
-    for item in items:
-        buffer.append(item)
-        num_characters += _count_characters(item.request.values())
+    for input_row in input_rows:
+        buffer.append(input_row)
+        num_characters += _count_characters(input_row.request.values())
         if len(buffer) >= max_rows or num_characters > _BUFFER_CHARACTERS:
             yield buffer
             buffer = []
@@ -220,8 +223,8 @@ def _fill_buffers(
         yield buffer
 
 
-def _form_batches(
-    task: AnyTextTask, buffer: Sequence[Item], row_options: RowOptions
+def _create_batches(
+    task: AnyTextTask, buffer: Sequence[InputRow], row_options: RowOptions
 ) -> Iterator[list[int]]:
     """Yields the indices in the buffer of the requests of each batch.
 
@@ -229,14 +232,16 @@ def _form_batches(
     """
     order = [*range(len(buffer))]
     if row_options.sorts:
-        lengths = [_length_of(task, item) for item in buffer]
+        lengths = [_length_of(task, input_row) for input_row in buffer]
         order.sort(key=lambda index: -lengths[index])
     for start in range(0, len(order), row_options.batch_size):
         yield order[start : start + row_options.batch_size]
 
 
-def _length_of(task: AnyTextTask, item: Item) -> int:
-    return _count_characters(item.request.get(name) for name in task.text_names)
+def _length_of(task: AnyTextTask, input_row: InputRow) -> int:
+    return _count_characters(
+        input_row.request.get(name) for name in task.text_names
+    )
 
 
 def _count_characters(values: Iterable[object]) -> int:
@@ -262,20 +267,22 @@ def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
 
 
 def _create_row(
-    item: Item,
+    input_row: InputRow,
     reply: Reply | Failure,
     task: AnyTextTask,
     row_options: RowOptions,
-) -> AnswerRow:
-    """Returns the columns of an item, and the fields of its reply to write."""
-    row = dict(item.row) if row_options.keeps_columns else {}
+) -> OutputRow:
+    """Returns the columns of a row, and the fields of its reply to write."""
+    row = dict(input_row.cells) if row_options.keeps_columns else {}
     if isinstance(reply, Failure):
-        fields: dict[str, object] = {"file": item.file} if item.file else {}
-        fields |= {"line": item.line, "error": str(reply.error)}
+        fields: dict[str, object] = (
+            {"file": input_row.file} if input_row.file else {}
+        )
+        fields |= {"line": input_row.line, "error": str(reply.error)}
         cells = tables.with_answer(row, fields, row_options.taken_names)
-        return AnswerRow(cells, Status.FAILED)
+        return OutputRow(cells, RowStatus.FAILED)
     if not reply:
-        return AnswerRow(row, Status.EMPTY)
+        return OutputRow(row, RowStatus.EMPTY)
     # A reply may repeat the texts of its request.
     repeated = {
         name
@@ -287,15 +294,17 @@ def _create_row(
         for name in row_options.output_fields or reply
         if name in reply and name not in repeated
     }
-    return AnswerRow(tables.with_answer(row, kept, row_options.taken_names))
+    return OutputRow(tables.with_answer(row, kept, row_options.taken_names))
 
 
-def _with_column_error(item: Item) -> Item:
-    """Returns an item, with an error if its columns cannot be written."""
+def _with_column_error(input_row: InputRow) -> InputRow:
+    """Returns a row, with an error if its columns cannot be written."""
     nested = [
-        cell for cell in item.row.values() if isinstance(cell, list | dict)
+        cell
+        for cell in input_row.cells.values()
+        if isinstance(cell, list | dict)
     ]
     if is_writable(nested):
-        return item
+        return input_row
     error = ValueError("a column is nested too deeply")
-    return item._replace(error=error, row=NO_CELLS)
+    return input_row._replace(error=error, cells=NO_CELLS)

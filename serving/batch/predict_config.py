@@ -9,7 +9,7 @@ from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
-from serving.batch.formats import answer_writer
+from serving.batch.outputs import output_writer
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS_OF_CLASS
 from serving.tasks.tokenize import TOKENIZE
@@ -72,12 +72,12 @@ class PredictConfig(flags.Config):
         "answered. The default is standard output.",
         kind=PathKind.OUTPUT_FILE,
     )
-    output_format: answer_writer.AnswerFormat | None = flag(
+    output_format: output_writer.OutputFormat | None = flag(
         None,
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=answer_writer.ANSWER_FORMATS,
+        choices=output_writer.OUTPUT_FORMATS,
     )
     output_fields: Sequence[str] | None = flag(
         None,

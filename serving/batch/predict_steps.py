@@ -16,12 +16,12 @@ from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
 from files.paths import is_remote
 from serving.batch import batch_loop, request_files
-from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.bulk.job import answer_files
-from serving.batch.formats.answer_writer import AnswerFormat
+from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.predict_config import PredictConfig
 from serving.tasks.text_task import AnyTextTask
-from serving.text_model import TextModel, load_once
+from serving.text_model import TextModel, load_cached
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -61,7 +61,7 @@ def _load_model(config: PredictConfig) -> TextModel:
     Raises:
         OSError, ValueError: the model cannot be loaded.
     """
-    return load_once(config.model, config.num_threads, config.engine.engine)
+    return load_cached(config.model, config.num_threads, config.engine.engine)
 
 
 class _RequestSource(NamedTuple):
@@ -72,7 +72,7 @@ class _RequestSource(NamedTuple):
         num_requests: their number, None for texts and for a pipe.
     """
 
-    requests: Iterator[request_files.Item]
+    requests: Iterator[request_files.InputRow]
     num_requests: int | None
 
 
@@ -98,7 +98,9 @@ def _open_requests(
         OSError, ValueError: as `request_files.read_requests` raises them.
     """
     if texts:
-        return _RequestSource(iter(request_files.items_of(task, texts)), None)
+        return _RequestSource(
+            iter(request_files.create_input_rows(task, texts)), None
+        )
     read_paths = functools.partial(
         request_files.read_requests,
         task,
@@ -114,7 +116,7 @@ def _open_requests(
 
 def answer_in_process(
     config: PredictConfig,
-    answer_format: AnswerFormat,
+    output_format: OutputFormat,
     paths: Sequence[str],
     texts: Sequence[str],
 ) -> int:
@@ -122,7 +124,7 @@ def answer_in_process(
 
     Args:
         config: flags of predict.py.
-        answer_format: format of the answers.
+        output_format: format of the answers.
         paths: paths of the files.
         texts: texts of the command line. Without texts, the files are read.
 
@@ -131,7 +133,7 @@ def answer_in_process(
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_requests`
-            and `batch_loop.write_answer_rows` raise them.
+            and `batch_loop.write_output_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
     model = _load_model(config)
@@ -142,10 +144,10 @@ def answer_in_process(
         batch_size=1 if source.num_requests is None else config.batch_size,
         sorts=source.num_requests is not None,
         output_fields=config.output_fields or (),
-        keeps_columns=answer_format != "npy",
+        keeps_columns=output_format != "npy",
     )
     answer = functools.partial(
-        batch_loop.answer_items,
+        batch_loop.answer_rows,
         model.prepared,
         task,
         config.task_flags,
@@ -153,8 +155,8 @@ def answer_in_process(
         row_options,
     )
     path = config.output_file
-    counts = batch_loop.write_answer_rows(
-        answer, path, answer_format, source.num_requests
+    counts = batch_loop.write_output_rows(
+        answer, path, output_format, source.num_requests
     )
     counts.log(f"wrote {path}" if path else "")
     return counts.num_failed
@@ -162,7 +164,7 @@ def answer_in_process(
 
 def answer_in_bulk(
     config: PredictConfig,
-    answer_format: AnswerFormat,
+    output_format: OutputFormat,
     paths: Sequence[str],
     beam_options: "PipelineOptions | None",
 ) -> int:
@@ -170,7 +172,7 @@ def answer_in_bulk(
 
     Args:
         config: flags of predict.py.
-        answer_format: format of the answers.
+        output_format: format of the answers.
         paths: paths of the files.
         beam_options: options of a Beam pipeline, None to run in processes.
 
@@ -187,7 +189,7 @@ def answer_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    settings = _create_settings(config, answer_format)
+    settings = _create_settings(config, output_format)
     run = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = answer_files(
@@ -198,15 +200,15 @@ def answer_in_bulk(
 
 
 def _create_settings(
-    config: PredictConfig, answer_format: AnswerFormat
-) -> AnswerSettings:
+    config: PredictConfig, output_format: OutputFormat
+) -> BulkSettings:
     """Loads the model, and returns the settings that all units of a job share.
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or lacks the task.
     """
     model = _load_model(config)
-    return AnswerSettings(
+    return BulkSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
@@ -217,6 +219,6 @@ def _create_settings(
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,
-        output_format=answer_format,
+        output_format=output_format,
         output_fields=tuple(config.output_fields or ()),
     )

@@ -9,7 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
 from files.paths import named_errors
 from serving.batch.row_parser import RowParser
-from serving.tasks.request_fields import LIST_NAMES, Request
+from serving.tasks.request_fields import LIST_FIELDS, Request
 from serving.tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
@@ -17,22 +17,22 @@ _DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
 NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
 
 
-class Item(NamedTuple):
-    """A request, and its position in the input.
+class InputRow(NamedTuple):
+    """A row of the input: a request, and its position.
 
     Attributes:
         line: number of the request's first line, or of its row in Parquet.
         request: the request, {} if its row cannot be read.
         error: why the row cannot be read, or None.
         file: name of the file if there are several files, else "".
-        row: cells of the row that the request comes from, {} for plain text.
+        cells: {column: value} of the row, {} for plain text.
     """
 
     line: int
     request: Request
     error: ValueError | None = None
     file: str = ""
-    row: Mapping[str, object] = NO_CELLS
+    cells: Mapping[str, object] = NO_CELLS
 
     def __str__(self) -> str:
         """Returns "FILE, line N", or "line N" without a file."""
@@ -53,7 +53,7 @@ def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     if len(names) == 1:
         return [{names[0]: text} for text in texts]
     values: list[object] = [*texts]
-    if names[-1] in LIST_NAMES and len(texts) > 1:
+    if names[-1] in LIST_FIELDS and len(texts) > 1:
         values = [texts[0], [*texts[1:]]]
     num_required = sum(field.is_required for field in task.fields)
     if not num_required <= len(values) <= len(names):
@@ -64,14 +64,16 @@ def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     return [dict(zip(names, values, strict=False))]
 
 
-def items_of(task: AnyTextTask, texts: Sequence[str]) -> list[Item]:
+def create_input_rows(
+    task: AnyTextTask, texts: Sequence[str]
+) -> list[InputRow]:
     """Returns the requests in the texts of the command line.
 
     Raises:
         ValueError: there are too few or too many texts.
     """
     numbered = enumerate(to_requests(task, texts), start=1)
-    return [Item(item_number, request) for item_number, request in numbered]
+    return [InputRow(row_number, request) for row_number, request in numbered]
 
 
 def read_requests(
@@ -81,8 +83,8 @@ def read_requests(
     layout: table_formats.TableLayout = _DEFAULT_LAYOUT,
     trained_columns: Sequence[str | None] = (),
     file_names: Sequence[str] | None = None,
-) -> Iterator[Item]:
-    """Yields an unchecked Item for each row of the files.
+) -> Iterator[InputRow]:
+    """Yields an unchecked InputRow for each row of the files.
 
     A blank line is a row only in plain text. If a row cannot be read, reading
     continues with the next row.
@@ -98,8 +100,8 @@ def read_requests(
             trained on. They are read if `columns` is None and they exist. If
             they do not exist in a table, its column of texts is found by its
             name, as in training.
-        file_names: name of the file in each Item of a path. None = the path, or
-            "" if there is only one path.
+        file_names: name of the file in each InputRow of a path. None = the
+            path, or "" if there is only one path.
 
     Raises:
         OSError: a file cannot be read.
@@ -128,8 +130,8 @@ def read_requests(
             may_be_plain=file_format in ("text", None),
         )
         rows = file_ranges.read_range(file_range, layout)
-        for item in _to_items(parser, rows, file_range.path):
-            yield item._replace(file=file)
+        for input_row in _to_input_rows(parser, rows, file_range.path):
+            yield input_row._replace(file=file)
 
 
 def _choose_columns(
@@ -153,29 +155,29 @@ def _choose_columns(
         field: column
         for field, column in zip(names, trained_columns, strict=False)
         if column
-        and field not in LIST_NAMES
+        and field not in LIST_FIELDS
         # "text" is the default for the first text, and no other field's name.
         and (column != "text" or field == "text_b")
     }
     return chosen, trained
 
 
-def _to_items(
+def _to_input_rows(
     parser: RowParser, rows: Iterable[table_formats.Row], path: str
-) -> Iterator[Item]:
-    """Yields an Item without a file for each row of the file `path`."""
+) -> Iterator[InputRow]:
+    """Yields an InputRow without a file for each row of the file `path`."""
     with named_errors(path):
         for row_number, row in rows:
             if isinstance(row, ValueError):
-                yield Item(row_number, {}, row)
+                yield InputRow(row_number, {}, row)
             else:
-                yield _to_item(parser, row_number, row, path)
+                yield _to_input_row(parser, row_number, row, path)
 
 
-def _to_item(
+def _to_input_row(
     parser: RowParser, row_number: int, row: Mapping[str, object], path: str
-) -> Item:
-    """Returns an Item, whose error says why the row is no request.
+) -> InputRow:
+    """Returns an InputRow, whose error says why the row is no request.
 
     Raises a ValueError if the row is part of a table, whose other rows are no
     requests either.
@@ -185,6 +187,6 @@ def _to_item(
     except ValueError as error:
         if parser.is_table:
             raise ValueError(f"{path}: {error}") from None
-        return Item(row_number, {}, error, row=row)
+        return InputRow(row_number, {}, error, cells=row)
     cells = NO_CELLS if parser.is_plain(row) else row
-    return Item(row_number, request, row=cells)
+    return InputRow(row_number, request, cells=cells)

@@ -7,7 +7,7 @@ from absl import logging
 
 from data.tables import tables
 from data.tables.column_names import find_usual_columns
-from serving.tasks.request_fields import LIST_NAMES, Field, Request
+from serving.tasks.request_fields import LIST_FIELDS, Field, Request
 from serving.tasks.text_task import AnyTextTask
 
 
@@ -111,7 +111,7 @@ class RowParser:
 
 def _to_text(name: str, cell: object) -> object:
     """Returns the value of a field. An empty cell is an empty text."""
-    return "" if cell is None and name not in LIST_NAMES else cell
+    return "" if cell is None and name not in LIST_FIELDS else cell
 
 
 def _guess_column(row: Mapping[str, object]) -> str | None:

@@ -2,7 +2,7 @@
 
     engine.py: `Engine`, arrays in, arrays out
     runtimes.py: lists the runtimes and the files that they load
-    opening.py: finds an export, and chooses a runtime for it
+    loading.py: finds an export, and chooses a runtime for it
 
 Each runtime has a module:
 
@@ -15,37 +15,35 @@ from serving.engines.engine import (
     MAX_WORDPIECES,
     Engine,
     EngineError,
-    Input,
     InputShapes,
     OutputArrays,
+    PackedInput,
     count_threads,
     named_load_errors,
     pad_batch,
 )
-from serving.engines.opening import find_export, open_engine
+from serving.engines.loading import find_export, load_engine
 from serving.engines.runtimes import (
+    NETWORK_FILES,
     ONNX_NAME_OF_INPUT,
-    RUNTIME_FILES,
-    RUNTIMES,
-    EngineName,
+    RUNTIME_OF_FORMAT,
     Runtime,
 )
 
 __all__ = [
     "MAX_WORDPIECES",
+    "NETWORK_FILES",
     "ONNX_NAME_OF_INPUT",
-    "RUNTIMES",
-    "RUNTIME_FILES",
+    "RUNTIME_OF_FORMAT",
     "Engine",
     "EngineError",
-    "EngineName",
-    "Input",
     "InputShapes",
     "OutputArrays",
+    "PackedInput",
     "Runtime",
     "count_threads",
     "find_export",
+    "load_engine",
     "named_load_errors",
-    "open_engine",
     "pad_batch",
 ]

@@ -13,8 +13,8 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from command_line.groups import ExportFormat
 from data.arrays import FloatArray, IntArray
-from serving.engines.runtimes import EngineName
 
 # Maximum number of WordPieces in a batch, including padding.
 MAX_WORDPIECES = 1024
@@ -34,7 +34,7 @@ class EngineError(ValueError):
     """
 
 
-class Input(NamedTuple):
+class PackedInput(NamedTuple):
     """One input of a network.
 
     Attributes:
@@ -60,10 +60,10 @@ class _Row(NamedTuple):
 
     key: int
     input_index: int
-    input: Input
+    input: PackedInput
 
 
-class _Batch(NamedTuple):
+class _InputBatch(NamedTuple):
     """Rows that the network computes together.
 
     Attributes:
@@ -92,7 +92,7 @@ class Engine(abc.ABC):
         name: name of the runtime.
     """
 
-    name: ClassVar[EngineName]
+    name: ClassVar[ExportFormat]
 
     def __init__(
         self, inputs: InputShapes, *, needs_single_rows: bool = False
@@ -140,7 +140,7 @@ class Engine(abc.ABC):
 
     def run_all(
         self,
-        requests: Mapping[int, Sequence[Input]],
+        requests: Mapping[int, Sequence[PackedInput]],
         max_seq_length: int,
         pads: bool,
         values_per_wordpiece: int,
@@ -174,7 +174,9 @@ class Engine(abc.ABC):
         computed: dict[int, dict[int, OutputArrays]] = {
             key: {} for key in requests
         }
-        for batch, length in self._form_batches(rows, lengths, max_wordpieces):
+        for batch, length in self._create_batches(
+            rows, lengths, max_wordpieces
+        ):
             outputs = self.run(pad_batch([row.input for row in batch], length))
             completed: dict[int, list[OutputArrays]] = {}
             for index, row in enumerate(batch):
@@ -182,15 +184,16 @@ class Engine(abc.ABC):
                     name: values[index] for name, values in outputs.items()
                 }
                 if len(computed[row.key]) == len(requests[row.key]):
-                    done = computed.pop(row.key)
+                    outputs_of_input = computed.pop(row.key)
                     completed[row.key] = [
-                        done[input_index] for input_index in sorted(done)
+                        outputs_of_input[input_index]
+                        for input_index in sorted(outputs_of_input)
                     ]
             yield completed
 
-    def _form_batches(
+    def _create_batches(
         self, rows: Sequence[_Row], lengths: Sequence[int], max_wordpieces: int
-    ) -> Iterator[_Batch]:
+    ) -> Iterator[_InputBatch]:
         """Yields the rows in batches of similar length, the longest first.
 
         `lengths` are those to which inputs are padded, the shortest first. A
@@ -204,7 +207,7 @@ class Engine(abc.ABC):
             num_rows = max(max_wordpieces // length, 1)
             if self.needs_single_rows:
                 num_rows = 1
-            yield _Batch(rows[start : start + num_rows], length)
+            yield _InputBatch(rows[start : start + num_rows], length)
             start += num_rows
 
 
@@ -247,7 +250,9 @@ def _padded_lengths(max_seq_length: int) -> list[int]:
     return sorted(lengths)
 
 
-def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, IntArray]:
+def pad_batch(
+    inputs: Sequence[PackedInput], length: int
+) -> dict[str, IntArray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, network_input in zip(ids, inputs, strict=True):

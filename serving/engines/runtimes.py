@@ -1,9 +1,8 @@
 """Lists the runtimes, the files that they load, and the names of inputs."""
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-# A runtime. It is also the format of the models that the runtime loads.
-EngineName: TypeAlias = Literal["litert", "onnx", "saved_model"]
+from command_line.groups import ExportFormat
 
 
 class Runtime(NamedTuple):
@@ -12,23 +11,23 @@ class Runtime(NamedTuple):
     Attributes:
         file: path of the model inside the folder of an export.
         package: Python module of the runtime.
-        engine: name of the Engine class in serving/engines/NAME.py, where NAME
-            is the runtime's key in RUNTIMES.
+        engine_class: class in the module of serving/engines/ that is named
+            like the key in RUNTIME_OF_FORMAT.
     """
 
     file: str
     package: str
-    engine: str
+    engine_class: str
 
 
-# {name: Runtime}. On a CPU, `open_engine` chooses the first runtime that is
-# installed and whose file the export contains.
-RUNTIMES: dict[EngineName, Runtime] = {
+# {format of an export: its runtime}. On a CPU, `load_engine` chooses the first
+# runtime that is installed and whose file the export contains.
+RUNTIME_OF_FORMAT: dict[ExportFormat, Runtime] = {
     "litert": Runtime("model.tflite", "ai_edge_litert", "LiteRt"),
     "onnx": Runtime("onnx/model.onnx", "onnxruntime", "OnnxRuntime"),
     "saved_model": Runtime("saved_model.pb", "tensorflow", "SavedModel"),
 }
-RUNTIME_FILES = tuple(runtime.file for runtime in RUNTIMES.values())
+NETWORK_FILES = tuple(runtime.file for runtime in RUNTIME_OF_FORMAT.values())
 
 # {name in this project: name in Hugging Face's models and in ONNX files}.
 ONNX_NAME_OF_INPUT = {

@@ -9,8 +9,8 @@ For example, this writes the export of a classifier of two labels:
 import os
 
 from model_folders import kinds
-from model_folders.cards import cards
-from model_folders.model_entries import HeadSettings
+from model_folders.cards import model_card
+from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.task_models import (
@@ -41,7 +41,7 @@ def export(
     model: BaseModel,
     settings: HeadSettings,
     options: ExportOptions,
-) -> cards.Card | None:
+) -> model_card.Card | None:
     """Exports a model, with signatures that suit the kind of the model.
 
     The signature `ids` accepts ids of WordPieces. Only SavedModels contain the
@@ -71,7 +71,7 @@ def export(
         OSError: the export cannot be written. An earlier export does not
             change.
         ValueError: the folder contains files that are not an export (see
-            model_folders/new_folders.py), the model has no weights yet, its
+            model_folders/atomic_folders.py), the model has no weights yet, its
             class is not one of `modeling`, or the labels do not name its
             outputs.
         ImportError: a package of a format is not installed.
@@ -100,7 +100,7 @@ def _create_signatures(
     """
     model_class = kinds.model_class_of(model)
     match model:
-        case _ if model_class not in kinds.KINDS:
+        case _ if model_class not in kinds.KIND_OF_CLASS:
             # A user's own subclass may compute something else.
             pass
         # A BertTokenClassifier is a BertClassifier too.
@@ -117,7 +117,7 @@ def _create_signatures(
         case BertModel():
             return create_embed_signatures(model, settings, options)
     # An embedder is exported as its encoder.
-    exported = ", ".join(sorted({*kinds.KINDS} - {kinds.EMBEDDER}))
+    exported = ", ".join(sorted({*kinds.KIND_OF_CLASS} - {kinds.EMBEDDER}))
     raise ValueError(
         f"a {model_class} cannot be exported to {folder}; the classes that can "
         f"are {exported} and {kinds.EMBEDDER}"

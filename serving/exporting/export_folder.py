@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
+from command_line.groups import ExportFormat
 from files import atomic
 from imports.installation import install_command
 from model_folders import (
+    atomic_folders,
     kinds,
     model_json,
-    new_folders,
     preset_reading,
     presets,
 )
-from model_folders.cards import cards, descriptions
+from model_folders.cards import descriptions, model_card
 from model_folders.config_files import CONFIG_FILE
 from model_folders.formats.huggingface_config import create_config_json
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_entries import HeadSettings, ModelJson
+from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
@@ -34,7 +35,7 @@ def write_export(
     model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
-) -> cards.Card | None:
+) -> model_card.Card | None:
     """Writes the export of a model whose signatures are given (see `export`).
 
     Returns:
@@ -43,7 +44,7 @@ def write_export(
     settings = signatures.settings
     if signatures.text_signatures:
         settings = settings | {"max_seq_length": options.max_seq_length}
-    with new_folders.new_folder(export_dir) as folder:
+    with atomic_folders.atomic_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_networks(folder, model, signatures, options)
         extra = folder
@@ -55,7 +56,7 @@ def write_export(
             atomic.write_bytes(extra / name, content)
         if not settings:
             return None
-        sizes = cards.file_sizes(folder)
+        sizes = model_card.file_sizes(folder)
         if extra == folder:
             # The card lists model.json too, which is written below.
             sizes[model_json.MODEL_JSON_FILE] = 0
@@ -63,7 +64,7 @@ def write_export(
         text = descriptions.format_json(description)
         atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
         card = _create_card(description, sizes, signatures, options)
-        atomic.write_text(folder / cards.CARD_FILE, card.text())
+        atomic.write_text(folder / model_card.CARD_FILE, card.text())
         return card
 
 
@@ -75,7 +76,7 @@ def _write_networks(
 ) -> None:
     """Writes the network in each of the formats."""
     for name in options.formats:
-        path = folder / engines.RUNTIMES[name].file
+        path = folder / engines.RUNTIME_OF_FORMAT[name].file
         path.parent.mkdir(exist_ok=True)
         _WRITER_OF_FORMAT[name](path, model, signatures, options)
 
@@ -108,18 +109,20 @@ def _create_card(
     files: Mapping[str, int],
     signatures: ExportSignatures,
     options: ExportOptions,
-) -> cards.Card:
+) -> model_card.Card:
     """Returns the values of the export's README.md."""
     tokenizer = options.tokenizer
     # The other formats run without this project, with tokenizer.json.
     formats = [name for name in options.formats if name != "saved_model"]
-    return cards.Card(
-        kind=cards.EXPORT,
+    return model_card.Card(
+        kind=model_card.EXPORT,
         description=description,
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         files=files,
-        networks={name: engines.RUNTIMES[name].file for name in formats},
+        networks={
+            name: engines.RUNTIME_OF_FORMAT[name].file for name in formats
+        },
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
         output=output_kinds.output_name_of(signatures.output_kind),
@@ -201,7 +204,7 @@ class _WriteNetwork(Protocol):
 
 # {format: function that writes its file}. Formats other than SavedModels
 # contain only the signature `ids`.
-_WRITER_OF_FORMAT: dict[engines.EngineName, _WriteNetwork] = {
+_WRITER_OF_FORMAT: dict[ExportFormat, _WriteNetwork] = {
     "saved_model": saved_model_writer.write_saved_model,
     "litert": litert_writer.write_litert,
     "onnx": _write_onnx,

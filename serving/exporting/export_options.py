@@ -5,11 +5,11 @@ import functools
 from collections.abc import Sequence
 from typing import Literal
 
+from command_line.groups import ExportFormat
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.presets import Preset
-from serving.engines.runtimes import EngineName
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class ExportOptions:
     tokenizer: FullTokenizer | None = None
     max_seq_length: int = 128
     predict_batch_size: int = 32
-    formats: Sequence[EngineName] = ("saved_model",)
+    formats: Sequence[ExportFormat] = ("saved_model",)
     fixed_length: int | None = None
     quantize: Literal["int8"] | None = None
     weights: StrPath | Preset | None = None

@@ -5,7 +5,7 @@ A process loads the models. Its server receives the requests, and each
 
     server_process.py: the process, from loading to SIGTERM
     uvicorn_server.py: what uvicorn does not document
-    server.py: requests of HTTP, and their replies
+    app.py: requests of HTTP, and their replies
     token_check.py: refuses requests without the token
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body

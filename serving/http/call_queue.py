@@ -89,7 +89,7 @@ class QueuedCall:
             self.future.set_exception(to_http_error(error, where))
 
 
-class Batch:
+class CallBatch:
     """Calls of one task that are computed together, in turns.
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
@@ -158,26 +158,26 @@ class CallQueue:
     def __init__(self) -> None:
         self._short: list[QueuedCall] = []
         # Each contains one call.
-        self._long: collections.deque[Batch] = collections.deque()
+        self._long: collections.deque[CallBatch] = collections.deque()
         # A batch of short calls that needs another turn.
-        self._batch: Batch | None = None
+        self._batch: CallBatch | None = None
         self._is_turn_of_long = True
 
     def add(self, call: QueuedCall) -> None:
         """Queues a call."""
         if call.is_long:
-            self._long.append(Batch([call]))
+            self._long.append(CallBatch([call]))
         else:
             self._short.append(call)
 
-    def put_back(self, batch: Batch) -> None:
+    def put_back(self, batch: CallBatch) -> None:
         """Queues a batch that needs another turn."""
         if batch.is_long:
             self._long.append(batch)
         else:
             self._batch = batch
 
-    def take_next(self) -> Batch | None:
+    def take_next(self) -> CallBatch | None:
         """Takes the batch whose turn it is. Returns None if no call is left."""
         self._drop_calls()
         has_short = bool(self._batch or self._short)
@@ -186,7 +186,7 @@ class CallQueue:
             return self._long.popleft()
         self._is_turn_of_long = True
         batch, self._batch = self._batch, None
-        return batch or (self._form_batch() if self._short else None)
+        return batch or (self._create_batch() if self._short else None)
 
     def _drop_calls(self) -> None:
         """Drops the calls whose clients do not wait anymore."""
@@ -196,7 +196,7 @@ class CallQueue:
         if self._batch and not self._batch.is_awaited:
             self._batch = None
 
-    def _form_batch(self) -> Batch:
+    def _create_batch(self) -> CallBatch:
         """Takes the short calls of one task that fit into a batch, in order."""
         chosen: list[QueuedCall] = []
         waiting: list[QueuedCall] = []
@@ -214,7 +214,7 @@ class CallQueue:
             else:
                 waiting.append(call)
         self._short = waiting
-        return Batch(chosen)
+        return CallBatch(chosen)
 
 
 def _to_json(reply: Reply | Failure) -> bytes | Failure:

@@ -1,7 +1,7 @@
 """What openapi.json says about the bodies of requests and about errors."""
 
 from serving.tasks import TASKS_OF_CLASS
-from serving.tasks.request_fields import LIST_NAMES
+from serving.tasks.request_fields import LIST_FIELDS
 
 _TASK_OF_NAME = {
     task.name: task for tasks in TASKS_OF_CLASS.values() for task in tasks
@@ -11,7 +11,7 @@ _TASK_SCHEMAS = [
     {
         "title": task.name,
         "properties": {
-            name: {"type": "array" if name in LIST_NAMES else "string"}
+            name: {"type": "array" if name in LIST_FIELDS else "string"}
             for name in task.text_names
         },
     }

@@ -1,7 +1,7 @@
 """Reads requests from the JSON of a body."""
 
 from files.json_files import parse_json
-from serving.tasks.request_lists import RequestList, expand_lists
+from serving.tasks.request_lists import RequestList, split_request
 from serving.tasks.text_task import AnyTextTask
 
 # Fields of a request as in TensorFlow Serving.
@@ -18,7 +18,7 @@ def parse_body(task: AnyTextTask, text: bytes) -> RequestList:
     """
     value = parse_json(text, "the body", object)
     if isinstance(value, dict):
-        return expand_lists(task, value)
+        return split_request(task, value)
     if isinstance(value, list):
         return RequestList(value, is_list=True)
     return RequestList([value], is_list=False)

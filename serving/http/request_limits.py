@@ -10,7 +10,7 @@ from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, to_http_error
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import LimitFlags
-from serving.tasks.request_fields import LIST_NAMES
+from serving.tasks.request_fields import LIST_FIELDS
 
 
 class RequestLimits:
@@ -64,11 +64,11 @@ class RequestLimits:
         Raises:
             HttpError: a text is wrong, or there is too much text.
         """
-        self._check_number(call)
+        self._check_num_texts(call)
         _check_fields(call)
         await self._check_length(model, call)
 
-    def _check_number(self, call: QueuedCall) -> None:
+    def _check_num_texts(self, call: QueuedCall) -> None:
         num_texts = _count_texts(call)
         max_texts = self._flags.max_texts
         if num_texts > max_texts:
@@ -104,7 +104,7 @@ def _count_texts(call: QueuedCall) -> int:
     A pair counts as one. If a field contains a list of texts, the network
     reads the other fields once for each of them.
     """
-    names = {*call.task.field_names} & {*LIST_NAMES}
+    names = {*call.task.field_names} & {*LIST_FIELDS}
     values = [
         request.get(name)
         for request in call.requests

@@ -4,7 +4,7 @@ import asyncio
 import os
 from concurrent import futures
 
-from serving.http.call_queue import Batch, CallQueue, QueuedCall
+from serving.http.call_queue import CallBatch, CallQueue, QueuedCall
 from serving.serving_flags import EngineFlags
 from serving.tasks.text_task import AnyTextTask
 from serving.text_model import TextModel
@@ -87,7 +87,7 @@ class ServedModel:
             # However this worker ended, the next call starts another worker.
             self._worker = None
 
-    async def _take_turn(self, batch: Batch) -> None:
+    async def _take_turn(self, batch: CallBatch) -> None:
         """Computes a batch for a turn, and queues what is left of it.
 
         Raises no error: the calls of the batch get it.

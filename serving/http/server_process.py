@@ -16,7 +16,7 @@ from typing import NamedTuple
 import uvicorn
 from absl import logging
 
-from serving.http.server import Server
+from serving.http.app import ServerApp
 from serving.http.uvicorn_server import Connection, UvicornServer
 
 # Seconds for which a stopping server waits for a request on an idle connection.
@@ -82,12 +82,12 @@ class _TimedServer(UvicornServer):
     requests that are on their way are answered.
 
     Args:
-        server: application that answers the requests of the connections.
+        app: application that answers the requests of the connections.
     """
 
-    def __init__(self, server: Server) -> None:
-        super().__init__(_create_uvicorn_config(server))
-        self._server = server
+    def __init__(self, app: ServerApp) -> None:
+        super().__init__(_create_uvicorn_config(app))
+        self._app = app
         self._stopwatch = _Stopwatch()
 
     def watch(self) -> None:
@@ -100,7 +100,7 @@ class _TimedServer(UvicornServer):
             connection: _Exchange(connection.last_request, connection.is_idle)
             for connection in self.connections
         }
-        timeout = self._server.limits.timeout_s
+        timeout = self._app.limits.timeout_s
         for connection, seconds in self._stopwatch.measure(exchanges).items():
             # Receiving a request, computing its reply and sending the reply may
             # each take timeout_s.
@@ -110,7 +110,7 @@ class _TimedServer(UvicornServer):
 
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
         """Waits until no connection is open, and closes the silent ones."""
-        self._server.is_stopping = True
+        self._app.is_stopping = True
         await self.stop_listening(listeners)
         stopwatch = _Stopwatch()
         while self.connections and not self.must_stop_now:
@@ -127,7 +127,7 @@ class _TimedServer(UvicornServer):
             connection: _Reception(
                 connection.last_request,
                 connection.received_at,
-                _patience_for(connection),
+                _patience_of(connection),
             )
             for connection in self.connections
         }
@@ -136,19 +136,19 @@ class _TimedServer(UvicornServer):
                 connection.close()
 
 
-def _patience_for(connection: Connection) -> float:
+def _patience_of(connection: Connection) -> float:
     """Returns for how many seconds a stopping server waits for more bytes."""
     if connection.is_idle:
         return _IDLE_S
     return math.inf if connection.has_complete_request else _BODY_S
 
 
-class _Loader(threading.Thread):
+class _ModelLoader(threading.Thread):
     """Loads the models while the server already answers /healthz.
 
     Args:
-        server: application whose models are loaded.
-        running: server to stop if a model cannot be loaded.
+        app: application whose models are loaded.
+        server: server to stop if a model cannot be loaded.
         address: URL of the server, for the log.
 
     Attributes:
@@ -156,27 +156,27 @@ class _Loader(threading.Thread):
     """
 
     def __init__(
-        self, server: Server, running: _TimedServer, address: str
+        self, app: ServerApp, server: _TimedServer, address: str
     ) -> None:
         super().__init__(daemon=True)
+        self._app = app
         self._server = server
-        self._running = running
         self._address = address
         self.error: Exception | None = None
 
     def run(self) -> None:
         try:
-            for model in self._server.models.values():
+            for model in self._app.models.values():
                 model.load()
-            self._server.is_ready = True
-            command = _format_request(self._server, self._address)
+            self._app.is_ready = True
+            command = _format_request(self._app, self._address)
             logging.info("ready: %s\n  %s", self._address, command)
         except Exception as error:
             self.error = error
-            self._running.stop()
+            self._server.stop()
 
 
-def serve_until_signal(server: Server, host: str, port: int) -> None:
+def serve_until_signal(app: ServerApp, host: str, port: int) -> None:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C.
 
     Requests that were accepted before the signal are still answered. `port` 0
@@ -191,15 +191,15 @@ def serve_until_signal(server: Server, host: str, port: int) -> None:
     listener = _open_listener(host, port)
     url_host = f"[{host}]" if ":" in host else host
     address = f"http://{url_host}:{listener.getsockname()[1]}"
-    running = _TimedServer(server)
+    server = _TimedServer(app)
     # Uvicorn installs its own handlers only while it serves, and raises the
     # signals again when it ends. Then these handlers run, without an effect.
     for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, running.stop_on_signal)
-    loader = _Loader(server, running, address)
+        signal.signal(signal_number, server.stop_on_signal)
+    loader = _ModelLoader(app, server, address)
     loader.start()
     logging.info("loading the models; %s/healthz is 200 afterwards", address)
-    asyncio.run(running.serve([listener]))
+    asyncio.run(server.serve([listener]))
     if loader.error:
         raise loader.error
     if loader.is_alive():
@@ -208,11 +208,11 @@ def serve_until_signal(server: Server, host: str, port: int) -> None:
     logging.info("stopped: all accepted requests are answered")
 
 
-def _create_uvicorn_config(server: Server) -> uvicorn.Config:
+def _create_uvicorn_config(app: ServerApp) -> uvicorn.Config:
     """Returns the settings of Uvicorn, whose time limits suit the server's."""
-    timeout = server.limits.timeout_s
+    timeout = app.limits.timeout_s
     return uvicorn.Config(
-        server,
+        app,
         # Uvicorn's other parser, httptools, does not limit the size of headers.
         http=Connection,
         ws="none",
@@ -242,14 +242,14 @@ def _open_listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _format_request(server: Server, address: str) -> str:
+def _format_request(app: ServerApp, address: str) -> str:
     """Returns a command that asks the first model."""
-    name, model = next(iter(server.models.items()))
+    name, model = next(iter(app.models.items()))
     task = next(iter(model.tasks.values()))
     text = "A [MASK]." if task.predicts_words else "A text."
     body = shlex.quote(json.dumps(dict.fromkeys(task.field_names, text)))
     url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
     curl = "curl"
-    if server.has_token:
+    if app.has_token:
         curl = "curl -H 'Authorization: Bearer TOKEN'"
     return f"{curl} -d {body} {url}"

@@ -25,8 +25,8 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from model_folders.kinds import KINDS, ModelClass
-from model_folders.model_entries import HeadSettings
+from model_folders.kinds import KIND_OF_CLASS, ModelClass
+from model_folders.model_json_types import HeadSettings
 from serving import output_kinds
 from serving.tasks.answer import ANSWER
 from serving.tasks.classify import CLASSIFY
@@ -54,7 +54,7 @@ _TASK_OF_NAME = {
 # {class of the model: tasks that the model supports, the main task first}.
 TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
     name: tuple(_TASK_OF_NAME[task] for task in kind.text_tasks)
-    for name, kind in KINDS.items()
+    for name, kind in KIND_OF_CLASS.items()
     if kind.text_tasks
 }
 
@@ -81,7 +81,7 @@ def tasks_of(
         if is_single and name in tasks:
             tasks[name] = dataclasses.replace(
                 tasks[name],
-                fields=[Field("text", other_names=("text_a",))],
+                fields=[Field("text", aliases=("text_a",))],
                 check=check_single,
             )
     if has_windows and "classify" in tasks:

@@ -10,11 +10,11 @@ from data.squad.squad_options import (
     WindowOptions,
     read_options,
 )
-from serving.engines import Input, OutputArrays
+from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask
+from serving.tasks.text_task import EncodedRequest, TextTask
 
 
 class AnswerReply(TypedDict):
@@ -55,7 +55,7 @@ class _Question(NamedTuple):
 
 def _encode_question(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[_Question]:
+) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
         qas_id="",
@@ -70,13 +70,13 @@ def _encode_question(
         )
     ]
     inputs = [
-        Input(
+        PackedInput(
             window.input_ids[: len(window.tokens)],
             window.tokens.index("[SEP]") + 1,
         )
         for window in windows
     ]
-    return Encoded(inputs, _Question(example, windows))
+    return EncodedRequest(inputs, _Question(example, windows))
 
 
 def _decode_answer(

@@ -8,7 +8,7 @@ import numpy as np
 from data.arrays import FloatArray
 from data.classification.label_decoding import pool_logits, to_probabilities
 from data.text.token_windows import cut_spans
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 from serving import output_kinds
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
@@ -21,7 +21,7 @@ from serving.tasks.pairs import (
     pair_of,
 )
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask
+from serving.tasks.text_task import EncodedRequest, TextTask
 
 
 class ClassifyReply(CutReply):
@@ -41,7 +41,7 @@ class ClassifyReply(CutReply):
 
 def _encode_texts(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[None]:
+) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
     A model reads windows if its settings have a `doc_stride`: the WordPieces
@@ -49,7 +49,7 @@ def _encode_texts(
     """
     stride = model.settings.get("doc_stride", 0)
     if not stride:
-        return Encoded(encode_pair(model, request).inputs, None)
+        return EncodedRequest(encode_pair(model, request).inputs, None)
     tokens = model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
@@ -58,7 +58,7 @@ def _encode_texts(
         pack_input(model, tokens[start : start + length])
         for start, length in spans
     ]
-    return Encoded(inputs, None)
+    return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
@@ -107,7 +107,7 @@ CLASSIFY = TextTask(
     encode=_encode_texts,
     decode=_decode_labels,
     fields=[
-        Field("text_a", other_names=("text",)),
+        Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),
     ],
     check=check_pair,

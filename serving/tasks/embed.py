@@ -4,7 +4,7 @@ from typing import NotRequired
 
 import numpy as np
 
-from serving.engines import Input, OutputArrays
+from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import CutReply, encode_pair
@@ -32,7 +32,7 @@ class EmbedReply(CutReply):
 
 def _decode_vectors(
     model: PreparedModel,
-    packed: Input,
+    packed: PackedInput,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> EmbedReply:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
 from data.text.token_windows import pack_tokens
-from serving.engines import Input
+from serving.engines import PackedInput
 from serving.prepared_model import PreparedModel
 from serving.tasks.request_fields import CheckedRequest, Request
-from serving.tasks.text_task import Encoded
+from serving.tasks.text_task import EncodedRequest
 
 
 class CutReply(TypedDict):
@@ -23,7 +23,7 @@ class CutReply(TypedDict):
 
 def encode_pair(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[Input]:
+) -> EncodedRequest[PackedInput]:
     """Packs a text, or two texts, into one input, which is the context too."""
     max_seq_length = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -32,19 +32,19 @@ def encode_pair(
         model.tokenizer.tokenize_beginning(text_a, max_seq_length),
         model.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
-    return Encoded([packed], packed)
+    return EncodedRequest([packed], packed)
 
 
 def pack_input(
     model: PreparedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
-) -> Input:
+) -> PackedInput:
     """Packs the WordPieces of one or two texts into one input."""
     max_seq_length = model.max_seq_length
     tokens, first_length, num_cut = pack_tokens(
         tokens_a, tokens_b, max_seq_length
     )
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
-    return Input(ids, first_length, num_cut)
+    return PackedInput(ids, first_length, num_cut)
 
 
 def check_pair(request: Request) -> None:

@@ -4,15 +4,15 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
-from serving.engines import Input, OutputArrays
+from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import CutReply, check_pair, encode_pair, pack_input
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import MASK, Encoded, TextTask
+from serving.tasks.text_task import MASK, EncodedRequest, TextTask
 
 
-class MaskedWord(TypedDict):
+class MaskCandidate(TypedDict):
     """A WordPiece that may stand for a mask.
 
     Attributes:
@@ -32,7 +32,7 @@ class FillMaskReply(CutReply):
         num_masks_cut: number of the other masks, if there are any.
     """
 
-    masks: list[list[MaskedWord]]
+    masks: list[list[MaskCandidate]]
     num_masks_cut: NotRequired[int]
 
 
@@ -60,7 +60,7 @@ class _MaskedText(NamedTuple):
 
 def _encode_masks(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[_MaskedText]:
+) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
@@ -69,7 +69,7 @@ def _encode_masks(
     )
     packed = pack_input(model, tokens)
     num_masks = request["text"].count(MASK)
-    return Encoded([packed], _MaskedText(packed.ids, num_masks))
+    return EncodedRequest([packed], _MaskedText(packed.ids, num_masks))
 
 
 def _decode_masks(
@@ -117,7 +117,7 @@ FILL_MASK = TextTask(
 
 def _decode_next_sentence(
     model: PreparedModel,
-    context: Input,
+    context: PackedInput,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> NextSentenceReply:
@@ -129,7 +129,7 @@ NEXT_SENTENCE = TextTask(
     name="next-sentence",
     encode=encode_pair,
     decode=_decode_next_sentence,
-    fields=[Field("text_a", other_names=("text",)), Field("text_b")],
+    fields=[Field("text_a", aliases=("text",)), Field("text_b")],
     check=check_pair,
     predicts_words=True,
 )

@@ -1,6 +1,6 @@
 """Defines the fields of requests, and reads the texts in them.
 
-Field("text_a", other_names=("text",)) and Field("text_b", is_required=False)
+Field("text_a", aliases=("text",)) and Field("text_b", is_required=False)
 """
 
 import dataclasses
@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, TypedDict
 
 # Names of fields that are lists of texts. A name tells it, not a field, because
 # a request to `tag` contains one field as `text` or as the list `words`.
-LIST_NAMES = ("words", "passages")
+LIST_FIELDS = ("words", "passages")
 
 # A request, {name of a field: value}, whose values may be wrong.
 Request: TypeAlias = dict[str, object]
@@ -60,17 +60,17 @@ class Field:
     Attributes:
         name: name of the field.
         is_required: whether a request must contain the field.
-        other_names: other names under which a request may contain it.
+        aliases: other names under which a request may contain it.
     """
 
     name: str
     is_required: bool = True
-    other_names: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """All names under which a request may contain the field."""
-        return [self.name, *self.other_names]
+        return [self.name, *self.aliases]
 
 
 def read_texts(name: str, value: object) -> list[str]:
@@ -78,12 +78,12 @@ def read_texts(name: str, value: object) -> list[str]:
 
     Args:
         name: name under which the request contains the value.
-        value: a text, or a list of texts if `name` is in LIST_NAMES.
+        value: a text, or a list of texts if `name` is in LIST_FIELDS.
 
     Raises:
         ValueError: the value is something else, or is not UTF-8.
     """
-    if name not in LIST_NAMES:
+    if name not in LIST_FIELDS:
         return [_read_text(name, value, "a string")]
     kind = "a list of strings"
     if isinstance(value, list | tuple):

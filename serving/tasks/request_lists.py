@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from serving.tasks.request_fields import LIST_NAMES, Request
+from serving.tasks.request_fields import LIST_FIELDS, Request
 from serving.tasks.text_task import AnyTextTask
 
 
@@ -20,7 +20,7 @@ class RequestList(NamedTuple):
     is_list: bool
 
 
-def expand_lists(task: AnyTextTask, request: Request) -> RequestList:
+def split_request(task: AnyTextTask, request: Request) -> RequestList:
     """Splits a request whose fields contain lists of texts.
 
     A single text beside a list is for all of them.
@@ -30,7 +30,7 @@ def expand_lists(task: AnyTextTask, request: Request) -> RequestList:
     """
     lists = {
         name: texts
-        for name in sorted({*task.text_names} - {*LIST_NAMES})
+        for name in sorted({*task.text_names} - {*LIST_FIELDS})
         if isinstance(texts := request.get(name), list)
     }
     counts = {len(texts) for texts in lists.values()}

@@ -9,7 +9,7 @@ from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import CutReply, pack_input
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask
+from serving.tasks.text_task import EncodedRequest, TextTask
 
 
 class RankedPassage(TypedDict):
@@ -36,7 +36,7 @@ class RerankReply(CutReply):
 
 def _encode_passages(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[None]:
+) -> EncodedRequest[None]:
     max_seq_length = model.max_seq_length
     tokenize = model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
@@ -44,7 +44,7 @@ def _encode_passages(
         pack_input(model, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
-    return Encoded(inputs, None)
+    return EncodedRequest(inputs, None)
 
 
 def _decode_ranking(

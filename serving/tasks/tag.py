@@ -6,11 +6,11 @@ from typing import NamedTuple, NotRequired, TypedDict
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
-from serving.engines import Input, OutputArrays
+from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask
+from serving.tasks.text_task import EncodedRequest, TextTask
 
 
 class EntityReply(TypedDict):
@@ -70,7 +70,7 @@ class _Sentence(NamedTuple):
 
 def _encode_words(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[_Sentence]:
+) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
@@ -84,10 +84,12 @@ def _encode_words(
     ]
     lengths = [len(window.tokens) for window in windows]
     inputs = [
-        Input(window.input_ids[:length], length)
+        PackedInput(window.input_ids[:length], length)
         for window, length in zip(windows, lengths, strict=True)
     ]
-    return Encoded(inputs, _Sentence(request.get("text"), example, windows))
+    return EncodedRequest(
+        inputs, _Sentence(request.get("text"), example, windows)
+    )
 
 
 def _decode_tags(
@@ -160,7 +162,7 @@ TAG = TextTask(
     name="tag",
     encode=_encode_words,
     decode=_decode_tags,
-    fields=[Field("text", other_names=("words",))],
+    fields=[Field("text", aliases=("words",))],
     reads_all=True,
     required_settings=("labels",),
 )

@@ -21,7 +21,7 @@ from serving.tasks.rounding import round_numbers
 from serving.tasks.text_task import (
     AnyTextTask,
     ContextT,
-    Encoded,
+    EncodedRequest,
     Reply,
     TextTask,
 )
@@ -111,10 +111,10 @@ class _TaskSteps(Generic[ContextT]):
 
     def ask(self, requests: Sequence[object]) -> Iterator[list[IndexedReply]]:
         """Yields the replies that each step computed."""
-        encoded: dict[int, Encoded[ContextT]] = {}
+        encoded: dict[int, EncodedRequest[ContextT]] = {}
         for index, request in enumerate(requests):
             result = self._encode_request(request)
-            if isinstance(result, Encoded):
+            if isinstance(result, EncodedRequest):
                 encoded[index] = result
                 yield []
             else:
@@ -123,7 +123,7 @@ class _TaskSteps(Generic[ContextT]):
 
     def _encode_request(
         self, request: object
-    ) -> Encoded[ContextT] | Reply | Failure:
+    ) -> EncodedRequest[ContextT] | Reply | Failure:
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
@@ -134,7 +134,7 @@ class _TaskSteps(Generic[ContextT]):
         return {}
 
     def _ask_encoded(
-        self, encoded: Mapping[int, Encoded[ContextT]]
+        self, encoded: Mapping[int, EncodedRequest[ContextT]]
     ) -> Iterator[list[IndexedReply]]:
         """Yields the replies to requests after each batch.
 
@@ -162,7 +162,7 @@ class _TaskSteps(Generic[ContextT]):
                 yield from self._ask_encoded({index: request})
 
     def _run_batches(
-        self, encoded: Mapping[int, Encoded[ContextT]]
+        self, encoded: Mapping[int, EncodedRequest[ContextT]]
     ) -> Iterator[list[IndexedReply]]:
         """Runs the network, and yields the replies after each batch.
 
@@ -185,7 +185,7 @@ class _TaskSteps(Generic[ContextT]):
             ]
 
     def _decode_reply(
-        self, encoded: Encoded[ContextT], outputs: list[OutputArrays]
+        self, encoded: EncodedRequest[ContextT], outputs: list[OutputArrays]
     ) -> Reply | Failure:
         """Decodes the outputs of the network for a request."""
         try:

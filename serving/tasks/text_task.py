@@ -17,7 +17,7 @@ from typing import (
     TypeVar,
 )
 
-from serving.engines import Input, OutputArrays
+from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.request_fields import (
@@ -40,7 +40,7 @@ ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
 
 
-class Encoded(NamedTuple, Generic[ContextT]):
+class EncodedRequest(NamedTuple, Generic[ContextT]):
     """A request as the network reads it.
 
     Attributes:
@@ -48,16 +48,16 @@ class Encoded(NamedTuple, Generic[ContextT]):
         context: all that `TextTask.decode` needs to know of the request.
     """
 
-    inputs: list[Input]
+    inputs: list[PackedInput]
     context: ContextT
 
 
-class Encode(Protocol[ContextT]):
+class EncodeRequest(Protocol[ContextT]):
     """Encodes a request."""
 
     def __call__(
         self, model: PreparedModel, request: CheckedRequest, /
-    ) -> Encoded[ContextT]:
+    ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
         Args:
@@ -69,7 +69,7 @@ class Encode(Protocol[ContextT]):
         """
 
 
-class Decode(Protocol[ContextT_contra, ReplyT_co]):
+class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
@@ -127,8 +127,8 @@ class TextTask(Generic[ContextT, ReplyT]):
     """
 
     name: str
-    encode: Encode[ContextT]
-    decode: Decode[ContextT, ReplyT]
+    encode: EncodeRequest[ContextT]
+    decode: DecodeReply[ContextT, ReplyT]
     fields: Sequence[Field]
     predicts_words: bool = False
     reads_all: bool = False

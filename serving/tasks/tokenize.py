@@ -7,7 +7,7 @@ from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import check_pair, pack_input, pair_of
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask
+from serving.tasks.text_task import EncodedRequest, TextTask
 
 
 class TokenizeReply(TypedDict):
@@ -23,9 +23,9 @@ class TokenizeReply(TypedDict):
     num_wordpieces: int
 
 
-def _find_wordpieces(
+def _encode_texts(
     model: PreparedModel, request: CheckedRequest
-) -> Encoded[TokenizeReply]:
+) -> EncodedRequest[TokenizeReply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
     ids = pack_input(model, *tokens).ids
     names = model.tokenizer.convert_ids_to_tokens(ids)
@@ -33,10 +33,10 @@ def _find_wordpieces(
         "tokens": names,
         "num_wordpieces": sum(map(len, tokens)),
     }
-    return Encoded([], reply)
+    return EncodedRequest([], reply)
 
 
-def _return_wordpieces(
+def _decode_wordpieces(
     model: PreparedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
@@ -47,10 +47,10 @@ def _return_wordpieces(
 
 TOKENIZE = TextTask(
     name="tokenize",
-    encode=_find_wordpieces,
-    decode=_return_wordpieces,
+    encode=_encode_texts,
+    decode=_decode_wordpieces,
     fields=[
-        Field("text_a", other_names=("text",)),
+        Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),
     ],
     check=check_pair,

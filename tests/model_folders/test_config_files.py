@@ -7,12 +7,12 @@ from model_folders import config_files
 
 def test_weights_of_transformers_are_described_by_config_json(tmp_path):
     (tmp_path / "model.safetensors").touch()
-    names = config_files.list_config_names(tmp_path)
+    names = config_files.list_config_file_names(tmp_path)
     assert names == ("config.json", "bert_config.json")
 
 
 def test_other_weights_are_described_by_bert_config_json(tmp_path):
-    names = config_files.list_config_names(tmp_path / "bert_model.ckpt")
+    names = config_files.list_config_file_names(tmp_path / "bert_model.ckpt")
     assert names == ("bert_config.json", "config.json")
 
 

@@ -17,7 +17,7 @@ from model_folders import kinds
     ],
 )
 def test_a_class_of_transformers_has_a_kind(transformers_class, kind):
-    assert kinds.ARCHITECTURES[transformers_class] == kind
+    assert kinds.CLASS_OF_ARCHITECTURE[transformers_class] == kind
 
 
 @pytest.mark.parametrize("head", [kinds.CLASSIFIER, "ModelOfAUser"])
@@ -38,7 +38,7 @@ def test_the_kind_of_a_model_is_the_name_of_its_class():
 
 
 def test_each_class_has_a_kind():
-    assert {*get_args(kinds.ModelClass)} == {*kinds.KINDS}
+    assert {*get_args(kinds.ModelClass)} == {*kinds.KIND_OF_CLASS}
 
 
 def test_the_class_of_a_model_is_one_of_the_list():

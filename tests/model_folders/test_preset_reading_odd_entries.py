@@ -2,7 +2,7 @@
 
 Other programs write these files too, and users edit them.
 
-model_folders/model_entries.py names the entries of model.json, with their
+model_folders/model_json_types.py names the entries of model.json, with their
 types.
 """
 

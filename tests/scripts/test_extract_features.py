@@ -129,7 +129,7 @@ def batch(extracted):
     tokens = [token["token"] for token in extracted[1]]
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     ids = tokenizer.convert_tokens_to_ids(tokens)
-    pair = engines.Input(ids, tokens.index("[SEP]") + 1)
+    pair = engines.PackedInput(ids, tokens.index("[SEP]") + 1)
     return engines.pad_batch([pair], len(ids))
 
 

@@ -40,7 +40,7 @@ def classifier_and_tagger(tmp_path_factory):
 
 def copy_network(source, target, name):
     """Copies the files of a format from an export to another."""
-    files = [engines.RUNTIMES[name].file]
+    files = [engines.RUNTIME_OF_FORMAT[name].file]
     if name == "saved_model":
         variables = source.glob("variables/*")
         files += [f"variables/{path.name}" for path in variables]
@@ -62,7 +62,9 @@ def test_a_network_of_another_head_is_an_error(
     shutil.copytree(classifier, tmp_path / "model")
     assert serving.load(tmp_path / "model").classify(TEXTS[0])
     copy_network(tagger, tmp_path / "model", name)
-    with pytest.raises(OSError, match=engines.RUNTIMES[name].file) as error:
+    with pytest.raises(
+        OSError, match=engines.RUNTIME_OF_FORMAT[name].file
+    ) as error:
         serving.load(tmp_path / "model")
     assert "\n" not in str(error.value)
 
@@ -80,7 +82,7 @@ def test_other_weights_of_the_same_head_are_an_error(
     assert serving.load(other).classify(TEXTS[0])
     copy_network(other, folder, name)
     # The graph is the same, so the message may name the file of the weights.
-    match = rf"variables|{engines.RUNTIMES[name].file}"
+    match = rf"variables|{engines.RUNTIME_OF_FORMAT[name].file}"
     with pytest.raises(OSError, match=match):
         serving.load(folder)
 

@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from serving.prepared_model import prepare_model, read_tokenizer
+from serving.prepared_model import create_prepared_model, read_tokenizer
 from tests.support.script_runner import SAMPLES
 
 SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
@@ -30,7 +30,7 @@ class RecordingEngine:
 
 def prepare_without_tokenizer(engine, **changes):
     """Returns a model without a tokenizer."""
-    return prepare_model(engine, None, SETTINGS | changes)
+    return create_prepared_model(engine, None, SETTINGS | changes)
 
 
 @pytest.mark.parametrize(

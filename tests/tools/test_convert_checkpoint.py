@@ -13,7 +13,7 @@ import safetensors.numpy
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders import identity, preset_reading
+from model_folders import preset_reading, settings_check
 from tests.support import golden, script_runner
 from tests.support.models import built, tiny_config
 from tests.support.tokenizers import tokenizer_json
@@ -350,7 +350,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(tokens)
-    identity.check_identity(preset, config)
+    settings_check.check_trained_settings(preset, config)
 
 
 def test_a_folder_that_transformers_5_saved_is_converted(converted, tmp_path):

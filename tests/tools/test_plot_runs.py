@@ -43,13 +43,13 @@ def draw_two_runs(tmp_path, monkeypatch, **flags):
     write_run(tmp_path / "a", 1.0)
     write_run(tmp_path / "b", 0.5)
     drawn = []
-    draw_figure = plot_runs.draw_runs
+    draw_figure = plot_runs.create_figure
 
     def recording(*arguments):
         drawn.append(draw_figure(*arguments))
         return drawn[0]
 
-    monkeypatch.setattr(plot_runs, "draw_runs", recording)
+    monkeypatch.setattr(plot_runs, "create_figure", recording)
     runs = f"{tmp_path}/a,the second={tmp_path}/b"
     config = plot_runs.Config(runs=runs, output=f"{tmp_path}/c.svg", **flags)
     plot_runs.main(Parsed(config))

@@ -22,7 +22,7 @@ from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import PathKind
 from model_folders import hub
-from model_folders.model_entries import NetworkOptions
+from model_folders.model_json_types import NetworkOptions
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
 ScheduleName: TypeAlias = Literal["original", "continuous"]

@@ -2,7 +2,7 @@
 
 import functools
 
-from model_folders.model_entries import TrainingSettings
+from model_folders.model_json_types import TrainingSettings
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import NumSteps
 from training.flow.run_plan import RunPlan

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from absl import logging
 
+from command_line.groups import ExportFormat
 from data.arrays import FloatArray, IntArray
 from data.sets.split_names import suffix_of
 from model_folders import kinds
@@ -50,7 +51,7 @@ def evaluate_export(
     """
     scores: Scores = {}
     length = task.config.fine_tuning.max_seq_length
-    for format_name, runtime in engines.RUNTIMES.items():
+    for format_name, runtime in engines.RUNTIME_OF_FORMAT.items():
         if not (splits and (folder / runtime.file).is_file()):
             continue
         engine = _open_engine(folder, format_name, length)
@@ -66,14 +67,14 @@ def evaluate_export(
 
 
 def _open_engine(
-    folder: Path, format_name: engines.EngineName, length: int
+    folder: Path, format_name: ExportFormat, length: int
 ) -> engines.Engine | None:
     """Opens a format of an export, to evaluate inputs of up to `length`.
 
     Returns None, and logs why, if this machine or the format cannot run them.
     """
     try:
-        engine = engines.open_engine(folder, format_name)
+        engine = engines.load_engine(folder, format_name)
     except ValueError as error:
         reason = str(error)
     else:
@@ -148,7 +149,9 @@ def check_export_scores(
         ValueError: a file of the export scores lower than --max_export_loss
             allows.
     """
-    for format_name, split in itertools.product(engines.RUNTIMES, splits):
+    for format_name, split in itertools.product(
+        engines.RUNTIME_OF_FORMAT, splits
+    ):
         metric = f"{task.metrics[0]}{suffix_of(split.name)}"
         expected = model_scores[metric]
         score = export_scores.get(f"{format_name}_{metric}")
@@ -191,7 +194,7 @@ def group_scores(scores: Mapping[str, float]) -> dict[str, Scores]:
             for name, score in scores.items()
             if name.startswith(f"{format_name}_")
         }
-        for format_name in engines.RUNTIMES
+        for format_name in engines.RUNTIME_OF_FORMAT
     }
     return {
         format_name: values for format_name, values in grouped.items() if values

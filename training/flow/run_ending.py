@@ -8,7 +8,7 @@ from absl import logging
 import modeling
 from imports.installation import as_typed
 from model_folders import kinds
-from model_folders.cards import cards, descriptions
+from model_folders.cards import descriptions, model_card
 from model_folders.results import Scores
 from training.loop.trainer import Evaluate, Trainer
 
@@ -49,8 +49,8 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         kinds.model_class_of(trainer.model),
         step=trainer.run_weights.global_step or None,
     )
-    card = cards.Card(
-        kind=cards.WEIGHTS,
+    card = model_card.Card(
+        kind=model_card.WEIGHTS,
         description=description,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,

@@ -11,8 +11,8 @@ from absl import logging
 
 import serving
 from files import atomic
-from model_folders import kinds, new_folders
-from model_folders.cards import cards
+from model_folders import atomic_folders, kinds
+from model_folders.cards import model_card
 from modeling.base_task_model import AnyTaskModel
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import TrainingConfig
@@ -51,7 +51,7 @@ def check_can_export(config: TrainingConfig, model: AnyTaskModel) -> None:
     """
     model_class = kinds.model_class_of(model)
     export_dir = config.export.export_dir
-    if export_dir and model_class not in kinds.KINDS:
+    if export_dir and model_class not in kinds.KIND_OF_CLASS:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {model_class}. Add the class to model_folders/kinds.py and "
@@ -93,7 +93,7 @@ def export_task(
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )
-    with new_folders.new_folder(export_dir) as folder:
+    with atomic_folders.atomic_folder(export_dir) as folder:
         card = serving.export(
             folder, trainer.model, task.head_settings, options
         )
@@ -135,7 +135,7 @@ def _create_export_options(
 
 def _write_scored_card(
     folder: Path,
-    card: cards.Card,
+    card: model_card.Card,
     scores: Mapping[str, float],
     is_best_step: bool,
 ) -> None:
@@ -144,4 +144,4 @@ def _write_scored_card(
         export_scores=export_scores.group_scores(scores),
         is_best_step=is_best_step,
     )
-    atomic.write_text(folder / cards.CARD_FILE, scored_card.text())
+    atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())

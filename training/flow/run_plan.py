@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from model_folders.model_entries import TrainingSettings
+from model_folders.model_json_types import TrainingSettings
 from training.config.training_config import NumSteps
 from training.task import CreateModel
 

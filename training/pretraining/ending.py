@@ -8,7 +8,7 @@ from absl import logging
 
 from model_folders import kinds
 from model_folders.cards import example_calls
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flow import run_ending, run_export

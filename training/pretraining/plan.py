@@ -9,7 +9,7 @@ from typing import Literal
 import modeling
 from data.io import record_datasets
 from data.pretraining import record_files
-from model_folders.model_entries import Fingerprint, TrainingSettings
+from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.flow.run_plan import RunPlan

@@ -6,7 +6,7 @@ from absl import logging
 
 import modeling
 from data.io import record_datasets
-from model_folders import identity
+from model_folders import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flow import run_ending
@@ -80,7 +80,7 @@ def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
         ValueError: the folder states another network, vocabulary or casing.
     """
     if start.preset:
-        identity.check_identity(
+        settings_check.check_trained_settings(
             start.preset,
             start.bert_config,
             start.tokenizer,

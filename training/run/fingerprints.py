@@ -8,9 +8,9 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from model_folders import identity, preset_reading
+from model_folders import preset_reading, settings_check
 from model_folders.formats import kerashub_config, kerashub_weights
-from model_folders.model_entries import Fingerprint, TrainingSettings
+from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.preset_reading import folder_of
 from model_folders.presets import Preset
 from training.config.training_config import TrainingConfig
@@ -74,7 +74,7 @@ def _settings_of_network(preset: Preset) -> dict[str, object]:
     return {
         **{
             name: getattr(bert_config, name, None)
-            for name in identity.ENTRIES_NOT_IN_SHAPES
+            for name in settings_check.ENTRIES_NOT_IN_SHAPES
         },
         **preset.network,
         "labels": preset.labels,

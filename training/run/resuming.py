@@ -11,9 +11,9 @@ from typing import Any
 from command_line import config_values
 from command_line.declared_flags import flags_of
 from command_line.flags import Role
-from model_folders import identity
-from model_folders.model_entries import TrainingSettings
+from model_folders import settings_check
 from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import TrainingSettings
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import TrainingConfig
@@ -65,7 +65,7 @@ def check_resumed(
         may_grow = name in names and flag.properties.get("may_grow")
         if may_grow and _has_grown(saved[name], now[name]):
             names.remove(name)
-    if difference := identity.find_first_difference(saved, now, names):
+    if difference := settings_check.find_first_difference(saved, now, names):
         raise ValueError(
             f"--output_dir={folder} contains a run with {difference.name}="
             f"{difference.saved}; received {difference.now}. Set another "

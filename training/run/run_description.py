@@ -17,12 +17,12 @@ from files.atomic import write_bytes, write_json
 from model_folders import kinds, model_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_entries import (
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
     TrainingSettings,
 )
-from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.tokenizer_files import create_vocab_files
 from training.config.training_config import TrainingConfig
 from training.run.resuming import flag_values_of_roles

@@ -14,13 +14,13 @@ from command_line.path_flags import STATE
 from files import json_files
 from files.atomic import write_json, write_text
 from model_folders import preset_reading
-from model_folders.cards import cards
+from model_folders.cards import model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best
-from model_folders.model_entries import (
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import (
     ModelJson,
     TrainingSettings,
 )
-from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.results import (
     DEV_RESULTS,
     EXPORT_RESULTS,
@@ -251,20 +251,20 @@ class RunFolder:
         Raises:
             OSError: the file cannot be written.
         """
-        path = self.path / cards.CARD_FILE
+        path = self.path / model_card.CARD_FILE
         model = self.path / MODEL_JSON_FILE
         if not model.is_file():
             return  # The folder contains the results of other weights.
-        if path.exists() and not cards.is_own_card(path):
+        if path.exists() and not model_card.is_own_card(path):
             return
         casing = self.tokenizer.do_lower_case if self.tokenizer else None
-        card = cards.Card(
-            kind=cards.RUN,
+        card = model_card.Card(
+            kind=model_card.RUN,
             description=self._fixed_model_json or json_files.read_json(model),
             labels=self.labels,
             do_lower_case=casing,
             results=self.results or {},
-            files=cards.file_sizes(self.path) if is_finished else {},
+            files=model_card.file_sizes(self.path) if is_finished else {},
             export=export,
             table=table,
         )

@@ -7,8 +7,8 @@ from absl import logging
 
 import modeling
 from data.sets.split_names import suffix_of
-from model_folders import identity, kinds, new_folders
-from model_folders.formats.entry_names import printable
+from model_folders import atomic_folders, kinds, settings_check
+from model_folders.formats.weight_names import printable_name
 from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset
 from modeling.checkpoints.restore import LoadReport
@@ -43,7 +43,7 @@ def check_files(start: StartingPoint[TrainingConfig]) -> None:
     }
     for flag, path in outputs.items():
         if path:
-            new_folders.check_folder(path, flag)
+            atomic_folders.check_folder(path, flag)
     check_lengths(
         start.bert_config,
         start.config.model.required_config_file,
@@ -89,7 +89,7 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     settings: dict[str, object] = {**config.network}
     if not trains and "output_mode" in task.settings:
         settings["output_mode"] = task.settings["output_mode"]
-    identity.check_identity(
+    settings_check.check_trained_settings(
         preset,
         task.start.bert_config,
         task.tokenizer,
@@ -153,7 +153,7 @@ def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
         ValueError: the checkpoint lacks the head.
     """
     others = ", ".join(
-        printable(name)
+        printable_name(name)
         for name in report.unused
         if not _KNOWN_NAME.search(name)
     )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import modeling
 from command_line.groups import PRECISIONS
-from model_folders import identity, preset_reading
+from model_folders import preset_reading, settings_check
 from model_folders.bert_config import BertConfig
-from model_folders.model_entries import OutputMode
+from model_folders.model_json_types import OutputMode
 from model_folders.presets import Preset
 from training.config.training_config import TrainingConfig
 from training.start import checks
@@ -98,7 +98,7 @@ def _check_is_of_task(
     """
     config = start.config
     settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check_identity(
+    settings_check.check_trained_settings(
         preset, bert_config, start.tokenizer, settings=settings
     )
     if config.distillation.distill_alpha:

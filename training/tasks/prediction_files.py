@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from data.arrays import FloatArray
 from data.classification import label_decoding
 from data.classification.classification_examples import InputExample, Label
-from serving.batch.formats import answer_writer
-from serving.batch.formats.answer_rows import AnswerRow
+from serving.batch.outputs import output_writer
+from serving.batch.outputs.output_rows import OutputRow
 from training import task
 
 
@@ -32,12 +32,12 @@ def write_table_rows(
     """
     if examples[0].row is not None:
         rows = [
-            AnswerRow(cells)
+            OutputRow(cells)
             for cells in label_decoding.create_prediction_rows(
                 examples, outputs, decoder
             )
         ]
-        answer_writer.write_answers(path, "csv", [rows])
+        output_writer.write_output(path, "csv", [rows])
 
 
 def write_test_predictions(

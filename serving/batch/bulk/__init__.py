@@ -7,6 +7,6 @@ work on the units, in any order, twice, and again after a kill.
 data/jobs/sharded_job.py describes how a job resumes.
 
     job.py: does the units, and resumes
-    answer_settings.py: `AnswerSettings`, what all units of a job know
+    bulk_settings.py: `BulkSettings`, what all units of a job know
     schema.py: finds the columns that all shards have
 """

@@ -23,17 +23,17 @@ from files import lock
 from files.atomic import write_json
 from serving import checksums
 from serving.batch import batch_loop
-from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
-from serving.batch.formats import answer_writer
-from serving.batch.formats.answer_rows import AnswerRow, Schema
+from serving.batch.outputs import output_writer
+from serving.batch.outputs.output_rows import OutputRow, OutputSchema
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1
 
 
 @dataclasses.dataclass(frozen=True)
-class AnswerUnit:
+class BulkUnit:
     """A unit of the job: the ranges to read, and the shard to write.
 
     Attributes:
@@ -46,10 +46,10 @@ class AnswerUnit:
         result_file: path of a JSON file to write when the shard is complete.
     """
 
-    settings: AnswerSettings
+    settings: BulkSettings
     names_files: bool
     taken_names: frozenset[str]
-    schema: Schema
+    schema: OutputSchema
     ranges: list[FileRange]
     shards: list[str]
     result_file: str
@@ -63,12 +63,12 @@ class BulkResult(NamedTuple):
         text: text for the log that names the written files.
     """
 
-    counts: answer_writer.AnswerCounts
+    counts: output_writer.OutputCounts
     text: str
 
 
 def answer_files(
-    settings: AnswerSettings,
+    settings: BulkSettings,
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
@@ -101,7 +101,7 @@ def answer_files(
                 "version": _VERSION,
                 "flags": {**settings.flags(), "num_shards": num_shards},
                 "inputs": create_input_entries(paths),
-                "model": checksums.measure_export(folder, settings.engine),
+                "model": checksums.list_file_checksums(folder, settings.engine),
             },
             ending=_find_ending(output_file),
         )
@@ -121,7 +121,7 @@ def answer_files(
 
 
 def _result_of(manifest: Manifest, text: str) -> BulkResult:
-    counts = answer_writer.AnswerCounts(**manifest["answers"])
+    counts = output_writer.OutputCounts(**manifest["answers"])
     return BulkResult(counts, text)
 
 
@@ -133,11 +133,11 @@ def _find_ending(path: str) -> str:
 
 
 def _create_units(
-    settings: AnswerSettings,
+    settings: BulkSettings,
     paths: Sequence[str],
     output: JobFiles,
     num_shards: int,
-) -> list[AnswerUnit]:
+) -> list[BulkUnit]:
     """Cuts the input into parts, and returns a unit for each."""
     layout = settings.table_layout()
     parts = file_ranges.split_files(paths, layout, num_shards)
@@ -149,7 +149,7 @@ def _create_units(
     taken_names = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(parts))
     return [
-        AnswerUnit(
+        BulkUnit(
             settings=settings,
             names_files=names_files,
             taken_names=taken_names,
@@ -164,7 +164,7 @@ def _create_units(
     ]
 
 
-def write_shard(unit: AnswerUnit) -> None:
+def write_shard(unit: BulkUnit) -> None:
     """Writes a unit's shard, and then its result file.
 
     The result file contains the size and checksum of the shard, the numbers of
@@ -176,10 +176,10 @@ def write_shard(unit: AnswerUnit) -> None:
     """
     settings = unit.settings
     counter = batch_loop.RowCounter(logs=False)
-    rows = _answer_rows(unit, counter)
+    rows = _answer_unit(unit, counter)
     (shard,) = unit.shards
-    path = settings.locate(shard)
-    counts = answer_writer.write_answers(
+    path = settings.absolute_path_of(shard)
+    counts = output_writer.write_output(
         path, settings.output_format, rows, schema=unit.schema
     )
     result: UnitResult = {
@@ -195,12 +195,12 @@ def write_shard(unit: AnswerUnit) -> None:
     }
     # Both models may have answered if the folder changed in between.
     settings.check_folder()
-    write_json(settings.locate(unit.result_file), result)
+    write_json(settings.absolute_path_of(unit.result_file), result)
 
 
-def _answer_rows(
-    unit: AnswerUnit, counter: batch_loop.RowCounter
-) -> Iterator[list[AnswerRow]]:
+def _answer_unit(
+    unit: BulkUnit, counter: batch_loop.RowCounter
+) -> Iterator[list[OutputRow]]:
     """Loads the model, and returns the rows of a unit, which it computes."""
     settings = unit.settings
     model = settings.load()
@@ -212,7 +212,7 @@ def _answer_rows(
         keeps_columns=settings.output_format != "npy",
         taken_names=unit.taken_names,
     )
-    return batch_loop.answer_items(
+    return batch_loop.answer_rows(
         model.prepared,
         model.task(settings.task_name),
         settings.task_flags,

@@ -8,11 +8,11 @@ from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
 from serving.batch import batch_loop
-from serving.batch.bulk.answer_settings import AnswerSettings
-from serving.batch.formats import npy
-from serving.batch.formats.answer_rows import Schema, flatten_answer
-from serving.batch.request_files import Item
-from serving.tasks.request_fields import LIST_NAMES
+from serving.batch.bulk.bulk_settings import BulkSettings
+from serving.batch.outputs import npy
+from serving.batch.outputs.output_rows import OutputSchema, flatten_reply
+from serving.batch.request_files import InputRow
+from serving.tasks.request_fields import LIST_FIELDS
 from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import MASK, Reply
 
@@ -36,22 +36,22 @@ class InputColumns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row after those of earlier rows."""
-        flat = flatten_answer(row)
+        flat = flatten_reply(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
 
-    def compare(self, item: Item) -> None:
+    def drop_unequal_fields(self, input_row: InputRow) -> None:
         """Removes the fields that do not equal their column in a row."""
         self.repeated = {
             name
             for name in self.repeated
-            if item.row.get(name) == item.request.get(name)
+            if input_row.cells.get(name) == input_row.request.get(name)
         }
 
 
 def read_input_columns(
-    settings: AnswerSettings, paths: Sequence[str]
+    settings: BulkSettings, paths: Sequence[str]
 ) -> InputColumns:
     """Reads the files in advance, and returns their columns.
 
@@ -72,20 +72,20 @@ def read_input_columns(
             max_rows = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             max_rows = _FIRST_ROWS
-        items = settings.read_requests([FileRange(path)])
-        for item in itertools.islice(items, max_rows):
-            if item.error:
+        input_rows = settings.read_requests([FileRange(path)])
+        for input_row in itertools.islice(input_rows, max_rows):
+            if input_row.error:
                 continue
             # The file itself describes the columns of Parquet.
             if kind != "parquet":
-                columns.add(item.row)
-            columns.compare(item)
+                columns.add(input_row.cells)
+            columns.drop_unequal_fields(input_row)
     return columns
 
 
 def create_schema(
-    settings: AnswerSettings, columns: InputColumns, names_files: bool
-) -> Schema:
+    settings: BulkSettings, columns: InputColumns, names_files: bool
+) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
@@ -96,7 +96,7 @@ def create_schema(
     Raises:
         ValueError: a field to write does not exist, or is no number.
     """
-    replies = _ask_for_examples(settings)
+    replies = _compute_example_replies(settings)
     if settings.output_format == "npy":
         name = npy.find_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
@@ -106,7 +106,7 @@ def create_schema(
                 f"{name!r} is not always of one shape. Set "
                 "--output_format=jsonl"
             )
-        return Schema({}, name, shapes.pop())
+        return OutputSchema({}, name, shapes.pop())
     kept = {
         name: value
         for reply in replies
@@ -117,10 +117,12 @@ def create_schema(
     error_fields |= {"line": 0, "error": ""}
     added = tables.with_answer({}, kept, columns.taken)
     added |= tables.with_answer({}, error_fields, columns.taken)
-    return Schema(columns.names | {key: key for key in flatten_answer(added)})
+    return OutputSchema(
+        columns.names | {key: key for key in flatten_reply(added)}
+    )
 
 
-def _ask_for_examples(settings: AnswerSettings) -> list[Reply]:
+def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
     """Asks the model about a short and a long text.
 
     Together, their replies have all fields that a reply may have. Returns the
@@ -131,7 +133,7 @@ def _ask_for_examples(settings: AnswerSettings) -> list[Reply]:
     task = loaded.task(settings.task_name)
     requests = [
         {
-            name: [text] if name in LIST_NAMES else text
+            name: [text] if name in LIST_FIELDS else text
             for name in task.field_names
         }
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)

@@ -22,7 +22,7 @@ from serving.exporting.formats.onnx_graph import GraphBuilder
 TensorShape = list[int | str]
 
 
-class Output(NamedTuple):
+class GraphOutput(NamedTuple):
     """An output of the graph.
 
     Attributes:
@@ -34,8 +34,8 @@ class Output(NamedTuple):
     shape: TensorShape
 
 
-# {name of an output: Output}
-Outputs = dict[str, Output]
+# {name of an output: GraphOutput}
+GraphOutputs = dict[str, GraphOutput]
 
 
 class HeadInputs(NamedTuple):
@@ -55,7 +55,7 @@ class HeadInputs(NamedTuple):
 
 def add_head(
     builder: GraphBuilder, model: BaseModel, inputs: HeadInputs
-) -> Outputs:
+) -> GraphOutputs:
     """Adds the head of a model, and returns the outputs of the graph."""
     match model:
         # A BertTokenClassifier is a BertClassifier too.
@@ -74,33 +74,39 @@ def add_head(
     raise TypeError(f"a {type(model).__name__} has no head for ONNX")
 
 
-def _add_no_head(builder: GraphBuilder, inputs: HeadInputs) -> Outputs:
+def _add_no_head(builder: GraphBuilder, inputs: HeadInputs) -> GraphOutputs:
     """Returns the outputs of the encoder, which has no head."""
     shape = inputs.shape
     width = builder.bert_config.hidden_size
     return {
-        "last_hidden_state": Output(inputs.encoded.sequence, [*shape, width]),
-        "pooler_output": Output(inputs.encoded.pooled, [*shape[:1], width]),
+        "last_hidden_state": GraphOutput(
+            inputs.encoded.sequence, [*shape, width]
+        ),
+        "pooler_output": GraphOutput(
+            inputs.encoded.pooled, [*shape[:1], width]
+        ),
     }
 
 
 def _add_pretrainer(
     builder: GraphBuilder, model: BertPretrainer, inputs: HeadInputs
-) -> Outputs:
+) -> GraphOutputs:
     """Adds both heads of a pretrainer, for words at all positions."""
-    words = _add_words(builder, model, inputs.encoded.sequence)
+    words = _add_masked_lm(builder, model, inputs.encoded.sequence)
     follows = builder.dense(inputs.encoded.pooled, model.next_sentence)
     sizes = [*inputs.shape, builder.bert_config.vocab_size]
     return {
-        "logits": Output(words, sizes),
-        "masked_lm_probabilities": Output(builder.add("Softmax", words), sizes),
-        "next_sentence_probabilities": Output(
+        "logits": GraphOutput(words, sizes),
+        "masked_lm_probabilities": GraphOutput(
+            builder.add("Softmax", words), sizes
+        ),
+        "next_sentence_probabilities": GraphOutput(
             builder.add("Softmax", follows), [*inputs.shape[:1], 2]
         ),
     }
 
 
-def _add_words(
+def _add_masked_lm(
     builder: GraphBuilder, model: BertPretrainer, sequence: str
 ) -> str:
     """Adds the logits of all words at all positions."""
@@ -116,56 +122,58 @@ def _add_words(
 
 def _add_span_labeler(
     builder: GraphBuilder, model: BertSpanLabeler, inputs: HeadInputs
-) -> Outputs:
+) -> GraphOutputs:
     """Adds the logits of the start and the end of an answer."""
     logits = builder.dense(inputs.encoded.sequence, model.head)
     return {
-        name: Output(builder.select(logits, index, axis=-1), inputs.shape)
+        name: GraphOutput(builder.select(logits, index, axis=-1), inputs.shape)
         for index, name in enumerate(("start_logits", "end_logits"))
     }
 
 
 def _add_token_classifier(
     builder: GraphBuilder, model: BertTokenClassifier, inputs: HeadInputs
-) -> Outputs:
+) -> GraphOutputs:
     """Adds a head of labels that reads every position."""
     logits = builder.dense(inputs.encoded.sequence, model.head)
     shape = [*inputs.shape, model.num_labels]
-    return _add_labels(builder, Output(logits, shape), inputs.output_kind)
+    return _add_labels(builder, GraphOutput(logits, shape), inputs.output_kind)
 
 
 def _add_classifier(
     builder: GraphBuilder, model: BertClassifier, inputs: HeadInputs
-) -> Outputs:
+) -> GraphOutputs:
     """Adds a head of labels that reads the pooled output."""
     logits = builder.dense(inputs.encoded.pooled, model.head)
     shape = [*inputs.shape[:1], model.num_labels]
-    return _add_labels(builder, Output(logits, shape), inputs.output_kind)
+    return _add_labels(builder, GraphOutput(logits, shape), inputs.output_kind)
 
 
 def _add_multiple_choice(
     builder: GraphBuilder, model: BertMultipleChoice, inputs: HeadInputs
-) -> Outputs:
+) -> GraphOutputs:
     """Adds a head of which the choices are the labels."""
     logits = builder.dense(inputs.encoded.pooled, model.head)
     ids = engines.ONNX_NAME_OF_INPUT["input_ids"]
     choices = builder.add("Shape", ids, start=0, end=2)
     logits = builder.add("Reshape", logits, choices)
     shape = inputs.shape[:2]
-    return _add_labels(builder, Output(logits, shape), inputs.output_kind)
+    return _add_labels(builder, GraphOutput(logits, shape), inputs.output_kind)
 
 
 def _add_labels(
-    builder: GraphBuilder, logits: Output, output_kind: output_kinds.OutputKind
-) -> Outputs:
+    builder: GraphBuilder,
+    logits: GraphOutput,
+    output_kind: output_kinds.OutputKind,
+) -> GraphOutputs:
     """Adds what a head of labels computes from its logits."""
     outputs = {"logits": logits}
     if output_kind == output_kinds.LOGITS:
         return outputs
     if output_kind == output_kinds.REGRESSION:
         values = builder.select(logits.tensor, 0, axis=-1)
-        return outputs | {"values": Output(values, logits.shape[:1])}
+        return outputs | {"values": GraphOutput(values, logits.shape[:1])}
     is_multilabel = output_kind == output_kinds.MULTILABEL
     operation = "Sigmoid" if is_multilabel else "Softmax"
     probabilities = builder.add(operation, logits.tensor)
-    return outputs | {"probabilities": Output(probabilities, logits.shape)}
+    return outputs | {"probabilities": GraphOutput(probabilities, logits.shape)}

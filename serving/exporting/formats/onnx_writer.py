@@ -26,8 +26,8 @@ from serving.exporting.export_options import ExportOptions
 from serving.exporting.formats.onnx_encoder import FeatureNames, add_encoder
 from serving.exporting.formats.onnx_graph import GraphBuilder
 from serving.exporting.formats.onnx_heads import (
+    GraphOutput,
     HeadInputs,
-    Output,
     TensorShape,
     add_head,
 )
@@ -119,7 +119,7 @@ def _create_proto(
     builder: GraphBuilder,
     name: str,
     inputs: Mapping[str, TensorShape],
-    outputs: Mapping[str, Output],
+    outputs: Mapping[str, GraphOutput],
     precision: str,
 ) -> onnx.ModelProto:
     """Returns the contents of a file. Takes the weights from the builder.
@@ -128,7 +128,7 @@ def _create_proto(
         builder: the nodes and weights.
         name: name of the graph.
         inputs: {name of an input: its shape}.
-        outputs: {name of an output: Output}.
+        outputs: {name of an output: GraphOutput}.
         precision: what the metadata of the file record.
     """
     named = [

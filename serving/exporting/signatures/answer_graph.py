@@ -19,7 +19,7 @@ from data.squad.squad_options import (
     to_settings,
 )
 from data.text.token_windows_graph import Windows
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
@@ -41,7 +41,7 @@ _N_BEST_OUTPUTS = (
     "num_answers",
 )
 # Number of questions whose answers are decoded together.
-_QUESTIONS_AT_A_TIME = 64
+_DECODED_BATCH_SIZE = 64
 
 
 def create_answer_signatures(
@@ -144,7 +144,7 @@ class _QuestionAnswerer:
         return batches.call_in_batches(
             functools.partial(self._decode_rows, windows, passages, best),
             tf.size(context),
-            _QUESTIONS_AT_A_TIME,
+            _DECODED_BATCH_SIZE,
         )
 
     def _predict(self, features: Tensors) -> Tensors:

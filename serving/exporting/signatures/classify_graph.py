@@ -12,7 +12,7 @@ import tensorflow as tf
 from data.io.record_datasets import trim_padding
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
-from model_folders.model_entries import HeadSettings, OutputMode
+from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
@@ -244,12 +244,12 @@ class _TextClassifier:
         outputs = self._predict_texts(*texts)
         if self._label_list is None:
             return outputs
-        return outputs | _name_labels(
+        return outputs | _choose_labels(
             outputs["probabilities"], self._label_list, self._mode
         )
 
 
-def _name_labels(
+def _choose_labels(
     probabilities: tf.Tensor,
     label_list: list[str],
     mode: OutputMode,

@@ -7,7 +7,7 @@ import functools
 
 import tensorflow as tf
 
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from modeling.bert import BertModel
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures import batches

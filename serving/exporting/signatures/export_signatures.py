@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from model_folders.formats.huggingface_config import default_labels
 from model_folders.labels import check_labels
-from model_folders.model_entries import HeadSettings
+from model_folders.model_json_types import HeadSettings
 from modeling import dispatch
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel

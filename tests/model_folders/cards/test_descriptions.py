@@ -5,7 +5,7 @@ import re
 
 import modeling
 from model_folders import kinds, preset_reading
-from model_folders.cards import cards, descriptions
+from model_folders.cards import descriptions, model_card
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
@@ -20,11 +20,11 @@ def test_the_card_of_a_run_replaces_only_itself(tmp_path):
     path = tmp_path / "README.md"
     model = {"version": 1, "task": {"name": "BertClassifier"}}
     model["origin"] = {"settings": {}}
-    card = cards.Card(kind=cards.RUN, description=model)
+    card = model_card.Card(kind=model_card.RUN, description=model)
     path.write_text(card.text())
-    assert cards.is_own_card(path)
+    assert model_card.is_own_card(path)
     path.write_text("# My notes\n")
-    assert not cards.is_own_card(path)
+    assert not model_card.is_own_card(path)
 
 
 def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
@@ -33,8 +33,8 @@ def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
     files = {"best": 5, "model.ckpt-7.index": 5}
 
     def card(**settings):
-        return cards.Card(
-            kind=cards.RUN,
+        return model_card.Card(
+            kind=model_card.RUN,
             description=model | {"task": task | settings},
             results={"f1": 0.5},
             files=files,
@@ -69,7 +69,9 @@ def test_command_names_files_but_no_folders(tmp_path):
     description = run_description.create_model_json(
         start, model=None, settings={}
     )
-    card = cards.Card(kind=cards.WEIGHTS, description=description).text()
+    card = model_card.Card(
+        kind=model_card.WEIGHTS, description=description
+    ).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card
@@ -99,7 +101,7 @@ def save_copy(folder, model):
     description = descriptions.create_model_json_of_copy(
         None, kinds.model_class_of(model)
     )
-    card = cards.Card(kind=cards.WEIGHTS, description=description)
+    card = model_card.Card(kind=model_card.WEIGHTS, description=description)
     files = descriptions.create_copy_files(card)
     modeling.save_release(model, folder, files=files)
 

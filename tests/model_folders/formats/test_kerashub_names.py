@@ -2,7 +2,7 @@
 
 from model_folders.bert_config import BertConfig
 from model_folders.formats import kerashub_names
-from model_folders.formats.sizes import encoder_sizes
+from model_folders.formats.shape_checks import encoder_shapes
 
 CONFIG = BertConfig(
     vocab_size=9,
@@ -22,7 +22,7 @@ def test_the_targets_of_an_encoder_are_all_weights_of_a_bert():
     del shapes["bert/pooler/dense/kernel"], shapes["bert/pooler/dense/bias"]
     assert shapes == {
         name: tuple(getattr(CONFIG, entry) for entry in entries)
-        for name, entries in encoder_sizes(CONFIG.num_hidden_layers)
+        for name, entries in encoder_shapes(CONFIG.num_hidden_layers)
     }
 
 
@@ -38,16 +38,16 @@ def test_attention_has_an_axis_of_heads_in_the_file():
     target = kerashub_names.network_targets(CONFIG)[
         f"{ATTENTION}/query_dense/vars/0"
     ]
-    assert target == kerashub_names.Target(
+    assert target == kerashub_names.WeightTarget(
         "bert/encoder/layer_1/attention/self/query/kernel",
-        stored=(8, 4, 2),
+        stored_shape=(8, 4, 2),
         shape=(8, 8),
     )
 
 
 def test_the_weights_of_a_classifier_are_transposed():
     targets = kerashub_names.classifier_targets(CONFIG, 3)
-    assert targets["dense/vars/0"] == kerashub_names.Target(
+    assert targets["dense/vars/0"] == kerashub_names.WeightTarget(
         "output_weights", (8, 3), (3, 8), is_transposed=True
     )
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
+from model_folders.formats.weight_entries import (
+    NEXT_SENTENCE_POOLER,
+    POOLER,
+    WeightEntry,
+)
 from modeling.checkpoints.foreign import ForeignCheckpoint
 from modeling.checkpoints.variable_names import named_variables
 from tests.support.models import SMALL, built
@@ -27,7 +31,7 @@ class ArrayReader:
 
     def open_entries(self, path):
         return {
-            name: Entry(
+            name: WeightEntry(
                 value.shape,
                 value.dtype.name,
                 lambda value=value: value,

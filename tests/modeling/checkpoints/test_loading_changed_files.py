@@ -1,6 +1,6 @@
 """Changed headers, shapes, names and values end in a load or in one line.
 
-model_folders/formats/sizes.py compares shapes with the configuration.
+model_folders/formats/shape_checks.py compares shapes with the configuration.
 """
 
 import json

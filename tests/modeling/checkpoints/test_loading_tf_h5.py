@@ -47,7 +47,7 @@ def assert_near(value, name):
 
 
 def load_recorded(name):
-    head = kinds.ARCHITECTURES[name]
+    head = kinds.CLASS_OF_ARCHITECTURE[name]
     assert preset_reading.read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.formats.entries import Entry
+from model_folders.formats.weight_entries import WeightEntry
 from modeling.checkpoints.restore import restore_variables
 from modeling.checkpoints.variable_names import named_variables
 from tests.support.models import SMALL, built
@@ -31,7 +31,7 @@ def entries(model):
 def restore_model(model, entries, **options):
     """Restores a model from arrays, and returns the report."""
     stored = {
-        name: Entry(value.shape, value.dtype.name, value.copy)
+        name: WeightEntry(value.shape, value.dtype.name, value.copy)
         for name, value in entries.items()
     }
     return restore_variables(model, "model.ckpt", stored, **options)

@@ -2,8 +2,8 @@
 
 modeling/checkpoints/restore.py assigns their values by name.
 model_folders/formats/tf1_weights.py opens the files.
-modeling/checkpoints/checkpoint.py and model_folders/formats/entries.py define
-what all formats have.
+modeling/checkpoints/checkpoint.py and model_folders/formats/weight_entries.py
+define what all formats have.
 """
 
 import resource

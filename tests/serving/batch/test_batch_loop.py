@@ -7,10 +7,10 @@ import signal
 import pytest
 
 from serving.batch import batch_loop
-from serving.batch.request_files import Item
+from serving.batch.request_files import InputRow
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.request_fields import Field
-from serving.tasks.text_task import Encoded, TextTask
+from serving.tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
 
@@ -35,7 +35,7 @@ class Asked:
 
     def _encode(self, model, request):
         self.lengths.append(len(request["text"]))
-        return Encoded([], request["text"])
+        return EncodedRequest([], request["text"])
 
     def _run_all(self, inputs, *_):
         self.batches.append(len(inputs))
@@ -43,15 +43,15 @@ class Asked:
 
     def answer(self, texts, **row_options):
         """Returns the lists of rows for texts."""
-        items = (
-            Item(number, {"text": text}, row={"id": number})
+        input_rows = (
+            InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
         model = create_model(self._run_all)
         options = batch_loop.RowOptions(**row_options)
         return [
-            *batch_loop.answer_items(
-                model, self._task, DEFAULT_TASK_FLAGS, items, options
+            *batch_loop.answer_rows(
+                model, self._task, DEFAULT_TASK_FLAGS, input_rows, options
             )
         ]
 
@@ -101,7 +101,7 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     batch = [
-        Item(number, {"text": text}, row={"id": number, "line": "a"})
+        InputRow(number, {"text": text}, cells={"id": number, "line": "a"})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
 
@@ -111,7 +111,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         return [{key: [] for key in inputs}]
 
     model = create_model(run_all)
-    (rows,) = batch_loop.answer_items(
+    (rows,) = batch_loop.answer_rows(
         model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
     )
     written = [row.cells for row in rows]
@@ -128,13 +128,13 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
     for _ in range(10_000):
         deep = [deep]
     rows = [{"text": "a"}, {"text": "b", "x": deep}]
-    items = (
-        Item(number, {"text": "1.5"}, None, "", row)
+    input_rows = (
+        InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
     model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
-    (rows,) = batch_loop.answer_items(
-        model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, items
+    (rows,) = batch_loop.answer_rows(
+        model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
     )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"

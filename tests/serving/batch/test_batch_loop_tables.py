@@ -18,7 +18,7 @@ import predict as script
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving.batch import batch_loop
-from serving.batch.formats.answer_rows import AnswerRow
+from serving.batch.outputs.output_rows import OutputRow
 from tests.support import script_runner
 from tests.support.tables.csv_files import read_csv
 
@@ -226,12 +226,12 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
     (folder / "kept.jsonl").write_text("earlier")
 
     def fail(*arguments, **options):
-        yield [AnswerRow({"label": "yes"})]
+        yield [OutputRow({"label": "yes"})]
         # Nothing of what was answered is to be seen.
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(batch_loop, "answer_items", fail)
+    monkeypatch.setattr(batch_loop, "answer_rows", fail)
     for name in ("kept.jsonl", "new.csv"):
         with pytest.raises(OSError, match=r"disk is full"):
             predict(input_file="in.csv", output_file=name)

@@ -12,10 +12,12 @@ from serving.tasks.tag import TAG
 
 def read_checked(path, task, *columns):
     """Returns the requests of a file, checked."""
-    items = [*request_files.read_requests(task, [str(path)], columns=columns)]
-    for item in items:
-        task.texts(item.request)
-    return items
+    input_rows = [
+        *request_files.read_requests(task, [str(path)], columns=columns)
+    ]
+    for input_row in input_rows:
+        task.texts(input_row.request)
+    return input_rows
 
 
 PAIR = {"text_a": "b", "text_b": "c"}
@@ -54,8 +56,8 @@ def test_columns_are_the_fields_of_a_request(
     tmp_path, name, text, task, columns, expected
 ):
     (tmp_path / name).write_text(text)
-    (item,) = read_checked(tmp_path / name, task, *columns)
-    assert (item.request, item.error) == (expected, None)
+    (input_row,) = read_checked(tmp_path / name, task, *columns)
+    assert (input_row.request, input_row.error) == (expected, None)
 
 
 @pytest.mark.parametrize("kind", ["columns", "trained_columns"])
@@ -64,8 +66,8 @@ def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
     columns = {kind: names}
-    (item,) = request_files.read_requests(CLASSIFY, paths, **columns)
-    assert item.request == PAIR
+    (input_row,) = request_files.read_requests(CLASSIFY, paths, **columns)
+    assert input_row.request == PAIR
 
 
 @pytest.fixture
@@ -102,8 +104,11 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
 )
 def test_every_row_of_a_table_is_a_request(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    items = read_checked(tmp_path / name, TAG)
-    assert [item.request["text"] for item in items] == ["b c", "d; e"]
+    input_rows = read_checked(tmp_path / name, TAG)
+    assert [input_row.request["text"] for input_row in input_rows] == [
+        "b c",
+        "d; e",
+    ]
 
 
 def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
@@ -111,10 +116,10 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     with pytest.raises(ValueError, match="--nohas_header"):
         read_checked(tmp_path / "a.csv", TAG)
     layout = LayoutOptions(has_header=False).layout(has_header=None)
-    items = request_files.read_requests(
+    input_rows = request_files.read_requests(
         TAG, [str(tmp_path / "a.csv")], layout=layout
     )
-    texts = [item.request["text"] for item in items]
+    texts = [input_row.request["text"] for input_row in input_rows]
     assert texts == ["The boat left", "A ship waits", "The inn"]
     assert len(read_checked(tmp_path / "a.csv", TAG, "1")) == 3
 
@@ -124,7 +129,7 @@ def test_the_columns_of_the_training_tell_a_header(tmp_path):
     paths = [str(tmp_path / "a.csv")]
     with pytest.raises(ValueError, match="--has_header"):
         [*request_files.read_requests(TAG, paths)]
-    (item,) = request_files.read_requests(
+    (input_row,) = request_files.read_requests(
         TAG, paths, trained_columns=["Kommentar"]
     )
-    assert item.request == {"Nr": "a", "text": "b c"}
+    assert input_row.request == {"Nr": "a", "text": "b c"}

@@ -1,6 +1,6 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels.
 
-serving/engines/opening.py finds an export, and loads it into its runtime.
+serving/engines/loading.py finds an export, and loads it into its runtime.
 serving/engines/runtimes.py lists the runtimes. serving/engines/engine.py,
 serving/engines/saved_model.py, serving/engines/litert.py and
 serving/engines/onnx.py run an export.
@@ -49,7 +49,7 @@ REQUESTS = {
 }
 ASKED = [
     pytest.param(name, method, marks=needs(name))
-    for name in engines.RUNTIMES
+    for name in engines.RUNTIME_OF_FORMAT
     for method in REQUESTS
 ]
 
@@ -164,7 +164,7 @@ def test_several_formats_in_a_folder_give_the_same_answers(all_formats):
 def test_the_first_installed_runtime_with_a_file_is_loaded(all_formats):
     folder = all_formats
     assert serving.load(folder).engine.name == INSTALLED[0]
-    for runtime in engines.RUNTIMES.values():
+    for runtime in engines.RUNTIME_OF_FORMAT.values():
         if runtime.file != "saved_model.pb":
             (folder / runtime.file).unlink(missing_ok=True)
     assert serving.load(folder).engine.name == "saved_model"
@@ -200,9 +200,9 @@ def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
 def test_a_damaged_file_is_named(engine, folders, tmp_path):
     shutil.copytree(folders["classifier"], tmp_path / "3")
     for name in SMALL:
-        path = tmp_path / "3" / engines.RUNTIMES[name].file
+        path = tmp_path / "3" / engines.RUNTIME_OF_FORMAT[name].file
         path.write_bytes(b"damaged") if name == engine else path.unlink()
-    file = engines.RUNTIMES[engine].file
+    file = engines.RUNTIME_OF_FORMAT[engine].file
     with pytest.raises(OSError, match=file):
         serving.load(tmp_path)
 

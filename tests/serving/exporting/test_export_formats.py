@@ -56,7 +56,7 @@ def export_classifier(
     """Exports a classifier in a format, and loads it."""
     settings = {"labels": labels, "output_mode": mode}
     serving.export(folder, model, settings, create_options(name, **more))
-    return engines.open_engine(folder)
+    return engines.load_engine(folder)
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel", "regression"])
@@ -118,7 +118,7 @@ def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
     model = create_classifier()
     export_classifier(tmp_path / "whole", model, name)
     engine = export_classifier(tmp_path / "int8", model, name, quantize="int8")
-    file = engines.RUNTIMES[name].file
+    file = engines.RUNTIME_OF_FORMAT[name].file
     sizes = [
         (tmp_path / name / file).stat().st_size for name in ("whole", "int8")
     ]
@@ -180,7 +180,7 @@ def check_graph(tmp_path):
         )
         graph = onnx_writer.create_graph(model)
         onnx.checker.check_model(graph, full_check=True)
-        path = tmp_path / engines.RUNTIMES["onnx"].file
+        path = tmp_path / engines.RUNTIME_OF_FORMAT["onnx"].file
         path.parent.mkdir()
         path.write_bytes(graph.SerializeToString())
         batch = BATCH
@@ -190,7 +190,7 @@ def check_graph(tmp_path):
                 for name, values in batch.items()
             }
         expected = expected_of(model, kind, batch)
-        assert_same(engines.open_engine(tmp_path), batch, expected)
+        assert_same(engines.load_engine(tmp_path), batch, expected)
 
     return check
 
@@ -241,7 +241,7 @@ def test_a_saved_model_of_keras_is_named(tmp_path):
 def test_an_onnx_file_of_another_program_is_named(tmp_path):
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    path = tmp_path / engines.RUNTIMES["onnx"].file
+    path = tmp_path / engines.RUNTIME_OF_FORMAT["onnx"].file
     path.parent.mkdir()
     inputs, outputs = (
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [1])

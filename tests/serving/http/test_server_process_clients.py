@@ -16,8 +16,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http import server_process
+from serving.http.app import ServerApp
 from serving.http.served_model import ServedModel
-from serving.http.server import Server
 from serving.serving_flags import EngineFlags, LimitFlags
 from tests.support import script_runner
 from tests.support.serving.echo_models import EchoEngine, create_echo
@@ -34,7 +34,7 @@ class EndlessModel(ServedModel):
 
 def serve_long_replies(port):
     model = create_echo(EchoEngine(answer_to=lambda _: "a" * 15_000_000))
-    server = Server({"m": model}, limits=LimitFlags(timeout_s=3))
+    server = ServerApp({"m": model}, limits=LimitFlags(timeout_s=3))
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
@@ -49,13 +49,15 @@ def serve_when_allowed(folder, port):
         wait_until((folder / "is_allowed").exists)
 
     engine = EchoEngine(wait, lambda _: engine.batches)
-    server = Server({"m": create_echo(engine)})
+    server = ServerApp({"m": create_echo(engine)})
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
 def serve_before_loading(port):
     model = EndlessModel("", EngineFlags())
-    server_process.serve_until_signal(Server({"m": model}), "127.0.0.1", port)
+    server_process.serve_until_signal(
+        ServerApp({"m": model}), "127.0.0.1", port
+    )
 
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

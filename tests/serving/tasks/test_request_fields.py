@@ -27,4 +27,4 @@ def test_a_surrogate_is_not_utf_8():
 
 
 def test_a_field_may_have_other_names():
-    assert Field("text", other_names=("text_a",)).names == ["text", "text_a"]
+    assert Field("text", aliases=("text_a",)).names == ["text", "text_a"]

@@ -3,23 +3,23 @@
 import pytest
 
 from serving.tasks.classify import CLASSIFY
-from serving.tasks.request_lists import expand_lists
+from serving.tasks.request_lists import split_request
 from serving.tasks.tag import TAG
 
 
 def test_a_request_of_single_texts_is_one_request():
     request = {"text_a": "a", "text_b": "b"}
-    assert expand_lists(CLASSIFY, request) == ([request], False)
+    assert split_request(CLASSIFY, request) == ([request], False)
 
 
 def test_each_text_of_a_list_is_a_request():
-    requests, is_list = expand_lists(CLASSIFY, {"text": ["a", "b"]})
+    requests, is_list = split_request(CLASSIFY, {"text": ["a", "b"]})
     assert requests == [{"text": "a"}, {"text": "b"}]
     assert is_list
 
 
 def test_a_text_beside_a_list_is_for_all_of_it():
-    requests, _ = expand_lists(CLASSIFY, {"text_a": ["a", "b"], "text_b": "c"})
+    requests, _ = split_request(CLASSIFY, {"text_a": ["a", "b"], "text_b": "c"})
     assert requests == [
         {"text_a": "a", "text_b": "c"},
         {"text_a": "b", "text_b": "c"},
@@ -27,14 +27,14 @@ def test_a_text_beside_a_list_is_for_all_of_it():
 
 
 def test_an_empty_list_is_no_request():
-    assert expand_lists(CLASSIFY, {"text": []}) == ([], True)
+    assert split_request(CLASSIFY, {"text": []}) == ([], True)
 
 
 def test_the_words_of_a_text_are_no_list_of_texts():
     request = {"words": ["A", "boat"]}
-    assert expand_lists(TAG, request) == ([request], False)
+    assert split_request(TAG, request) == ([request], False)
 
 
 def test_lists_of_two_lengths_are_refused():
     with pytest.raises(ValueError, match="text_a, text_b must be lists of eq"):
-        expand_lists(CLASSIFY, {"text_a": ["a"], "text_b": ["b", "c"]})
+        split_request(CLASSIFY, {"text_a": ["a"], "text_b": ["b", "c"]})

@@ -90,13 +90,13 @@ def test_predict_ranks_without_tensorflow(exports, load_export):
 
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
-    from serving.http import server
+    from serving.http import app
     from serving.http.served_model import ServedModel
     from serving.serving_flags import EngineFlags, LimitFlags
 
     model = ServedModel(exports["ranker"], EngineFlags())
     model.load()
-    few = server.Server({"m": model}, limits=LimitFlags(max_texts=7))
+    few = app.ServerApp({"m": model}, limits=LimitFlags(max_texts=7))
     few.is_ready = True
 
     body = {"query": ["a", "b"], "passages": PASSAGES}

@@ -14,7 +14,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
 
     def encode(model, request):
         encoded.append(request["text"])
-        return text_task.Encoded([], request["text"])
+        return text_task.EncodedRequest([], request["text"])
 
     def run_all(inputs, *_):
         sizes.append(len(inputs))

@@ -17,7 +17,7 @@ async def post(server: "ASGIApp", path: str, body: object) -> tuple[int, Any]:
     """Returns (status, parsed JSON) of the reply to a client that waits.
 
     Args:
-        server: a `serving.http.server.Server`.
+        server: a `serving.http.app.ServerApp`.
         path: the path of the request.
         body: the body, which is sent as JSON.
     """

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
-from serving.engines import EngineError, Input, OutputArrays
+from serving.engines import EngineError, OutputArrays, PackedInput
 from serving.http.call_queue import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import AnyTextTask, Encoded, Reply, TextTask
+from serving.tasks.text_task import AnyTextTask, EncodedRequest, Reply, TextTask
 from serving.text_model import TextModel
 
 
@@ -31,10 +31,12 @@ class UnprintableError(ValueError):
         raise RuntimeError("no message")
 
 
-def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[str]:
+def _encode(
+    model: PreparedModel, request: CheckedRequest
+) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
-    return Encoded([Input(cast(list[int], [text]), 1)], text)
+    return EncodedRequest([PackedInput(cast(list[int], [text]), 1)], text)
 
 
 def _decode(

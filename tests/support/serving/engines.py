@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line.groups import ExportFormat
 from files.paths import StrPath
 from imports.installation import install_command
 from serving import engines
@@ -16,14 +17,16 @@ from tests.support import fresh_process
 from tests.support.serving.exports import INSTALLED
 
 
-def needs(name: engines.EngineName) -> pytest.MarkDecorator:
+def needs(name: ExportFormat) -> pytest.MarkDecorator:
     """Returns a mark that skips a test if an engine is not installed."""
-    package = engines.RUNTIMES[name].package
+    package = engines.RUNTIME_OF_FORMAT[name].package
     reason = f"needs {install_command(package)}"
     return pytest.mark.skipif(name not in INSTALLED, reason=reason)
 
 
-ENGINES = [pytest.param(name, marks=needs(name)) for name in engines.RUNTIMES]
+ENGINES = [
+    pytest.param(name, marks=needs(name)) for name in engines.RUNTIME_OF_FORMAT
+]
 BLOCK = """
 import sys
 

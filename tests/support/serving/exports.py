@@ -28,7 +28,7 @@ TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
 INSTALLED = [
     name
-    for name, runtime in engines.RUNTIMES.items()
+    for name, runtime in engines.RUNTIME_OF_FORMAT.items()
     if importlib.util.find_spec(runtime.package)
 ]
 SMALL = [name for name in INSTALLED if name != "saved_model"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import modeling
 from model_folders import model_json, preset_reading
-from model_folders.model_entries import TrainingSettings
+from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task

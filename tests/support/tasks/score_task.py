@@ -16,7 +16,7 @@ from serving.tasks.request_fields import Field
 # Returns the number in a text.
 PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
-    lambda model, request: text_task.Encoded([], request["text"]),
+    lambda model, request: text_task.EncodedRequest([], request["text"]),
     lambda model, text, *_: {"score": float(text)},
     [Field("text")],
 )

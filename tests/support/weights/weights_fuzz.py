@@ -204,7 +204,7 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
     from data.text.tokenizer_loading import create_tokenizer
-    from model_folders import identity, preset_reading
+    from model_folders import preset_reading, settings_check
     from tools import export
 
     config = export.Config(
@@ -220,7 +220,7 @@ def _export(folder: Path) -> None:
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
-    identity.check_identity(preset, model.config, tokenizer)
+    settings_check.check_trained_settings(preset, model.config, tokenizer)
     export.create_options(config, preset, model, tokenizer)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from model_folders import new_folders
+from model_folders import atomic_folders
 from tests.support import models
 from tests.support.script_runner import read_results, snapshot
 from tests.support.tasks import toy_task
@@ -26,7 +26,7 @@ class WorseExport(toy_task.ToyTask):
 
 def test_a_worse_export_replaces_nothing(tmp_path):
     export = tmp_path / "export"
-    with new_folders.new_folder(export, {"earlier": "an export"}):
+    with atomic_folders.atomic_folder(export, {"earlier": "an export"}):
         pass
     before = snapshot(export)
     options = toy_task.create_run(

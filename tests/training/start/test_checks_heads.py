@@ -47,7 +47,7 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
 
 @pytest.mark.parametrize(
     ("architecture", "head"),
-    [("BertCrfForTagging", None), *kinds.ARCHITECTURES.items()],
+    [("BertCrfForTagging", None), *kinds.CLASS_OF_ARCHITECTURE.items()],
 )
 def test_the_config_states_the_head(tmp_path, architecture, head):
     write_huggingface_files(tmp_path, {}, architectures=[architecture])
@@ -58,7 +58,7 @@ def architectures_of(*heads):
     """Returns the names in other libraries of the models with these heads."""
     return [
         architecture
-        for architecture, head in kinds.ARCHITECTURES.items()
+        for architecture, head in kinds.CLASS_OF_ARCHITECTURE.items()
         if head in heads
     ]
 

@@ -1,13 +1,13 @@
 """What a command starts from: lengths, flags and the network of its weights.
 
-model_folders/identity.py compares the network with that of the flags.
+model_folders/settings_check.py compares the network with that of the flags.
 """
 
 import json
 
 import pytest
 
-from model_folders import identity, model_json, preset_reading
+from model_folders import model_json, preset_reading, settings_check
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
 from training.start.starting_point import (
@@ -44,7 +44,7 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks the network of a command against that of its weights."""
     config = create_config(folder, **changes)
-    identity.check_identity(
+    settings_check.check_trained_settings(
         read_initial_preset(config),
         tiny_config(),
         None,

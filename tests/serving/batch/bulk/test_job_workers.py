@@ -15,7 +15,7 @@ import pytest
 from data.jobs import workers
 from data.tables.layout_options import LayoutOptions
 from serving import text_model
-from serving.batch.bulk import answer_settings, job
+from serving.batch.bulk import bulk_settings, job
 from serving.serving_flags import TaskFlags
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
@@ -23,8 +23,8 @@ from tests.support.serving.exports import relabel
 
 def settings_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
-    model = text_model.load_once(path, 1, None)
-    return answer_settings.AnswerSettings(
+    model = text_model.load_cached(path, 1, None)
+    return bulk_settings.BulkSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,

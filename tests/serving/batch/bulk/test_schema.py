@@ -3,7 +3,7 @@
 import pytest
 
 from serving.batch.bulk.schema import InputColumns
-from serving.batch.request_files import Item
+from serving.batch.request_files import InputRow
 
 
 @pytest.fixture
@@ -31,12 +31,12 @@ def test_an_answer_may_be_named_neither_as_an_object_nor_as_its_entries(
 
 
 def test_a_field_that_equals_its_column_is_repeated(columns):
-    columns.compare(Item(1, {"text": "a"}, row={"text": "a"}))
+    columns.drop_unequal_fields(InputRow(1, {"text": "a"}, cells={"text": "a"}))
     assert "text" in columns.repeated
 
 
 def test_a_field_that_is_another_column_in_one_row_is_not_repeated(columns):
-    columns.compare(Item(1, {"text": "a"}, row={"text": "a"}))
-    columns.compare(Item(2, {"text": "b"}, row={"text": "c"}))
-    columns.compare(Item(3, {"text": "d"}, row={"text": "d"}))
+    columns.drop_unequal_fields(InputRow(1, {"text": "a"}, cells={"text": "a"}))
+    columns.drop_unequal_fields(InputRow(2, {"text": "b"}, cells={"text": "c"}))
+    columns.drop_unequal_fields(InputRow(3, {"text": "d"}, cells={"text": "d"}))
     assert "text" not in columns.repeated

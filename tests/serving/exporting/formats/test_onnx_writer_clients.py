@@ -114,13 +114,13 @@ def compare_answers(folder, result, kinds):
     for kind in kinds:
         _, theirs, ours = CLASSES[kind]
         tokenizer = CASED_TOKENIZER if kind == "squad" else TOKENIZER
-        engine = engines.open_engine(folder / kind)
+        engine = engines.load_engine(folder / kind)
         differences[kind] = 0.0
         for text, (ids, outputs) in zip(TEXTS, result[kind], strict=False):
             tokens = ["[CLS]", *tokenizer.tokenize(text), "[SEP]"]
             assert ids == tokenizer.convert_tokens_to_ids(tokens), text
             features = engines.pad_batch(
-                [engines.Input(ids, len(ids))], len(ids)
+                [engines.PackedInput(ids, len(ids))], len(ids)
             )
             if kind == "multiple_choice":
                 features = {

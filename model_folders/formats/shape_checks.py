@@ -1,0 +1,143 @@
+"""Compares the sizes in a configuration with the shapes in a checkpoint.
+
+Both are small to read. A model is only created, which may need much memory, if
+they agree.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+from files.paths import StrPath
+from model_folders.bert_config import BertConfig
+from model_folders.formats.weight_names import printable_name, source_name
+
+_NORM_WEIGHTS = {
+    "LayerNorm/gamma": ("hidden_size",),
+    "LayerNorm/beta": ("hidden_size",),
+}
+
+
+def _dense_weights(
+    name: str, inputs: str, outputs: str
+) -> dict[str, tuple[str, ...]]:
+    return {f"{name}/kernel": (inputs, outputs), f"{name}/bias": (outputs,)}
+
+
+# {Google's name without its scope: entries of the configuration that are its
+# shape} of the weights that precede the blocks, and of those of a block.
+_SIZES_OF_EMBEDDING_WEIGHT: Mapping[str, tuple[str, ...]] = {
+    "word_embeddings": ("vocab_size", "hidden_size"),
+    "position_embeddings": ("max_position_embeddings", "hidden_size"),
+    "token_type_embeddings": ("type_vocab_size", "hidden_size"),
+    **_NORM_WEIGHTS,
+}
+_SIZES_OF_BLOCK_WEIGHT: Mapping[str, tuple[str, ...]] = {
+    **_dense_weights("attention/self/query", "hidden_size", "hidden_size"),
+    **_dense_weights("attention/self/key", "hidden_size", "hidden_size"),
+    **_dense_weights("attention/self/value", "hidden_size", "hidden_size"),
+    **_dense_weights("attention/output/dense", "hidden_size", "hidden_size"),
+    **_dense_weights("intermediate/dense", "hidden_size", "intermediate_size"),
+    **_dense_weights("output/dense", "intermediate_size", "hidden_size"),
+    **{
+        f"attention/output/{name}": size for name, size in _NORM_WEIGHTS.items()
+    },
+    **{f"output/{name}": size for name, size in _NORM_WEIGHTS.items()},
+}
+
+
+def encoder_shapes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields (Google's name, entries of the configuration that are its shape).
+
+    Yields the weights that every checkpoint of a BERT contains, in order. The
+    pooler may be missing.
+    """
+    for name, entries in _SIZES_OF_EMBEDDING_WEIGHT.items():
+        yield f"bert/embeddings/{name}", entries
+    for block in range(num_blocks):
+        for name, entries in _SIZES_OF_BLOCK_WEIGHT.items():
+            yield f"bert/encoder/layer_{block}/{name}", entries
+
+
+def check_layers(config: BertConfig, layers: Sequence[int] | None) -> None:
+    """Checks that `layers` lists a block for each block of a model.
+
+    Raises:
+        ValueError: its length is not the number of blocks.
+    """
+    if layers is not None and len(layers) != config.num_hidden_layers:
+        raise ValueError(
+            "`layers` must list one block of the checkpoint for each of the "
+            f"model's {config.num_hidden_layers} blocks. "
+            f"Received: {list(layers)}"
+        )
+
+
+def check_shapes(
+    path: StrPath,
+    shapes: Mapping[str, Sequence[int]],
+    config: BertConfig,
+    *,
+    layers: Sequence[int] | None = None,
+    config_file: str | None = None,
+) -> None:
+    """Checks that a checkpoint contains the encoder of a configuration.
+
+    Args:
+        path: path of the checkpoint, for messages.
+        shapes: {Google's name: shape} of its entries.
+        config: configuration of the model that will load the checkpoint.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from. None = block i starts from the checkpoint's
+            block i.
+        config_file: path of the configuration, for messages.
+
+    Raises:
+        ValueError: a weight is missing, or has another shape. The message names
+            the first. Or the heads do not divide the width.
+    """
+    check_layers(config, layers)
+    where = config_file or "the configuration"
+    if config.hidden_size % config.num_attention_heads:
+        raise ValueError(
+            f"{where} states hidden_size={config.hidden_size}, which must be a "
+            f"multiple of num_attention_heads={config.num_attention_heads}. "
+            f"Correct it for {path}"
+        )
+    for name, entries in encoder_shapes(config.num_hidden_layers):
+        source = source_name(name, layers)
+        shape = [getattr(config, entry) for entry in entries]
+        file_shape = shapes.get(source)
+        if file_shape is not None and list(file_shape) == shape:
+            continue
+        # The entries that a user may have to correct, each once.
+        stated = dict.fromkeys(entries)
+        if file_shape is None and "/layer_" in name:
+            stated = {"num_hidden_layers": None, **stated}
+        sizes = ", ".join(
+            f"{entry}={getattr(config, entry)}" for entry in stated
+        )
+        if file_shape is None:
+            raise ValueError(
+                f"{path} lacks {source} with shape {shape} ({sizes} in "
+                f"{where}). {describe_other_entries(shapes, config)}"
+            )
+        raise ValueError(
+            f"{source} has shape {list(file_shape)} in {path}, but {shape} in "
+            f"the model ({sizes} in {where}). Correct the configuration"
+        )
+
+
+def describe_other_entries(
+    shapes: Mapping[str, Sequence[int]], config: BertConfig
+) -> str:
+    """Returns a sentence that names entries which no BERT contains."""
+    # A configuration may state more blocks than there are names.
+    num_blocks = min(config.num_hidden_layers, len(shapes))
+    expected = {name for name, _ in encoder_shapes(num_blocks)}
+    return describe_entries(name for name in shapes if name not in expected)
+
+
+def describe_entries(names: Iterator[str]) -> str:
+    """Returns a sentence that names some entries of a file, in one line."""
+    first_names = map(printable_name, itertools.islice(names, 5))
+    return f"The file contains {', '.join(first_names) or 'no other entries'}"

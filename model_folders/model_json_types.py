@@ -1,0 +1,246 @@
+"""Names the entries of model.json, with their types.
+
+model_json.py reads and checks the file. The entries are plain dicts, so that
+they can be written as JSON again. Each entry may be missing.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, TypeAlias, TypedDict, cast
+
+from files.paths import StrPath
+
+# What tells a file from others of its name: [name, bytes, a checksum], and of a
+# file of records [name, bytes, three checksums]. It is a list, as JSON has it,
+# because a resumed run compares it with model.json as a whole.
+Fingerprint: TypeAlias = list[str | int]
+# What a classifier's labels are: one for each text, any number, or a number.
+OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
+
+
+class StatedCasing(TypedDict, total=False):
+    """The casing that a file states, and the file.
+
+    Attributes:
+        do_lower_case: whether text is lower-cased, None if that is unknown.
+        file: path of the file.
+    """
+
+    do_lower_case: bool | None
+    file: StrPath
+
+
+class TokenizerIdentity(TypedDict, total=False):
+    """Properties that differ between tokenizers.
+
+    Attributes:
+        do_lower_case: whether text is lower-cased.
+        vocab: checksum of the WordPieces, in order.
+    """
+
+    do_lower_case: bool
+    vocab: str
+
+
+class HeadSettings(TypedDict, total=False):
+    """Settings that decide how the outputs of any head are read.
+
+    A task, an export and `serving.load` pass them on from the training to the
+    answers. A head that needs more has a subclass. So has a task of your own
+    that records more.
+
+    Attributes:
+        name: the class of the model, as in `kinds.KIND_OF_CLASS`.
+        task_name: value of --task_name, such as "cola".
+        output_mode: what a classifier's labels are.
+        problem_type: the same in transformers, a value of
+            `kinds.PROBLEM_TYPE_OF_MODE`.
+        labels: names of the outputs, in order. None if they have no names.
+        num_texts: 1 for single texts, 2 for pairs, None if either may be asked.
+        max_seq_length: length of an input, in WordPieces.
+        doc_stride: WordPieces between the starts of the windows of a text, 0 =
+            no windows.
+        legal_tags: whether the best legal sequence of tags is chosen, or each
+            tag alone.
+        trim_padding: whether the padding of inputs is skipped.
+        load_best: whether a run reports its best step, or its last.
+    """
+
+    name: str | None
+    task_name: str | None
+    output_mode: OutputMode | None
+    problem_type: str | None
+    labels: Sequence[str] | None
+    num_texts: int | None
+    max_seq_length: int
+    doc_stride: int
+    legal_tags: bool
+    trim_padding: bool
+    load_best: bool
+
+
+class ClassifierSettings(HeadSettings, total=False):
+    """Settings of a classifier of texts.
+
+    Attributes:
+        class_weights: {label: its weight in the training loss}.
+        processor: name of the user's class that read the examples.
+    """
+
+    class_weights: Mapping[str, float]
+    processor: str
+
+
+class SpanSettings(HeadSettings, total=False):
+    """Settings of a span labeler: fields of the options in data/squad.
+
+    Attributes:
+        max_query_length: length of a question in a window, in WordPieces.
+        use_char_offsets: whether answers are located by characters, not by
+            words.
+        n_best_size: number of answers among which the best is chosen.
+        max_answer_length: length of an answer, in WordPieces.
+        version_2_with_negative: whether a question may have no answer.
+        null_score_diff_threshold: by how much the score of "no answer" must
+            exceed that of the best answer.
+        verbose_logging: whether answers that cannot be mapped to the passage
+            are logged.
+    """
+
+    max_query_length: int
+    use_char_offsets: bool
+    n_best_size: int
+    max_answer_length: int
+    version_2_with_negative: bool
+    null_score_diff_threshold: float
+    verbose_logging: bool
+
+
+# The default of attributes, which nobody may add to.
+NO_SETTINGS = cast("HeadSettings", MappingProxyType({}))
+
+
+class NetworkOptions(TypedDict):
+    """Options of the network for which bert_config.json contains no entry.
+
+    Attributes:
+        left_to_right: whether a token attends only to the tokens before it.
+        bilstm: whether a head reads the vectors through a bidirectional LSTM.
+    """
+
+    left_to_right: bool
+    bilstm: bool
+
+
+class DevSetRuleEntry(TypedDict):
+    """The `DevSetRule` of a run, as model.json contains it.
+
+    Attributes:
+        rule: version of the rule.
+        dev_fraction: fraction of the rows in the dev set.
+        key: names of what decides about a row.
+        clean_fraction: fraction of the rows that neither the run nor its starts
+            were trained on.
+    """
+
+    rule: int
+    dev_fraction: float
+    key: list[str]
+    clean_fraction: float
+
+
+class RecordedFlags(TypedDict, total=False):
+    """The flags of a run that other commands read. It records more of them.
+
+    Attributes:
+        max_seq_length: length of an input, in WordPieces.
+        num_train_epochs: number of passes over the train set.
+        text_column: column of the text in the user's table.
+        text_b_column: column of the second text, None for single texts.
+        trim_padding: whether the padding of inputs is skipped.
+    """
+
+    max_seq_length: int
+    num_train_epochs: float
+    text_column: str | None
+    text_b_column: str | None
+    trim_padding: bool | None
+
+
+class TrainingSettings(ClassifierSettings, total=False):
+    """Settings that a resume of the run must not change.
+
+    Attributes:
+        flags: the flags that a run compares when it is resumed.
+        data: (name, file, rows, checksum) of each set, as `RecordedSet` names
+            them. In JSON, each is a list.
+        split: the rule of the dev set. recorded_sets.py says why the key is
+            "split".
+        train_records: the files of the records of the train set.
+        input_file: the files of pretraining records to train on.
+        eval_input_file: the files of pretraining records to evaluate.
+        tokenizer: the tokenizer's properties.
+        bert_config: contents of bert_config.json.
+        left_to_right: as in `NetworkOptions`.
+        bilstm: as in `NetworkOptions`.
+        init_checkpoint: the checkpoint of the start.
+        init_checkpoint_network: what interprets the weights of the start.
+        teacher: the checkpoint of the teacher.
+        teacher_network: what interprets the weights of the teacher.
+    """
+
+    flags: RecordedFlags
+    data: Sequence[tuple[str, str, int, int]]
+    split: DevSetRuleEntry
+    train_records: list[Fingerprint]
+    input_file: list[Fingerprint]
+    eval_input_file: list[Fingerprint]
+    tokenizer: TokenizerIdentity
+    bert_config: Mapping[str, object]
+    left_to_right: bool
+    bilstm: bool
+    init_checkpoint: list[Fingerprint] | None
+    init_checkpoint_network: Mapping[str, object]
+    teacher: list[Fingerprint] | None
+    teacher_network: Mapping[str, object]
+
+
+class Provenance(TypedDict, total=False):
+    """Where weights are from: the run that trained them.
+
+    Attributes:
+        script: file name of the script.
+        command: {flag that the user set: value}, without folders.
+        settings: the settings of the run.
+        versions: {package: version}.
+        weights: the model of the hub, hf://OWNER/NAME@REVISION, that was
+            copied.
+        step: training step at which the weights were saved.
+    """
+
+    script: str
+    command: Mapping[str, object]
+    settings: TrainingSettings
+    versions: Mapping[str, str]
+    weights: str
+    step: int
+
+
+class ModelJson(TypedDict, total=False):
+    """Contents of model.json.
+
+    Attributes:
+        version: version of the format.
+        task: settings of the head.
+        origin: where the weights are from.
+        files: names of the files in the folder that the run wrote.
+        checksums: {file of an export's network: its checksum}.
+        best_step: step of the best weights of the run.
+    """
+
+    version: int
+    task: HeadSettings
+    origin: Provenance
+    files: list[str]
+    checksums: Mapping[str, str]
+    best_step: int | None

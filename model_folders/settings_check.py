@@ -1,0 +1,151 @@
+"""Compares a model's settings with the settings that it was trained with.
+
+This module imports neither Keras nor TensorFlow.
+"""
+
+import dataclasses
+import os
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from model_folders import model_json
+from model_folders.bert_config import BertConfig
+from model_folders.presets import NETWORK_OPTIONS, Preset
+from model_folders.tokenizer_files import Tokenizer
+
+# Entries of bert_config.json that inference does not use.
+_ENTRIES_UNUSED_IN_INFERENCE = {
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+    "unused",
+}
+# Entries of bert_config.json that the shapes of the weights do not determine.
+ENTRIES_NOT_IN_SHAPES = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+
+
+def check_trained_settings(
+    preset: Preset,
+    bert_config: BertConfig,
+    tokenizer: Tokenizer | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    trains: bool = False,
+) -> None:
+    """Checks that a model is used with the settings it was trained with.
+
+    Args:
+        preset: Preset of the weights.
+        bert_config: configuration of the network that loads the weights.
+        tokenizer: FullTokenizer of the texts, or None.
+        settings: other settings to compare, such as the options in NETWORK, as
+            {setting: value}. Settings that the folder does not state are
+            not compared.
+        trains: whether the model will be trained. Then its sizes may differ
+            from the folder's, because a student may contain fewer blocks.
+
+    Raises:
+        ValueError: a setting differs. The message names the setting.
+    """
+    now = {
+        **(settings or {}),
+        "bert_config": _select_compared_entries(bert_config.to_dict(), trains),
+    }
+    if tokenizer:
+        now["tokenizer"] = tokenizer.identity
+    saved = _find_stated_settings(preset, trains)
+    if "bert_config" in saved:
+        try:
+            saved["bert_config"] = _select_compared_entries(
+                saved["bert_config"], trains
+            )
+        except ValueError as error:
+            file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+            raise ValueError(f"{file}: `bert_config`: {error}") from error
+    if tokenizer and preset.vocab_file:
+        tokenizer.check_same_vocab(preset.vocab_file, preset.source)
+    difference = find_first_difference(saved, now, saved.keys() & now.keys())
+    if difference:
+        raise ValueError(
+            f"{preset.source} was trained with {difference.name}="
+            f"{difference.saved}; received {difference.now}. Use the value "
+            "that it was trained with"
+        )
+
+
+def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
+    """Returns {setting: value} of what the folder states about its model."""
+    saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
+    if mode := preset.head_settings.get("output_mode"):
+        saved["output_mode"] = mode
+    if trains:
+        # --bilstm belongs to the head, which starts with new weights.
+        # Without a record, any network may be trained.
+        for name in (
+            NETWORK_OPTIONS if not preset.recorded_settings else ("bilstm",)
+        ):
+            del saved[name]
+    if preset.do_lower_case is not None:
+        saved["tokenizer"] = {
+            "do_lower_case": preset.do_lower_case,
+            **saved.get("tokenizer", {}),
+        }
+    if "bert_config" not in saved and (config := preset.load_config()):
+        saved["bert_config"] = config.to_dict()
+    return saved
+
+
+def _select_compared_entries(
+    bert_config: Mapping[str, object], trains: bool
+) -> dict[str, object]:
+    """Returns the entries of a bert_config.json that must not differ."""
+    values = dataclasses.asdict(BertConfig.from_dict(bert_config))
+    names = (
+        ENTRIES_NOT_IN_SHAPES
+        if trains
+        else values.keys() - _ENTRIES_UNUSED_IN_INFERENCE
+    )
+    return {name: values[name] for name in names}
+
+
+class SettingDifference(NamedTuple):
+    """A setting that differs from the recorded one.
+
+    Attributes:
+        name: name of the setting, dotted if it is an entry in a dict.
+        saved: the recorded value.
+        now: the value of this command.
+    """
+
+    name: str
+    saved: object
+    now: object
+
+
+def find_first_difference(
+    saved: Mapping[str, object],
+    now: Mapping[str, object],
+    names: Collection[str],
+) -> SettingDifference | None:
+    """Returns the first difference, or None.
+
+    Args:
+        saved: recorded settings.
+        now: settings of this command.
+        names: names of the settings to compare. The names of entries in a dict
+            are dotted, such as `bert_config.hidden_size`. Of the entry
+            `tokenizer`, only what both sides state is compared.
+    """
+    for name in sorted(names):
+        before = saved.get(name)
+        value = now.get(name)
+        if isinstance(before, dict) and isinstance(value, dict):
+            inner = before.keys() | value.keys()
+            if name == "tokenizer":
+                inner = before.keys() & value.keys()
+            difference = find_first_difference(before, value, inner)
+            if difference:
+                return difference._replace(name=f"{name}.{difference.name}")
+        elif before != value:
+            return SettingDifference(name, before, value)
+    return None

@@ -1,0 +1,52 @@
+"""Defines the rows of answers, which the file of each format writes."""
+
+import enum
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class RowStatus(enum.Enum):
+    """What became of a request."""
+
+    ANSWERED = enum.auto()
+    FAILED = enum.auto()
+    # Its texts are empty, so it has no answer.
+    EMPTY = enum.auto()
+
+
+class OutputRow(NamedTuple):
+    """A row to write.
+
+    Attributes:
+        cells: {column: value}: the columns of the input that are kept, and the
+            fields of the answer, or `line` and `error` if the request failed.
+        status: what became of the request.
+    """
+
+    cells: dict[str, object]
+    status: RowStatus = RowStatus.ANSWERED
+
+
+class OutputSchema(NamedTuple):
+    """What all files that contain the answers to one input have in common.
+
+    Attributes:
+        columns: {key of a cell: its name in the header} of CSV.
+        field: field that an array stores.
+        shape: shape of its values.
+    """
+
+    columns: Mapping[str, str]
+    field: str = ""
+    shape: tuple[int, ...] = ()
+
+
+def flatten_reply(answer: Mapping[str, object]) -> dict[str, object]:
+    """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
+    row: dict[str, object] = {}
+    for name, value in answer.items():
+        if isinstance(value, dict) and name != "id":
+            row |= {f"{name}.{key}": inner for key, inner in value.items()}
+        else:
+            row[name] = value
+    return row

@@ -1,0 +1,149 @@
+"""Model cards show the names in a user's data exactly as they are.
+
+model_folders/cards/example_calls.py writes the calls in them.
+"""
+
+import ast
+import itertools
+import re
+
+import pytest
+
+from model_folders.cards import model_card
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<b>",
+    "a|b",
+    "`code`",
+    "``",
+    "*bold*",
+    "**",
+    "_under_",
+    "snake_case",
+    "[a](b)",
+    "![a](b)",
+    "~~gone~~",
+    "&lt;",
+    "R&D",
+    "back\\slash",
+    "ends\\",
+    "# heading",
+    "<!-- gone -->",
+    "$x$",
+    "{{ card }}",
+    "{% if %}",
+    " spaced ",
+    "'\"",
+    "---",
+]
+RATES = ("precision", "recall", "f1", "support")
+
+
+def create_card(kind, **values):
+    """Returns a card that shows the nasty names wherever a name can be."""
+    data = [["train", name, 5, 1] for name in NASTY]
+    origin = {
+        "script": "run_classifier.py",
+        "weights": "<script>",
+        "settings": {"data": data},
+        "versions": {"python": "3.12"},
+        "command": {"label_column": "```\n```\n<script>"},
+    }
+    results = {f"{name}_{rate}": 0.5 for name in NASTY for rate in RATES}
+    names = [name.replace("/", "") for name in NASTY]
+    return model_card.Card(
+        kind=kind,
+        description={"task": {"name": "BertClassifier"}, "origin": origin},
+        labels=NASTY,
+        results=results,
+        files={f"dev_predictions {name}": 1 for name in names},
+        **values,
+    )
+
+
+def parse_markdown(text):
+    """Returns the tokens of Markdown, with those inside lines."""
+    markdown_it = pytest.importorskip("markdown_it")
+    parser = markdown_it.MarkdownIt("commonmark").enable(
+        ["table", "strikethrough"]
+    )
+    blocks = parser.parse(text)
+    inner = [token for block in blocks for token in block.children or ()]
+    return blocks, inner
+
+
+@pytest.mark.parametrize(
+    "kind", [model_card.EXPORT, model_card.RUN, model_card.WEIGHTS]
+)
+def test_nasty_names_are_shown_as_they_are(kind):
+    text = create_card(kind, export="<b>|`", table="`a|b`").text()
+    blocks, inner = parse_markdown(text)
+    # The mark of a run's card is the only HTML.
+    html = [block.content for block in blocks if block.type == "html_block"]
+    assert len(html) == (kind == model_card.RUN)
+    allowed = {"text", "code_inline", "softbreak", "text_special"}
+    assert {token.type for token in inner} <= allowed
+    codes = [token.content for token in inner if token.type == "code_inline"]
+    lines = [
+        "".join(token.content for token in block.children or ())
+        for block in blocks
+        if block.type == "inline"
+    ]
+    for name in NASTY:
+        assert name in codes
+        # A cell has no space at its ends.
+        assert lines.count(name.strip()) >= 2, name
+        file = f"dev_predictions {name.replace('/', '')}"
+        assert file.rstrip() in [code.rstrip() for code in codes]
+    (title,) = [
+        block.content for block in blocks if block.content.startswith("A class")
+    ]
+    assert len(re.findall("trained on", title)) == len(NASTY)
+
+
+@pytest.mark.parametrize("kind", [model_card.EXPORT, model_card.RUN])
+def test_tables_keep_their_columns_and_fences_their_blocks(kind):
+    blocks, _ = parse_markdown(create_card(kind, export="FOLDER_model").text())
+    heads = [block for block in blocks if block.type == "thead_open"]
+    # Scores, labels, files and data.
+    assert len(heads) == 4
+    fences = [block for block in blocks if block.type == "fence"]
+    assert [fence.info for fence in fences] == ["bash", "python", "bash"]
+    assert "<script>" in fences[-1].content
+    headings = [
+        after.content
+        for block, after in itertools.pairwise(blocks)
+        if block.type == "heading_open"
+    ]
+    assert headings[1:] == [
+        "Results",
+        "Use",
+        "Files",
+        "Model",
+        "Training",
+        "License",
+    ]
+
+
+def test_the_metadata_of_the_hub_contains_no_name_of_the_user():
+    yaml = pytest.importorskip("yaml")
+    card = create_card(model_card.HUGGINGFACE).text()
+    _, metadata, _ = card.split("---\n", 2)
+    assert yaml.safe_load(metadata) == {
+        "library_name": "transformers",
+        "pipeline_tag": "text-classification",
+        "tags": ["bert"],
+    }
+
+
+@pytest.mark.parametrize("folder", ['a"b', "a\\b", "a'b", "a\nb", "ä"])
+def test_the_code_names_any_folder(folder):
+    text = create_card(model_card.RUN, export=folder).text()
+    (code,) = re.findall("```python\n(.*?)\n```", text, re.DOTALL)
+    strings = [
+        node.value
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.Constant)
+    ]
+    assert folder in strings

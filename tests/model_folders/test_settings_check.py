@@ -1,0 +1,41 @@
+"""Settings of a model that differ from those it was trained with."""
+
+import json
+
+import pytest
+
+from model_folders import preset_reading, settings_check
+from tests.support.models import tiny_config
+
+
+def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
+    origin = {"settings": {"bert_config": {"hidden_size": 4}}}
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps({"version": 1, "origin": origin}))
+    with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
+        settings_check.check_trained_settings(
+            preset_reading.read_preset(tmp_path), tiny_config()
+        )
+
+
+def test_the_first_difference_has_a_dotted_name():
+    saved = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
+    now = {"labels": ["a"], "bert_config": {"hidden_size": 8}}
+    difference = settings_check.find_first_difference(saved, now, saved.keys())
+    assert difference == ("bert_config.hidden_size", 4, 8)
+
+
+def test_equal_settings_have_no_difference():
+    settings = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
+    assert (
+        settings_check.find_first_difference(settings, settings, settings)
+        is None
+    )
+
+
+def test_of_a_tokenizer_only_what_both_state_is_compared():
+    saved = {"tokenizer": {"do_lower_case": True, "vocab": "c0"}}
+    now = {"tokenizer": {"do_lower_case": True}}
+    assert (
+        settings_check.find_first_difference(saved, now, ["tokenizer"]) is None
+    )

@@ -1,0 +1,49 @@
+"""How long a client of serve.py waits, and what it is told then."""
+
+import asyncio
+import threading
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.app import ServerApp
+from serving.serving_flags import LimitFlags
+from tests.support.serving import asgi
+from tests.support.serving.echo_models import (
+    TASK,
+    EchoEngine,
+    load_echo,
+    submit,
+)
+
+
+@pytest.mark.parametrize(
+    "texts, advice",
+    [
+        (["a"], "the server is busy; try again later"),
+        (["a"] * 40, "send less text"),
+        (["a" * 5000], "send less text"),
+    ],
+)
+def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
+    async def main():
+        may_run = threading.Event()
+        engine = EchoEngine(may_run.wait)
+        model = load_echo(engine)
+        first = submit(model, TASK, "first")
+        await asyncio.sleep(0)
+        server = ServerApp({"m": model}, limits=LimitFlags(timeout_s=0.05))
+        server.is_ready = True
+
+        body = {"text": texts}
+        status, reply = await asgi.post(server, "/api/models/m/task", body)
+        assert status == 504
+        assert advice in reply["error"]
+        may_run.set()
+        await first
+        await submit(model, TASK, "last")
+        return engine.batches
+
+    # Nobody waits for the request's answer anymore.
+    assert asyncio.run(main()) == [["first"], ["last"]]
