@@ -7,7 +7,7 @@
         --squad_file=dev-v1.1.json
 
 A contestant is one way to do the work of a row, in this project or in another
-library. The contestants take turns (race.py), so that slow minutes of the
+library. The contestants take turns (timing.py), so that slow minutes of the
 machine affect all of them. The table of a row shows the median of the repeats.
 Close other programs first. If the processor only emulates bfloat16, pass
 --rows='*_float32,*_int8'.
@@ -79,7 +79,7 @@ from absl import app, flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import race
+from benchmarks import timing
 from benchmarks.rows import ROWS, Row
 
 FLAGS = flags.FLAGS
@@ -109,7 +109,7 @@ def define_flags(values: flags.FlagValues = FLAGS) -> None:
     )
     flags.DEFINE_string(
         "bert_config_file",
-        str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
+        str(timing.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
         "bert_config.json for the rows pretrain and inference.",
         values,
     )
@@ -128,7 +128,7 @@ def define_flags(values: flags.FlagValues = FLAGS) -> None:
 
 def create_specs(
     row: Row, precision: str, missing: Container[str]
-) -> Iterator[tuple[str, race.Spec]]:
+) -> Iterator[tuple[str, timing.Spec]]:
     """Yields (name, spec) of the contestants of a row, but the `missing`."""
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     spec["num_texts"] = FLAGS.num_texts
@@ -139,22 +139,22 @@ def create_specs(
             continue
         for variant in variants.get(precision, ()):
             # A Spec has more entries than each benchmark sets.
-            yield name, cast("race.Spec", spec | {"variant": variant})
+            yield name, cast("timing.Spec", spec | {"variant": variant})
 
 
 def start_contestant(
-    name: str, spec: race.Spec, folder: str, stack: contextlib.ExitStack
-) -> race.Contestant | None:
+    name: str, spec: timing.Spec, folder: str, stack: contextlib.ExitStack
+) -> timing.Contestant | None:
     """Starts a contestant. If it fails, prints why, and returns None."""
     try:
-        return race.Contestant(name, spec, folder, stack)
+        return timing.Contestant(name, spec, folder, stack)
     except RuntimeError as error:
         print(f"{name} {spec['variant']} FAILED:\n{error}", file=sys.stderr)
         return None
 
 
 def time_row(
-    row: Row, contestants: Sequence[race.Contestant]
+    row: Row, contestants: Sequence[timing.Contestant]
 ) -> Iterator[dict[str, str]]:
     """Times the contestants of a row. Yields one result for each contestant."""
     for _ in range(FLAGS.repeats or row.repeats):

@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from command_line import parsing
+from command_line import flag_parsing
 from command_line.flags import flag
 from imports.installation import install_command
 
@@ -184,7 +184,7 @@ def _describe_unknown(
     name = f"--{names[0].lstrip('-').partition('=')[0]}"
     all_names = {
         *beam_names,
-        *(f"--{own_name}" for own_name in parsing.defined_names()),
+        *(f"--{own_name}" for own_name in flag_parsing.defined_names()),
     }
     # Names with a few wrong letters. A lower cutoff suggests other flags.
     similar = difflib.get_close_matches(

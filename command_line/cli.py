@@ -17,8 +17,8 @@ from command_line import (
     arguments,
     beam_flags,
     config_values,
+    flag_parsing,
     flags,
-    parsing,
     tensorflow_logs,
     user_errors,
 )
@@ -83,9 +83,9 @@ def run(
             are not flags. Otherwise such arguments are errors.
     """
     script = sys.modules[main.__module__]
-    script_name = parsing.script_name()
-    required = parsing.define_flags(config, script_name)
-    parsing.define_flags(_CommonConfig, script_name)
+    script_name = flag_parsing.script_name()
+    required = flag_parsing.define_flags(config, script_name)
+    flag_parsing.define_flags(_CommonConfig, script_name)
     _install_handlers()
     is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
@@ -168,7 +168,7 @@ def _run_guarded(
     """
     path_flags: list[PathFlag] = []
     try:
-        parsed = parsing.parse_flags(config, rest)
+        parsed = flag_parsing.parse_flags(config, rest)
         prepared = parsed.config.prepare(parsed.set_by_user)
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)

@@ -24,8 +24,8 @@ The way of a flag, from its declaration to its use:
 1. Here, a field of a Config or of a group declares it.
 2. declared_flags.py reads the fields of a Config and of its groups, which the
    command line does not show, and returns a `Flag` for each.
-3. parsing.py defines the flags with absl, arguments.py parses the command
-   line, and parsing.py reads the values.
+3. flag_parsing.py defines the flags with absl, arguments.py parses the command
+   line, and flag_parsing.py reads the values.
 4. config_values.py creates the Config from the values.
 5. cli.py passes the Config to the `main` of the script, as `Parsed`.
 """

@@ -2,7 +2,7 @@
 
 from absl import flags as absl_flags
 
-from command_line import parsing
+from command_line import flag_parsing
 from imports import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
@@ -59,7 +59,7 @@ def print_help(purpose: str, is_full: bool) -> None:
         is_full: whether to print all flags, in the order of the alphabet.
     """
     print(installation.as_typed(purpose))
-    script_name = parsing.script_name()
+    script_name = flag_parsing.script_name()
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name)
     if is_full or len(own) <= _MAX_SHOWN_FLAGS:
         page = absl_flags.FLAGS.module_help(script_name)

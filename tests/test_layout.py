@@ -293,7 +293,7 @@ def test_only_the_command_line_uses_absl_flags():
         "arguments.py",
         "cli.py",
         "help_pages.py",
-        "parsing.py",
+        "flag_parsing.py",
     ]
 
 

@@ -8,13 +8,13 @@ import subprocess
 import sys
 import time
 
-from benchmarks import race
+from benchmarks import timing
 from data.text.tokenization import FullTokenizer
 
 PACKAGES = ["tensorflow"]
 
 
-def records(spec: race.Spec) -> race.Work:
+def records(spec: timing.Spec) -> timing.Work:
     """Creates pretraining records from five passes over the corpus."""
     command = [sys.executable, "create_pretraining_data.py", "--dupe_factor=5"]
     command += [f"--input_file={spec['corpus']}"]
@@ -27,10 +27,10 @@ def records(spec: race.Spec) -> race.Work:
         num_instances = int(output.split()[0].replace(",", ""))
         return {"instances/s": num_instances / (time.perf_counter() - started)}
 
-    return race.Work(repeat, 0)
+    return timing.Work(repeat, 0)
 
 
-def words(spec: race.Spec) -> race.Work:
+def words(spec: timing.Spec) -> timing.Work:
     """Tokenizes the corpus with FullTokenizer, or with TokenizerLayer.
 
     The variant "TokenizerLayer N" passes N texts to each call of the layer.
@@ -38,7 +38,7 @@ def words(spec: race.Spec) -> race.Work:
     batch_size = spec["variant"].partition(" ")[2]
     if batch_size:
         return _words_in_batches(spec, int(batch_size))
-    lines, num_mb = race.read_corpus(spec)
+    lines, num_mb = timing.read_corpus(spec)
 
     def repeat(_: int) -> None:
         # Create a new tokenizer for each repeat, because a tokenizer caches the
@@ -47,15 +47,15 @@ def words(spec: race.Spec) -> race.Work:
         for line in lines:
             tokenizer.tokenize(line)
 
-    return race.Work(repeat, num_mb)
+    return timing.Work(repeat, num_mb)
 
 
-def _words_in_batches(spec: race.Spec, batch_size: int) -> race.Work:
+def _words_in_batches(spec: timing.Spec, batch_size: int) -> timing.Work:
     """Tokenizes a part of the corpus with TokenizerLayer."""
     # Import late, for the reason at the top of this module.
     import tensorflow as tf
 
-    lines, num_mb = race.read_corpus(spec, limit=8192)
+    lines, num_mb = timing.read_corpus(spec, limit=8192)
     dataset = tf.data.Dataset.from_tensor_slices(lines)
     batches = list(dataset.batch(batch_size))
     layer = FullTokenizer(spec["vocab_file"]).layer
@@ -70,4 +70,4 @@ def _words_in_batches(spec: race.Spec, batch_size: int) -> race.Work:
             tokenize(texts)
         return {"MB/s of CPU": num_mb / (time.process_time() - begun)}
 
-    return race.Work(repeat, num_mb)
+    return timing.Work(repeat, num_mb)

@@ -19,8 +19,8 @@ import modeling
 import run_classifier
 import run_pretraining
 import serving
-from benchmarks import race, tickets
-from command_line import parsing
+from benchmarks import tickets, timing
+from command_line import flag_parsing
 from command_line.flags import Parsed
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
@@ -67,7 +67,7 @@ class OpenedMrpc(NamedTuple):
 
 
 def parse(
-    script: types.ModuleType, spec: race.Spec, command: str
+    script: types.ModuleType, spec: timing.Spec, command: str
 ) -> Parsed[Any]:
     """Parses a command line of a script. Returns its flags, a Parsed.
 
@@ -77,10 +77,10 @@ def parse(
             braces in `command`.
         command: flags of the script.
     """
-    parsing.define_flags(script.Config, script.__name__)
+    flag_parsing.define_flags(script.Config, script.__name__)
     command += " --output_dir={folder} --mixed_precision={precision}"
     flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
-    return parsing.parse_flags(script.Config)
+    return flag_parsing.parse_flags(script.Config)
 
 
 def training(
@@ -88,7 +88,7 @@ def training(
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
     create_model: Callable[..., AnyTaskModel],
     loss: AnyLoss,
-) -> race.Work:
+) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
     `start` is the StartingPoint of a script.
@@ -112,10 +112,10 @@ def training(
         for _ in range(num_steps):
             train_step(batches)
 
-    return race.Work(repeat, start.config.batch_size)
+    return timing.Work(repeat, start.config.batch_size)
 
 
-def pretrain(spec: race.Spec) -> race.Work:
+def pretrain(spec: timing.Spec) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
@@ -124,8 +124,8 @@ def pretrain(spec: race.Spec) -> race.Work:
     )
     start = read_start(parse(run_pretraining, spec, command))
     vocab_size = start.bert_config.vocab_size
-    instances = race.random_inputs(spec, vocab_size, num_batches=16)
-    positions = race.masked_positions(spec)
+    instances = timing.random_inputs(spec, vocab_size, num_batches=16)
+    positions = timing.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
     instances |= {
         "masked_lm_positions": np.tile(positions, (len(ids), 1)),
@@ -142,10 +142,10 @@ def pretrain(spec: race.Spec) -> race.Work:
     )
 
 
-def inference(spec: race.Spec) -> race.Work:
+def inference(spec: timing.Spec) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     bert_config = modeling.load_config(spec["bert_config_file"])
-    inputs = race.random_inputs(spec, bert_config.vocab_size)
+    inputs = timing.random_inputs(spec, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = spec["variant"]
     if variant in engines.RUNTIMES:
@@ -170,11 +170,11 @@ def inference(spec: race.Spec) -> race.Work:
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
-    return race.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, spec["batch_size"])
 
 
 def load_engine(
-    spec: race.Spec, name: engines.EngineName
+    spec: timing.Spec, name: engines.EngineName
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
@@ -183,11 +183,11 @@ def load_engine(
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
-    engine = engines.open_engine(Path(path), name, race.NUM_THREADS)
+    engine = engines.open_engine(Path(path), name, timing.NUM_THREADS)
     return engine.run
 
 
-def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
+def open_mrpc(spec: timing.Spec, command: str) -> OpenedMrpc:
     """Writes MRPC's records. `command` is more flags of run_classifier.py."""
     command += (
         " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
@@ -203,7 +203,7 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     return OpenedMrpc(start, task, run_folder, splits)
 
 
-def mrpc(spec: race.Spec) -> race.Work:
+def mrpc(spec: timing.Spec) -> timing.Work:
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
@@ -220,7 +220,7 @@ def mrpc(spec: race.Spec) -> race.Work:
     return training(start, dataset, task.create_model, task.loss)
 
 
-def export_task(spec: race.Spec) -> race.Work:
+def export_task(spec: timing.Spec) -> timing.Work:
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     # With --do_train, the model may have random weights.
     command = (
@@ -247,11 +247,11 @@ def export_task(spec: race.Spec) -> race.Work:
         run_export.export_task(task, trainer, splits, scores, export_dir)
         return {"CPU seconds": time.process_time() - begun}
 
-    return race.Work(repeat, 1)
+    return timing.Work(repeat, 1)
 
 
 def export(
-    spec: race.Spec, source: str | Path, kind: ModelKey = "classifier"
+    spec: timing.Spec, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
@@ -291,37 +291,37 @@ def export(
     return path
 
 
-def load(spec: race.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
+def load(spec: timing.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
     is_saved = spec["variant"] == "saved_model"
     return serving.load(
-        path, num_threads=None if is_saved else race.NUM_THREADS
+        path, num_threads=None if is_saved else timing.NUM_THREADS
     )
 
 
-def classify(spec: race.Spec) -> race.Work:
+def classify(spec: timing.Spec) -> timing.Work:
     """Classifies texts with `serving.load`, as users do."""
-    return race.on_mrpc(spec, load(spec).classify)
+    return timing.on_mrpc(spec, load(spec).classify)
 
 
-def answer(spec: race.Spec) -> race.Work:
+def answer(spec: timing.Spec) -> timing.Work:
     """Finds the 20 best answers to each of 200 questions."""
     loaded = load(spec, "span")
-    pairs = race.first_pairs(spec)
+    pairs = timing.first_pairs(spec)
     questions, contexts = map(list, zip(*pairs, strict=True))
-    return race.Work(
+    return timing.Work(
         lambda _: loaded.answer(questions, contexts, n_best=20), len(pairs)
     )
 
 
-def embed(spec: race.Spec) -> race.Work:
+def embed(spec: timing.Spec) -> timing.Work:
     """Computes embedding vectors of sentences."""
-    return race.on_mrpc(spec, load(spec, "encoder").embed)
+    return timing.on_mrpc(spec, load(spec, "encoder").embed)
 
 
-def predict(spec: race.Spec) -> race.Work:
+def predict(spec: timing.Spec) -> timing.Work:
     """Runs predict.py from its start to its first answer.
 
     The model is a random classifier of MiniLM's size.
@@ -332,10 +332,10 @@ def predict(spec: race.Spec) -> race.Work:
     def repeat(_: int) -> None:
         subprocess.run(command, check=True, capture_output=True)
 
-    return race.Work(repeat, 1)
+    return timing.Work(repeat, 1)
 
 
-def bulk(spec: race.Spec) -> race.Work:
+def bulk(spec: timing.Spec) -> timing.Work:
     """Runs predict.py on a file of tickets, or on several in processes.
 
     The model is a random classifier of MiniLM's size.

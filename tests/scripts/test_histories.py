@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from model_folders.checkpoint_folders import checkpoint_steps
-from tests.support import events, script_runner
+from tests.support import script_runner, tensorboard_events
 from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume
 from training.run import history
@@ -75,7 +75,7 @@ def test_a_history_shows_when_a_value_was_reached(undisturbed):
     assert rates[1] == 0.0
     assert rates[2] == pytest.approx(1e-3 / 2)
     assert rates[8] == pytest.approx(1e-3 / 8)
-    evaluated = events.check_evaluations(undisturbed)
+    evaluated = tensorboard_events.check_evaluations(undisturbed)
     assert {*evaluated} == {2, 4, 6, 8}
     assert "masked_lm_accuracy" in evaluated[8]
 

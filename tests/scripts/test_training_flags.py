@@ -8,7 +8,7 @@ import pytest
 from files.json_files import read_json
 from model_folders import preset_reading
 from model_folders.checkpoint_folders import checkpoint_steps
-from tests.support import events, script_runner
+from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import (
     check_refusals,
@@ -72,7 +72,7 @@ def runs(flags, tiny, tmp_path_factory):
 
 
 def test_summaries_name_losses_rates_and_memory(runs):
-    curves = events.scalars(runs["plain"][0])
+    curves = tensorboard_events.scalars(runs["plain"][0])
     names = {
         "masked_lm_loss",
         "next_sentence_loss",
@@ -154,7 +154,8 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_other_precisions_train_to_much_the_same_loss(runs, name):
     plain, other = (
-        events.scalars(runs[run][0])["loss"] for run in ("plain", name)
+        tensorboard_events.scalars(runs[run][0])["loss"]
+        for run in ("plain", name)
     )
     # After one step from the same start.
     assert other[2] == pytest.approx(plain[2], abs=0.5)
@@ -170,7 +171,8 @@ def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
 
 def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
     plain, frozen = (
-        events.scalars(runs[name][0]) for name in ("plain", "frozen")
+        tensorboard_events.scalars(runs[name][0])
+        for name in ("plain", "frozen")
     )
     assert "next_sentence_loss" not in frozen
     results = (runs["frozen"][0] / "eval_results.txt").read_text()
@@ -192,7 +194,8 @@ def test_evaluation_while_training_keeps_the_best(runs):
     kept = [path.name for path in (folder / "best").glob("*.index")]
     assert kept == [f"model.ckpt-{best_step}.index"]
     metrics_by_step = {
-        entry["step"]: entry["metrics"] for entry in events.evaluations(folder)
+        entry["step"]: entry["metrics"]
+        for entry in tensorboard_events.evaluations(folder)
     }
     assert {*metrics_by_step} == {2, 4}
     assert metrics_by_step[best_step]["loss"] == min(

@@ -63,7 +63,7 @@ def _project_modules() -> list[str]:
 
 
 # Only import these modules: TensorFlow must not start threads in the process
-# that is forked. Import frozen last, because it freezes earlier imports.
+# that is forked. Import gc_freeze last, because it freezes earlier imports.
 PRELOADED = [
     "tensorflow",
     "keras",
@@ -75,7 +75,7 @@ PRELOADED = [
     "encodings.utf_8_sig",
     *_project_modules(),
     "tests.support.script_runner",
-    "tests.support.frozen",
+    "tests.support.gc_freeze",
 ]
 PROCESSES.set_forkserver_preload(PRELOADED)
 # Starting a process also polls all other processes. If two threads poll at the

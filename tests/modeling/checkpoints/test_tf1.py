@@ -34,7 +34,7 @@ from modeling.checkpoints.names import original_name
 from modeling.checkpoints.tf1 import write_checkpoint
 from tests.support import golden
 from tests.support.checkpoints import assert_same_bits, listed, values
-from tests.support.kinds import assert_close
+from tests.support.model_cases import assert_close
 from tests.support.models import SMALL, built
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")

@@ -17,7 +17,7 @@ import pytest
 from data.arrays import FloatArray
 from files.json_files import JsonObject
 from model_folders.checkpoint_folders import checkpoint_steps
-from tests.support import events, script_runner
+from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.fresh_process import Done
 from tests.support.script_runner import Flags, read_results
@@ -59,7 +59,7 @@ def run_task_test(
     last_step = checkpoint_steps(run)[-1]
     progress = f"Training step {last_step} of {last_step}  epoch "
     assert progress in done.stderr
-    assert last_step in events.check_evaluations(run)
+    assert last_step in tensorboard_events.check_evaluations(run)
     run_commands(done, run.parent)
     return done
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.two_weights import Pair, Sum
+from tests.support.two_weight_model import Pair, Sum
 from training.loop.batch_gradients import (
     BatchGradients,
     Gradients,

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from model_folders.checkpoint_folders import checkpoint_steps
-from tests.support import events, script_runner
+from tests.support import script_runner, tensorboard_events
 from tests.support.golden import ROOT
 from tests.support.models import NO_DROPOUT, write_config
 from tests.support.tasks import task_files
@@ -50,7 +50,7 @@ def stop_after_some_steps(run, output_dir):
 
 def recorded_losses(output_dir):
     """Returns the first losses, by step, as TensorBoard would show them."""
-    losses = events.scalars(output_dir).get("loss", {})
+    losses = tensorboard_events.scalars(output_dir).get("loss", {})
     return {step: losses[step] for step in losses if step <= NUM_STEPS}
 
 

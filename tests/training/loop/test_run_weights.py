@@ -4,7 +4,7 @@ import pytest
 
 from files.atomic import write_json
 from model_folders import model_json
-from tests.support.two_weights import Pair, create_config, create_trainer
+from tests.support.two_weight_model import Pair, create_config, create_trainer
 from training.loop.run_weights import RunWeights
 from training.run.run_folder import RunFolder
 from training.start.starting_point import StartingPoint
