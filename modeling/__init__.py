@@ -101,7 +101,7 @@ What users call:
 from typing import TYPE_CHECKING, Any
 
 from imports import lazy, registration
-from imports.version import read_version
+from imports.installation import read_version
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`

@@ -1,6 +1,6 @@
 """pip installs every script, and all that scripts need.
 
-imports/version.py reads the version.
+imports/installation.py reads the version.
 """
 
 import json

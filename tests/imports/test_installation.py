@@ -1,8 +1,14 @@
-"""Commands that install what is missing."""
+"""The version, and the commands that install what is missing."""
 
 import pytest
 
 from imports import installation
+from tests.support.golden import ROOT
+
+
+def test_a_checkout_has_the_version_of_its_file():
+    version = (ROOT / "VERSION").read_text("utf-8").strip()
+    assert installation.read_version() == version
 
 
 @pytest.mark.parametrize(
@@ -14,7 +20,7 @@ from imports import installation
         (None, "requirements.txt"),
     ],
 )
-def test_a_checkout_installs_the_file_of_a_part(package, file):
+def test_a_checkout_installs_the_file_of_an_extra(package, file):
     command = installation.install_command(package)
     assert command == f"pip install -r {file}"
 
