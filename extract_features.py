@@ -260,7 +260,9 @@ def write_vectors(
     )
     num_lines = 0
     with atomic_open(config.output_file) as file:
-        for features, outputs in predictor.predict(batches, label="Extracting"):
+        for features, outputs in predictor.predict(
+            batches, description="Extracting"
+        ):
             blocks = outputs["all_encoder_layers"]
             for row_index, length in enumerate(features["input_mask"].sum(1)):
                 ids = features["input_ids"][row_index, :length].tolist()
@@ -276,7 +278,7 @@ def write_vectors(
     return num_lines
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")

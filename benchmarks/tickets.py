@@ -26,7 +26,7 @@ NUM_WARMUP_TEXTS = 32
 SECONDS_PER_SAMPLE = 0.2
 
 
-def create_texts(spec: timing.Spec, num_texts: int) -> list[str]:
+def create_texts(spec: timing.WorkSpec, num_texts: int) -> list[str]:
     """Returns texts of 3 to 300 words, half of them with less than 30.
 
     The words follow one another as in MRPC's sentences. The seed is fixed.
@@ -115,7 +115,9 @@ class CreateCommand(Protocol):
         """
 
 
-def on_tickets(spec: timing.Spec, create_command: CreateCommand) -> timing.Work:
+def on_tickets(
+    spec: timing.WorkSpec, create_command: CreateCommand
+) -> timing.Work:
     """Returns a Work that lets a script answer the tickets.
 
     Args:

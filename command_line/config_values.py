@@ -63,7 +63,7 @@ def required_value(value: ValueT | None) -> ValueT:
     return value
 
 
-def values_of(config: Config) -> dict[str, Any]:
+def flag_values_of(config: Config) -> dict[str, Any]:
     """Returns {name: value} of all flags, whatever group they are in."""
     values = {}
     for field in dataclasses.fields(config):
@@ -112,7 +112,7 @@ def convert_paths(
         function: function from the value of a flag to the new value.
         *names: names of flags. Those that are not set stay so.
     """
-    values = values_of(config)
+    values = flag_values_of(config)
     converted = {name: function(values[name]) for name in names if values[name]}
     return replace_values(config, **converted)
 
@@ -155,7 +155,7 @@ def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
 
     `set_by_user` are the names of the flags that the user set.
     """
-    values = values_of(config)
+    values = flag_values_of(config)
     defaults = {
         flag.name
         for flag in flags_of(config, *Role)
@@ -164,9 +164,9 @@ def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
     return defaults - set_by_user
 
 
-def path_flags(config: Config) -> list[PathFlag]:
+def list_path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
-    values = values_of(config)
+    values = flag_values_of(config)
     flags_with_paths = []
     for flag in flags_of(config):
         kind = flag.kind

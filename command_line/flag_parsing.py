@@ -9,7 +9,7 @@ from absl import flags as absl_flags
 
 from command_line.config_values import create_config
 from command_line.declared_flags import Flag, flags_of
-from command_line.flags import Config, ConfigT, Parsed
+from command_line.flags import Config, ConfigT, ParsedCommand
 from command_line.path_flags import expand_home
 from imports import installation
 
@@ -71,7 +71,7 @@ def define_flags(config: type[Config], module: str) -> list[str]:
 
 def parse_flags(
     config: type[ConfigT], arguments: Sequence[str] = ()
-) -> Parsed[ConfigT]:
+) -> ParsedCommand[ConfigT]:
     """Returns the flags of the parsed command line.
 
     Args:
@@ -87,7 +87,7 @@ def parse_flags(
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
-    return Parsed(
+    return ParsedCommand(
         create_config(config, **values),
         command,
         arguments,

@@ -27,7 +27,7 @@ The way of a flag, from its declaration to its use:
 3. flag_parsing.py defines the flags with absl, arguments.py parses the command
    line, and flag_parsing.py reads the values.
 4. config_values.py creates the Config from the values.
-5. cli.py passes the Config to the `main` of the script, as `Parsed`.
+5. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
 """
 
 import collections
@@ -124,7 +124,7 @@ def flag(
         role: the Role, None for a flag that trains no model.
         **properties: other properties, see `FlagProperties`.
     """
-    metadata = {_FLAG: Declaration(help, role, properties)}
+    metadata = {_FLAG: FlagDeclaration(help, role, properties)}
     # As `dataclasses.field` does, the function says that it returns a value.
     if default is ...:
         return cast(ValueT, dataclasses.field(metadata=metadata))
@@ -204,7 +204,7 @@ def group(
             script, or of the script itself. They get the value of that flag.
         **changes: {name of a flag: result of `like`}.
     """
-    declared = Group(
+    declared = FlagGroup(
         group_class, frozenset(without), frozenset(shared), changes
     )
     # As for a flag, the type is that of the value.
@@ -289,7 +289,7 @@ ConfigT = TypeVar("ConfigT", bound=Config)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parsed(Generic[ConfigT]):
+class ParsedCommand(Generic[ConfigT]):
     """The flags of a command, and which of them the user set.
 
     Attributes:
@@ -311,7 +311,7 @@ class Parsed(Generic[ConfigT]):
         return frozenset(self.command)
 
 
-class Declaration(NamedTuple):
+class FlagDeclaration(NamedTuple):
     """A flag as `flag` declares it, in the metadata of its field.
 
     Attributes:
@@ -326,7 +326,7 @@ class Declaration(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
+class FlagGroup:
     """A group of flags in a Config, as `group` declares it.
 
     Attributes:
@@ -362,13 +362,13 @@ def is_flag(field: dataclasses.Field[Any]) -> bool:
     return _FLAG in field.metadata
 
 
-def declaration_of(field: dataclasses.Field[Any]) -> Declaration:
+def declaration_of(field: dataclasses.Field[Any]) -> FlagDeclaration:
     """Returns the declaration of a field that is a flag."""
-    declared: Declaration = field.metadata[_FLAG]
+    declared: FlagDeclaration = field.metadata[_FLAG]
     return declared
 
 
-def group_of(field: dataclasses.Field[Any]) -> Group | None:
+def group_of(field: dataclasses.Field[Any]) -> FlagGroup | None:
     """Returns the group that a field of a Config is, None for other fields."""
-    declared: Group | None = field.metadata.get(_GROUP)
+    declared: FlagGroup | None = field.metadata.get(_GROUP)
     return declared

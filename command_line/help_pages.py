@@ -58,12 +58,12 @@ def print_help(purpose: str, is_full: bool) -> None:
         purpose: docstring of the script.
         is_full: whether to print all flags, in the order of the alphabet.
     """
-    print(installation.as_typed(purpose))
+    print(installation.with_command_names(purpose))
     script_name = flag_parsing.script_name()
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name)
     if is_full or len(own) <= _MAX_SHOWN_FLAGS:
         page = absl_flags.FLAGS.module_help(script_name)
-        print(installation.as_typed(page))
+        print(installation.with_command_names(page))
         return
     listed = {
         flag.name: flag for flag in own if section_of(flag.name) != "more"
@@ -71,5 +71,7 @@ def print_help(purpose: str, is_full: bool) -> None:
     for title, names in HELP_SECTIONS.items():
         for flag in (listed[name] for name in names if name in listed):
             absl_flags.FLAGS.register_key_flag_for_module(title, flag)
-        print(installation.as_typed(absl_flags.FLAGS.module_help(title)))
+        print(
+            installation.with_command_names(absl_flags.FLAGS.module_help(title))
+        )
     print(f"--helpfull also lists {len(own) - len(listed)} other flags.")

@@ -16,7 +16,7 @@ from pathlib import Path
 DISTRIBUTION = "bert-for-keras"
 ROOT = Path(__file__).resolve().parents[1]
 # {optional package: the extra that installs it}.
-PART_OF_PACKAGE = {
+EXTRA_OF_PACKAGE = {
     "ai_edge_litert": "predict",
     "apache_beam": "beam",
     "dask": "beam",
@@ -42,7 +42,7 @@ def install_command(package: str | None) -> str:
         package: name of the package, as it is imported. For a package that no
             extra installs, the command installs all that the scripts need.
     """
-    extra = PART_OF_PACKAGE.get((package or "").partition(".")[0])
+    extra = EXTRA_OF_PACKAGE.get((package or "").partition(".")[0])
     file = f"requirements/{extra}.txt" if extra else "requirements.txt"
     if (ROOT / file).is_file():
         return f"pip install -r {file}"
@@ -64,7 +64,7 @@ def read_version() -> str:
     return metadata.version(DISTRIBUTION)
 
 
-def as_typed(text: str) -> str:
+def with_command_names(text: str) -> str:
     """Returns a text with the names of scripts as the user types them.
 
     An installed command, such as bert-serve, is named for `python serve.py`. A

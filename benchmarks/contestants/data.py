@@ -14,7 +14,7 @@ from data.text.tokenization import FullTokenizer
 PACKAGES = ["tensorflow"]
 
 
-def records(spec: timing.Spec) -> timing.Work:
+def records(spec: timing.WorkSpec) -> timing.Work:
     """Creates pretraining records from five passes over the corpus."""
     command = [sys.executable, "create_pretraining_data.py", "--dupe_factor=5"]
     command += [f"--input_file={spec['corpus']}"]
@@ -22,15 +22,17 @@ def records(spec: timing.Spec) -> timing.Work:
     command += [f"--output_file={spec['folder']}/out", *spec["variant"].split()]
 
     def repeat(_: int) -> dict[str, float]:
-        started = time.perf_counter()
+        begin_time = time.perf_counter()
         output = subprocess.check_output(command, text=True)
         num_instances = int(output.split()[0].replace(",", ""))
-        return {"instances/s": num_instances / (time.perf_counter() - started)}
+        return {
+            "instances/s": num_instances / (time.perf_counter() - begin_time)
+        }
 
     return timing.Work(repeat, 0)
 
 
-def words(spec: timing.Spec) -> timing.Work:
+def words(spec: timing.WorkSpec) -> timing.Work:
     """Tokenizes the corpus with FullTokenizer, or with TokenizerLayer.
 
     The variant "TokenizerLayer N" passes N texts to each call of the layer.
@@ -50,7 +52,7 @@ def words(spec: timing.Spec) -> timing.Work:
     return timing.Work(repeat, num_mb)
 
 
-def _words_in_batches(spec: timing.Spec, batch_size: int) -> timing.Work:
+def _words_in_batches(spec: timing.WorkSpec, batch_size: int) -> timing.Work:
     """Tokenizes a part of the corpus with TokenizerLayer."""
     # Import late, for the reason at the top of this module.
     import tensorflow as tf
@@ -65,9 +67,9 @@ def _words_in_batches(spec: timing.Spec, batch_size: int) -> timing.Work:
     )
 
     def repeat(_: int) -> dict[str, float]:
-        begun = time.process_time()
+        begin_time = time.process_time()
         for texts in batches:
             tokenize(texts)
-        return {"MB/s of CPU": num_mb / (time.process_time() - begun)}
+        return {"MB/s of CPU": num_mb / (time.process_time() - begin_time)}
 
     return timing.Work(repeat, num_mb)

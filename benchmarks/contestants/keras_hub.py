@@ -11,7 +11,7 @@ PACKAGES = ["keras-hub", "keras", "tensorflow"]
 
 
 def create_backbone(
-    spec: timing.Spec,
+    spec: timing.WorkSpec,
 ) -> tuple[keras.Model, dict[str, np.ndarray]]:
     """Returns a BertBackbone with random weights, and a batch for it."""
     config = timing.read_config(spec)
@@ -30,7 +30,7 @@ def create_backbone(
     return backbone, inputs
 
 
-def pretrain(spec: timing.Spec) -> timing.Work:
+def pretrain(spec: timing.WorkSpec) -> timing.Work:
     """Trains the masked LM. KerasHub has no next sentence prediction."""
     if spec["precision"] == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
@@ -53,7 +53,7 @@ def pretrain(spec: timing.Spec) -> timing.Work:
     return timing.Work(repeat, len(labels))
 
 
-def inference(spec: timing.Spec) -> timing.Work:
+def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     if spec["variant"]:
         keras.config.set_dtype_policy(spec["variant"])

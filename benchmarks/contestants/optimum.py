@@ -12,7 +12,7 @@ from benchmarks import tickets, timing
 PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
 
 
-def export(spec: timing.Spec) -> tuple[str, str]:
+def export(spec: timing.WorkSpec) -> tuple[str, str]:
     """Exports MiniLM with a random head, and returns (folder, file name)."""
     folder = os.path.join(spec["folder"], "onnx")
     source = spec["minilm_dir"]
@@ -36,7 +36,7 @@ def export(spec: timing.Spec) -> tuple[str, str]:
     return folder, "model_quantized.onnx"
 
 
-def classify(spec: timing.Spec) -> timing.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts. Each batch is padded to its longest text."""
     folder, name = export(spec)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
@@ -54,7 +54,7 @@ def classify(spec: timing.Spec) -> timing.Work:
     return timing.on_mrpc(spec, classify_batch)
 
 
-def bulk(spec: timing.Spec) -> timing.Work:
+def bulk(spec: timing.WorkSpec) -> timing.Work:
     """Runs a script that classifies the texts of a file in batches."""
     model = os.path.join(*export(spec))
     command = [sys.executable, "-m", "benchmarks.classify_csv", "optimum"]

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import tensorflow as tf
-from absl import flags
+from absl import flags as absl_flags
 
 import modeling
 import run_classifier
@@ -21,7 +21,7 @@ import run_pretraining
 import serving
 from benchmarks import tickets, timing
 from command_line import flag_parsing
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import ClassifierSettings, SpanSettings
@@ -66,10 +66,10 @@ class OpenedMrpc(NamedTuple):
     splits: dict[str, Split[Any, Any]]
 
 
-def parse(
-    script: types.ModuleType, spec: timing.Spec, command: str
-) -> Parsed[Any]:
-    """Parses a command line of a script. Returns its flags, a Parsed.
+def parse_flags(
+    script: types.ModuleType, spec: timing.WorkSpec, command: str
+) -> ParsedCommand[Any]:
+    """Parses a command line of a script.
 
     Args:
         script: the script's module.
@@ -79,7 +79,7 @@ def parse(
     """
     flag_parsing.define_flags(script.Config, script.__name__)
     command += " --output_dir={folder} --mixed_precision={precision}"
-    flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
+    absl_flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
     return flag_parsing.parse_flags(script.Config)
 
 
@@ -115,14 +115,14 @@ def training(
     return timing.Work(repeat, start.config.batch_size)
 
 
-def pretrain(spec: timing.Spec) -> timing.Work:
+def pretrain(spec: timing.WorkSpec) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = read_start(parse(run_pretraining, spec, command))
+    start = read_start(parse_flags(run_pretraining, spec, command))
     vocab_size = start.bert_config.vocab_size
     instances = timing.random_inputs(spec, vocab_size, num_batches=16)
     positions = timing.masked_positions(spec)
@@ -142,7 +142,7 @@ def pretrain(spec: timing.Spec) -> timing.Work:
     )
 
 
-def inference(spec: timing.Spec) -> timing.Work:
+def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     bert_config = modeling.load_config(spec["bert_config_file"])
     inputs = timing.random_inputs(spec, bert_config.vocab_size)
@@ -174,7 +174,7 @@ def inference(spec: timing.Spec) -> timing.Work:
 
 
 def load_engine(
-    spec: timing.Spec, name: engines.EngineName
+    spec: timing.WorkSpec, name: engines.EngineName
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
@@ -187,14 +187,14 @@ def load_engine(
     return engine.run
 
 
-def open_mrpc(spec: timing.Spec, command: str) -> OpenedMrpc:
+def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     """Writes MRPC's records. `command` is more flags of run_classifier.py."""
     command += (
         " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    parsed = parse(run_classifier, spec, command)
+    parsed = parse_flags(run_classifier, spec, command)
     start = read_start(parsed)
     processors = create_processors(start)
     task = create_task(start, processors)
@@ -203,7 +203,7 @@ def open_mrpc(spec: timing.Spec, command: str) -> OpenedMrpc:
     return OpenedMrpc(start, task, run_folder, splits)
 
 
-def mrpc(spec: timing.Spec) -> timing.Work:
+def mrpc(spec: timing.WorkSpec) -> timing.Work:
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
@@ -220,7 +220,7 @@ def mrpc(spec: timing.Spec) -> timing.Work:
     return training(start, dataset, task.create_model, task.loss)
 
 
-def export_task(spec: timing.Spec) -> timing.Work:
+def export_task(spec: timing.WorkSpec) -> timing.Work:
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     # With --do_train, the model may have random weights.
     command = (
@@ -243,15 +243,15 @@ def export_task(spec: timing.Spec) -> timing.Work:
     export_dir = str(start.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:
-        begun = time.process_time()
+        begin_time = time.process_time()
         run_export.export_task(task, trainer, splits, scores, export_dir)
-        return {"CPU seconds": time.process_time() - begun}
+        return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)
 
 
 def export(
-    spec: timing.Spec, source: str | Path, kind: ModelKey = "classifier"
+    spec: timing.WorkSpec, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
@@ -291,7 +291,9 @@ def export(
     return path
 
 
-def load(spec: timing.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
+def load(
+    spec: timing.WorkSpec, kind: ModelKey = "classifier"
+) -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
@@ -301,12 +303,12 @@ def load(spec: timing.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
     )
 
 
-def classify(spec: timing.Spec) -> timing.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts with `serving.load`, as users do."""
     return timing.on_mrpc(spec, load(spec).classify)
 
 
-def answer(spec: timing.Spec) -> timing.Work:
+def answer(spec: timing.WorkSpec) -> timing.Work:
     """Finds the 20 best answers to each of 200 questions."""
     loaded = load(spec, "span")
     pairs = timing.first_pairs(spec)
@@ -316,12 +318,12 @@ def answer(spec: timing.Spec) -> timing.Work:
     )
 
 
-def embed(spec: timing.Spec) -> timing.Work:
+def embed(spec: timing.WorkSpec) -> timing.Work:
     """Computes embedding vectors of sentences."""
     return timing.on_mrpc(spec, load(spec, "encoder").embed)
 
 
-def predict(spec: timing.Spec) -> timing.Work:
+def predict(spec: timing.WorkSpec) -> timing.Work:
     """Runs predict.py from its start to its first answer.
 
     The model is a random classifier of MiniLM's size.
@@ -335,7 +337,7 @@ def predict(spec: timing.Spec) -> timing.Work:
     return timing.Work(repeat, 1)
 
 
-def bulk(spec: timing.Spec) -> timing.Work:
+def bulk(spec: timing.WorkSpec) -> timing.Work:
     """Runs predict.py on a file of tickets, or on several in processes.
 
     The model is a random classifier of MiniLM's size.

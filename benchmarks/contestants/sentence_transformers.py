@@ -11,7 +11,7 @@ from benchmarks import timing
 PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
-def embed(spec: timing.Spec) -> timing.Work:
+def embed(spec: timing.WorkSpec) -> timing.Work:
     """Computes the mean vector of each sentence."""
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
@@ -19,7 +19,7 @@ def embed(spec: timing.Spec) -> timing.Work:
     return timing.on_mrpc(spec, model.encode)
 
 
-def classify(spec: timing.Spec) -> timing.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies pairs with a cross-encoder in ONNX Runtime."""
     model = library.CrossEncoder(
         spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"

@@ -17,7 +17,7 @@ PACKAGES = ["transformers", "tokenizers", "torch"]
 Logits = tuple[np.ndarray, np.ndarray]
 
 
-def precision(spec: timing.Spec) -> torch.autocast:
+def precision(spec: timing.WorkSpec) -> torch.autocast:
     """Returns a context manager that, for "autocast", computes in bfloat16.
 
     For other variants, it changes nothing.
@@ -26,7 +26,9 @@ def precision(spec: timing.Spec) -> torch.autocast:
     return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
 
-def in_precision(model: torch.nn.Module, spec: timing.Spec) -> torch.nn.Module:
+def in_precision(
+    model: torch.nn.Module, spec: timing.WorkSpec
+) -> torch.nn.Module:
     """Returns the model on the device, with weights in the variant's type."""
     model = model.to(spec["device"])
     if spec["variant"] == "bfloat16":
@@ -40,7 +42,7 @@ def in_precision(model: torch.nn.Module, spec: timing.Spec) -> torch.nn.Module:
 
 
 def create_inputs(
-    spec: timing.Spec,
+    spec: timing.WorkSpec,
 ) -> tuple[transformers.BertConfig, dict[str, torch.Tensor]]:
     """Returns a BertConfig, and a batch of random ids without padding."""
     config = transformers.BertConfig(**timing.read_config(spec))
@@ -55,7 +57,7 @@ def create_inputs(
 
 def training(
     model: torch.nn.Module,
-    spec: timing.Spec,
+    spec: timing.WorkSpec,
     batches: Iterator[dict[str, torch.Tensor]],
 ) -> timing.Work:
     """Returns a Work that trains a model, one step for each of `batches`."""
@@ -78,7 +80,7 @@ def training(
     return timing.Work(repeat, spec["batch_size"])
 
 
-def pretrain(spec: timing.Spec) -> timing.Work:
+def pretrain(spec: timing.WorkSpec) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
     config, batch = create_inputs(spec)
     positions = torch.from_numpy(timing.masked_positions(spec)).long()
@@ -90,7 +92,7 @@ def pretrain(spec: timing.Spec) -> timing.Work:
     return training(model, spec, iter(lambda: batch, None))
 
 
-def inference(spec: timing.Spec) -> timing.Work:
+def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the forward pass of an encoder with random weights."""
     config, inputs = create_inputs(spec)
     model = in_precision(transformers.BertModel(config).eval(), spec)
@@ -104,7 +106,7 @@ def inference(spec: timing.Spec) -> timing.Work:
     return timing.Work(repeat, spec["batch_size"])
 
 
-def mrpc(spec: timing.Spec) -> timing.Work:
+def mrpc(spec: timing.WorkSpec) -> timing.Work:
     """Fine-tunes MiniLM on MRPC's train set, in shuffled batches."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -132,7 +134,7 @@ def mrpc(spec: timing.Spec) -> timing.Work:
     return training(model, spec, batches())
 
 
-def answer(spec: timing.Spec) -> timing.Work:
+def answer(spec: timing.WorkSpec) -> timing.Work:
     """Answers questions of SQuAD, like the package's example scripts."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -150,7 +152,7 @@ def answer(spec: timing.Spec) -> timing.Work:
 
 
 def create_windows(
-    spec: timing.Spec,
+    spec: timing.WorkSpec,
     tokenizer: transformers.PreTrainedTokenizerBase,
     pairs: Sequence[tuple[str, str]],
 ) -> transformers.BatchEncoding:
@@ -169,7 +171,7 @@ def create_windows(
 
 
 def compute_logits(
-    spec: timing.Spec,
+    spec: timing.WorkSpec,
     model: torch.nn.Module,
     tokenizer: transformers.PreTrainedTokenizerBase,
     windows: transformers.BatchEncoding,
@@ -224,7 +226,7 @@ def decode(
         yield [context[start:end] for _, start, end in best]
 
 
-def classify(spec: timing.Spec) -> timing.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts with the package's pipeline."""
     folder = spec["minilm_dir"]
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -246,7 +248,7 @@ def classify(spec: timing.Spec) -> timing.Work:
     return work._replace(repeat=precision(spec)(work.repeat))
 
 
-def bulk(spec: timing.Spec) -> timing.Work:
+def bulk(spec: timing.WorkSpec) -> timing.Work:
     """Runs a script that classifies the texts of a file with the pipeline."""
     folder = f"{spec['folder']}/model"
     transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -262,7 +264,7 @@ def bulk(spec: timing.Spec) -> timing.Work:
     )
 
 
-def words(spec: timing.Spec) -> timing.Work:
+def words(spec: timing.WorkSpec) -> timing.Work:
     """Tokenizes the corpus with the package tokenizers, in several threads."""
     lines, num_mb = timing.read_corpus(spec)
     tokenizer = tokenizers.BertWordPieceTokenizer(

@@ -5,7 +5,7 @@ google_code.py runs the file that contains the class.
 
 from typing import Any, Final, Self
 
-from command_line.path_flags import split_code
+from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
@@ -63,7 +63,7 @@ class UserProcessor(ClassificationProcessor):
                 message names the line.
             OSError: the file cannot be read.
         """
-        path, name = split_code(value)
+        path, name = split_file_and_name(value)
         if not name.isidentifier():
             raise ValueError(
                 f"--processor={value} must be FILE.py:CLASS, such as "

@@ -104,7 +104,7 @@ def run_units(
     units: Sequence[UnitT],
     write_shards: Callable[[UnitT], None],
     run: Runner,
-    label: str = "",
+    description: str = "",
 ) -> list[UnitResult]:
     """Runs the units that are not done, and returns the results of all units.
 
@@ -114,21 +114,22 @@ def run_units(
             the unit that it receives.
         run: function that calls `write_shards` for each unit, as
             `choose_runner` returns it.
-        label: name of the work for the progress.
+        description: name of the work for the progress.
 
     Raises:
         OSError: a file cannot be written, or a process was killed.
         ValueError: a unit failed.
-        signals.Stopped: a signal ended the job. The text says what is done.
+        signals.SignalInterrupt: a signal ended the job. The text says what is
+            done.
     """
     left = [(unit,) for unit in units if not is_done(unit)]
     try:
         with contextlib.closing(run(write_shards, left)) as results:
-            for _ in progress.track(results, len(left), "task", label):
+            for _ in progress.track(results, len(left), "task", description):
                 pass
-    except signals.Stopped as stopped:
+    except signals.SignalInterrupt as stopped:
         num_done = sum(os.path.exists(unit.result_file) for unit in units)
-        raise stopped.saying(
+        raise stopped.with_text(
             f"after {num_done} of {len(units)} tasks; run the same command to "
             "resume"
         ) from None

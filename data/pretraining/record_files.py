@@ -144,7 +144,7 @@ def _read_all(path: str) -> list[str]:
     ends = ["", ""]
     tracked_records = progress.track(
         records.read_records(path),
-        label=f"Reading {os.path.basename(path)} for its checksum:",
+        description=f"Reading {os.path.basename(path)} for its checksum:",
     )
     for record in tracked_records:
         framed = records.frame_record(record)

@@ -179,12 +179,12 @@ def write_answer_rows(
     Raises:
         OSError: the answers cannot be written.
         ValueError: --output_fields or the format does not suit the answers.
-        signals.Stopped: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script.
     """
     with (
         signals.stoppable() as ignore_signals,
         Progress(
-            num_items, unit="row", examples_per_unit=1, label="Predicting"
+            num_items, unit="row", examples_per_unit=1, description="Predicting"
         ) as progress,
     ):
         counter = RowCounter(progress if path else None)
@@ -192,11 +192,11 @@ def write_answer_rows(
             return write_answers(
                 path, answer_format, create_rows(counter), ignore_signals
             )
-        except signals.Stopped as stopped:
+        except signals.SignalInterrupt as stopped:
             state = f"after {counter.num_yielded} rows"
             if path:
                 state = f"after {counter.num_rows} rows; nothing was written"
-            raise stopped.saying(state) from None
+            raise stopped.with_text(state) from None
 
 
 def _fill_buffers(

@@ -132,7 +132,7 @@ def answer_in_process(
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_requests`
             and `batch_loop.write_answer_rows` raise them.
-        signals.Stopped: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script.
     """
     model = _load_model(config)
     task = model.task(config.task)
@@ -179,7 +179,7 @@ def answer_in_bulk(
 
     Raises:
         OSError, ValueError: as `answer_files` raises them.
-        signals.Stopped: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script.
     """
     output_file = config.output_file
     if not (config.input_file and output_file) or is_remote(output_file):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from absl import logging
 
-from imports.installation import as_typed, install_command
+from imports.installation import install_command, with_command_names
 from serving.engines.engine import Engine
 from serving.engines.runtimes import RUNTIME_FILES, RUNTIMES, EngineName
 
@@ -38,7 +38,7 @@ def find_export(path: str | os.PathLike[str]) -> Path:
         f"{path} is not an exported model: it contains no "
         f"{', '.join(RUNTIME_FILES)} or numbered version. Set the folder that "
         "--export_dir wrote, or write one: "
-        f"{as_typed('python -m tools.export')} --model={path} "
+        f"{with_command_names('python -m tools.export')} --model={path} "
         f"--export_dir={exported}"
     )
 

@@ -75,7 +75,7 @@ def test_a_contestant_times_each_repeat(spec, tmp_path):
         contestant = timing.Contestant("data", spec, str(tmp_path), stack)
         contestant.repeat()
         contestant.repeat()
-    times = [reply["seconds"] for reply in contestant.replies]
+    times = [measurement["seconds"] for measurement in contestant.measurements]
     assert len(times) == 2
     assert contestant.seconds() == pytest.approx(sum(times) / 2)
     assert contestant.ready["num_sequences"] > 0

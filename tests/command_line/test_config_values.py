@@ -21,7 +21,7 @@ def test_a_changed_value_is_that_of_all_groups():
 
 def test_the_values_of_all_groups_are_those_of_flags():
     config = config_values.create_config(Config, folder="x", length=9, steps=7)
-    assert config_values.values_of(config) == {
+    assert config_values.flag_values_of(config) == {
         "folder": "x",
         "length": 9,
         "name": None,
@@ -83,5 +83,5 @@ def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
 def test_a_function_converts_the_flags_that_are_set():
     config = config_values.create_config(Config, folder="x")
     converted = config_values.convert_paths(config, str.upper, "folder", "name")
-    values = config_values.values_of(converted)
+    values = config_values.flag_values_of(converted)
     assert (values["folder"], values["name"]) == ("X", None)

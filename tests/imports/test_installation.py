@@ -33,4 +33,4 @@ def test_a_distribution_installs_its_extra(monkeypatch, tmp_path):
 
 def test_the_text_of_a_script_names_scripts():
     text = "python serve.py --export_dir=x"
-    assert installation.as_typed(text) == text
+    assert installation.with_command_names(text) == text

@@ -67,7 +67,7 @@ def run_task(flags, output_dir, kill_when=lambda: False):
 
 @pytest.fixture(scope="module")
 def runs(flags, tmp_path_factory):
-    """A folder of two runs, one of them killed twice, and that one's Done."""
+    """A folder of two runs, one of them killed twice, and that one's result."""
     folder = tmp_path_factory.mktemp("runs")
     undisturbed, killed = folder / "undisturbed", folder / "killed"
 

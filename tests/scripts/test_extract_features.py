@@ -9,7 +9,7 @@ import pytest
 
 import extract_features
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
@@ -25,7 +25,7 @@ def extract_vectors(output_file, **flags):
     config = create_config(
         extract_features.Config, output_file=str(output_file), **flags
     )
-    extract_features.main(Parsed(config, flags))
+    extract_features.main(ParsedCommand(config, flags))
     return read_lines(output_file)
 
 

@@ -230,7 +230,9 @@ def parse_command(config, args, monkeypatch):
         if flag.default is not dataclasses.MISSING:
             values[flag.name].value = flag.default
     values(["script", *args])
-    return config_values.path_flags(flag_parsing.parse_flags(config).config)
+    return config_values.list_path_flags(
+        flag_parsing.parse_flags(config).config
+    )
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
@@ -246,7 +248,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     given = parse_command(config, args, monkeypatch)
     assert len(given) == len(args)
     for flag in given:
-        assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
+        assert flag.paths == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
 
 
 def test_only_a_beginning_is_the_home_folder(monkeypatch):

@@ -29,7 +29,7 @@ def flags(pretraining_flags, tiny):
 
 
 def pretrain(folder, kill_when=lambda: False, **flags):
-    """Pretrains in a folder, and returns the Done of the script."""
+    """Pretrains in a folder, and returns the result of the script."""
     flags = flags | {"output_dir": folder}
     return script_runner.run(
         "run_pretraining.py", folder.parent, kill_when=kill_when, **flags

@@ -114,7 +114,7 @@ def test_a_killed_run_resumes_to_the_same_bits(flags):
 
 @pytest.fixture(scope="module")
 def export_model(flags, tmp_path_factory):
-    """Function (export_dir, more flags) that exports for LiteRT, as its Done.
+    """Function (export_dir, more flags) that exports for LiteRT, as its result.
 
     Of the model, int8 is really worse.
     """

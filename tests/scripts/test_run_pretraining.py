@@ -119,7 +119,7 @@ def flags_without_lengths(pretraining_flags):
 
 @pytest.fixture(scope="module")
 def without_lengths(tmp_path_factory, flags_without_lengths):
-    """(folder with a `run` of these flags, its Done). No test changes it."""
+    """(folder with a `run` of these flags, its result). No test changes it."""
     folder = tmp_path_factory.mktemp("without_lengths")
     flags = flags_without_lengths | {"do_eval": True, "max_eval_steps": 2}
     done = script_runner.run("run_pretraining.py", folder, **flags)

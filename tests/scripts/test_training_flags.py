@@ -32,7 +32,7 @@ def flags(two_blocks, pretrained):
 
 @pytest.fixture(scope="module")
 def runs(flags, tiny, tmp_path_factory):
-    """Runs that differ in one flag each: {name: (folder, Done)}.
+    """Runs that differ in one flag each: {name: (folder, result)}.
 
     No test changes their folders.
     """

@@ -33,7 +33,7 @@ def read_vocab(path):
 
 @pytest.fixture(scope="module")
 def vocabularies(tmp_path_factory):
-    """(folder of vocabularies of one corpus, the Done of the first).
+    """(folder of vocabularies of one corpus, the result of the first).
 
     `again.txt` has the flags of `vocab.txt`. In `cased` is one of cased text.
     """

@@ -57,7 +57,7 @@ def predict_split(
     trainer: Trainer,
     split: Split[ExampleT, OriginT],
     purpose: Purpose,
-    label: str,
+    description: str,
 ) -> Batches[OutputsT]:
     """Returns the batches of a split with the model's outputs.
 
@@ -66,10 +66,10 @@ def predict_split(
         trainer: holds the weights that predict.
         split: the records to predict.
         purpose: "eval" or "predict", which selects the batch size.
-        label: text of the progress bar.
+        description: text of the progress bar.
     """
     size = task.config.batch_size_of(purpose)
     dataset = split.create_dataset(size, task.config.unpads)
     num_batches = -(-split.num_records // size)
-    batches = trainer.predict(dataset, num_batches, label)
+    batches = trainer.predict(dataset, num_batches, description)
     return task.pool(split, batches)

@@ -73,7 +73,7 @@ class BatchPredictor:
         self,
         dataset: Iterable[Features],
         num_batches: int | None = None,
-        label: str = "Predicting",
+        description: str = "Predicting",
         metrics: Metrics | None = None,
     ) -> Iterator[Batch[Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
@@ -83,7 +83,7 @@ class BatchPredictor:
         Args:
             dataset: batches of features.
             num_batches: number of batches, for the progress bar.
-            label: text of the progress bar.
+            description: text of the progress bar.
             metrics: function (outputs, features) -> tensors, which runs on the
                 device. If set, its results are yielded instead of the outputs.
                 Pass the same function to each call, because a new function is
@@ -103,7 +103,7 @@ class BatchPredictor:
                 inputs_of(dataset.element_spec), kernels
             )
         has_warned = False
-        batches = progress.track(dataset, num_batches, "batch", label)
+        batches = progress.track(dataset, num_batches, "batch", description)
         for batch_number, features in enumerate(batches, start=1):
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)

@@ -128,7 +128,7 @@ def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
 
     For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
     """
-    values = config_values.values_of(config)
+    values = config_values.flag_values_of(config)
     return {
         flag.name: values[flag.name]
         for flag in flags_of(config, *roles)

@@ -18,7 +18,7 @@ _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 def complete_flags(
-    parsed: flags.Parsed[TrainingConfigT], preset: Preset | None
+    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
 ) -> TrainingConfigT:
     """Sets the flags that the user did not set to the values in a folder.
 
@@ -56,7 +56,7 @@ def complete_flags(
 
 
 def _find_stated_flags(
-    parsed: flags.Parsed[TrainingConfigT], preset: Preset
+    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags()}
@@ -88,7 +88,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: the folder contains no weights.
     """
-    values = config_values.values_of(config)
+    values = config_values.flag_values_of(config)
     missing = [name for name in required if values[name] is None]
     if not missing:
         return
