@@ -19,7 +19,7 @@ from data.classification.classification_examples import (
 from data.io.text_files import find_set_file
 from data.sets.split_names import SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
-from data.tables.tables import Table, read_table
+from data.tables.tables import Table, read_table, texts_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -73,7 +73,7 @@ def read_set(
     label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
     for where, row in read_table(Table(path, layout), columns, label_columns):
-        sent1, sent2, *rest = (row[column] for column in columns)
+        sent1, sent2, *rest = texts_of(row, columns)
         cell = row.get("label")
         label = None if is_test and cell in (None, "") else str(cell)
         if label not in (None, *LABELS):

@@ -4,7 +4,7 @@ N = number of texts, F = length of a model input in WordPieces.
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import keras
 import tensorflow as tf
@@ -236,7 +236,9 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the layer that `get_config` described."""
-        tokenizer = TokenizerLayer(**config["tokenizer"])
+        # `get_config` wrote the arguments.
+        arguments = cast("dict[str, Any]", config["tokenizer"])
+        tokenizer = TokenizerLayer(**arguments)
         layer: Self = super().from_config({**config, "tokenizer": tokenizer})
         return layer
 

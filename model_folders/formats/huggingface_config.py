@@ -74,22 +74,27 @@ def parse_model_class(
     Raises:
         ValueError: an entry has another type.
     """
-    problem_type = values.get("problem_type")
     architectures = read_entry(values, "architectures", list, str(path))
-    architecture = architectures[0] if architectures else None
     id2label = read_entry(values, "id2label", dict, str(path))
-    texts = {"problem_type": problem_type, "architectures": architecture}
-    for entry, text in texts.items():
-        if not isinstance(text, str | None):
-            raise ValueError(
-                f"{path}: `{entry}` must be text. Received: {text!r:.80}"
-            )
+    problem_type = _parse_text(
+        values.get("problem_type"), f"{path}: `problem_type`"
+    )
+    architecture = _parse_text(
+        next(iter(architectures), None), f"{path}: `architectures`"
+    )
     settings = _output_settings(problem_type, len(id2label))
     model_class = ARCHITECTURES.get(architecture or "")
     if model_class == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         return model_class, {**settings, "legal_tags": False}
     return model_class, settings
+
+
+def _parse_text(value: object, where: str) -> str | None:
+    """Returns the text of an entry, None for null."""
+    if not isinstance(value, str | None):
+        raise ValueError(f"{where} must be text. Received: {value!r:.80}")
+    return value
 
 
 def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
@@ -157,7 +162,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     # Ignore entries that do not describe the network.
     names = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in names & values.keys()}
-    entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
+    entries["hidden_act"] = _ACTIVATIONS[str(values["hidden_act"])]
     return entries
 
 
