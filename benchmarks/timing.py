@@ -160,6 +160,7 @@ def _time_repeat(work: Work, num_steps: int) -> Measurement:
 
 def read_config(spec: WorkSpec) -> dict[str, Any]:
     """Returns --bert_config_file as a dict."""
+    # Any, because its entries have different types.
     config: dict[str, Any] = json.loads(
         Path(spec["bert_config_file"]).read_text()
     )

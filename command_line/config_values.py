@@ -6,7 +6,6 @@ value returns another Config.
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from command_line.declared_flags import flags_of
 from command_line.flags import (
@@ -63,7 +62,7 @@ def required_value(value: ValueT | None) -> ValueT:
     return value
 
 
-def flag_values_of(config: Config) -> dict[str, Any]:
+def flag_values_of(config: Config) -> dict[str, object]:
     """Returns {name: value} of all flags, whatever group they are in."""
     values = {}
     for field in dataclasses.fields(config):
@@ -113,7 +112,9 @@ def convert_paths(
         *names: names of flags. Those that are not set stay so.
     """
     values = flag_values_of(config)
-    converted = {name: function(values[name]) for name in names if values[name]}
+    converted = {
+        name: function(str(values[name])) for name in names if values[name]
+    }
     return replace_values(config, **converted)
 
 
@@ -172,5 +173,5 @@ def list_path_flags(config: Config) -> list[PathFlag]:
         kind = flag.kind
         value = values[flag.name]
         if kind is not None and value is not None:
-            flags_with_paths.append(PathFlag(flag.name, value, kind))
+            flags_with_paths.append(PathFlag(flag.name, str(value), kind))
     return flags_with_paths

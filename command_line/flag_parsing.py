@@ -13,7 +13,8 @@ from command_line.flags import Config, ConfigT, ParsedCommand
 from command_line.path_flags import expand_home
 from imports import installation
 
-_DEFINE_BY_TYPE: dict[type, Callable[..., object]] = {
+# {type of a value: function of absl, which takes the options of such flags}.
+_DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
     str: absl_flags.DEFINE_string,
     bool: absl_flags.DEFINE_boolean,
     int: absl_flags.DEFINE_integer,
@@ -52,8 +53,8 @@ def define_flags(config: type[Config], module: str) -> list[str]:
             default = None
             mark = "(required) "
             required.append(flag.name)
-        create: Callable[..., object] = _DEFINE_BY_TYPE.get(
-            flag.type, absl_flags.DEFINE_list
+        create: Callable[..., object] = _DEFINE_OF_TYPE.get(
+            flag.value_type, absl_flags.DEFINE_list
         )
         options: dict[str, object] = {"help": mark + flag.help}
         if flag.choices:
@@ -62,7 +63,7 @@ def define_flags(config: type[Config], module: str) -> list[str]:
             options["case_sensitive"] = False
         elif properties.get("is_repeated"):
             create = absl_flags.DEFINE_multi_string
-        elif flag.type in (int, float):
+        elif flag.value_type in (int, float):
             options["lower_bound"] = properties.get("at_least")
             options["upper_bound"] = properties.get("at_most")
         create(flag.name, default, module_name=module, **options)

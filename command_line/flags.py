@@ -40,6 +40,7 @@ from typing import (
     Generic,
     NamedTuple,
     Self,
+    TypeAlias,
     TypedDict,
     TypeVar,
     Unpack,
@@ -50,6 +51,8 @@ from command_line.path_flags import PathKind
 
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")
+# A field of a class of flags. Any, because the fields have different types.
+Field: TypeAlias = dataclasses.Field[Any]
 # Keys of the metadata of fields.
 _FLAG = "flag"
 _GROUP = "group"
@@ -222,7 +225,7 @@ class Config:
             TypeError: two groups contain a flag of one name, and neither names
                 it in `shared`.
         """
-        fields: dict[str, dataclasses.Field[Any]] = {}
+        fields: dict[str, Field] = {}
         for parent in reversed(cls.__mro__[1:]):
             fields |= getattr(parent, "__dataclass_fields__", {})
         # The decorator of the class has not run yet.
@@ -341,7 +344,7 @@ class FlagGroup:
     shared: frozenset[str]
     changes: Mapping[str, FlagChanges]
 
-    def own_fields(self) -> list[dataclasses.Field[Any]]:
+    def own_fields(self) -> list[Field]:
         """Returns the fields that are flags of this group."""
         return [
             field
@@ -357,18 +360,18 @@ class FlagGroup:
         return (names_of_flags - self.without) | (self.shared & names)
 
 
-def is_flag(field: dataclasses.Field[Any]) -> bool:
+def is_flag(field: Field) -> bool:
     """Returns whether a field of a Config or of a group is a flag."""
     return _FLAG in field.metadata
 
 
-def declaration_of(field: dataclasses.Field[Any]) -> FlagDeclaration:
+def declaration_of(field: Field) -> FlagDeclaration:
     """Returns the declaration of a field that is a flag."""
     declared: FlagDeclaration = field.metadata[_FLAG]
     return declared
 
 
-def group_of(field: dataclasses.Field[Any]) -> FlagGroup | None:
+def group_of(field: Field) -> FlagGroup | None:
     """Returns the group that a field of a Config is, None for other fields."""
     declared: FlagGroup | None = field.metadata.get(_GROUP)
     return declared

@@ -35,6 +35,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> None:
         files.append(File.generated(config, page, content=content))
 
 
+# Any, because the file is this project's, in Jupyter's format.
 def _to_markdown(notebook: dict[str, Any]) -> str:
     """Returns the texts, the code and the outputs of a notebook."""
     parts = []

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import time
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
@@ -21,7 +20,7 @@ import run_pretraining
 import serving
 from benchmarks import tickets, timing
 from command_line import flag_parsing
-from command_line.flags import ParsedCommand
+from command_line.flags import ConfigT, ParsedCommand
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import ClassifierSettings, SpanSettings
@@ -29,17 +28,16 @@ from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import AnyLoss
 from modeling.base_model import FeaturesModel
-from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from serving import engines
-from training.config.training_config import NumSteps
+from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export, trainer_setup
 from training.flow.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 from training.start.starting_point import StartingPoint, read_start
-from training.task import AnyTask, Split
+from training.task import AnyTask, CreateModel, Split
 from training.tasks.classifier_setup import create_processors, create_task
 
 PACKAGES = ["tensorflow", "keras"]
@@ -63,30 +61,32 @@ class OpenedMrpc(NamedTuple):
     start: StartingPoint[run_classifier.Config]
     task: AnyTask
     run_folder: RunFolder
+    # Any, as in an AnyTask.
     splits: dict[str, Split[Any, Any]]
 
 
 def parse_flags(
-    script: types.ModuleType, spec: timing.WorkSpec, command: str
-) -> ParsedCommand[Any]:
+    config: type[ConfigT], spec: timing.WorkSpec, command: str
+) -> ParsedCommand[ConfigT]:
     """Parses a command line of a script.
 
     Args:
-        script: the script's module.
+        config: class of the script's flags.
         spec: settings of the contestant. Their values replace the names in
             braces in `command`.
         command: flags of the script.
     """
-    flag_parsing.define_flags(script.Config, script.__name__)
+    script = config.__module__
+    flag_parsing.define_flags(config, script)
     command += " --output_dir={folder} --mixed_precision={precision}"
-    absl_flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
-    return flag_parsing.parse_flags(script.Config)
+    absl_flags.FLAGS([script, *shlex.split(command.format(**spec))])
+    return flag_parsing.parse_flags(config)
 
 
 def training(
-    start: StartingPoint[Any],
+    start: StartingPoint[TrainingConfig],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
-    create_model: Callable[..., AnyTaskModel],
+    create_model: CreateModel,
     loss: AnyLoss,
 ) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
@@ -122,7 +122,7 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = read_start(parse_flags(run_pretraining, spec, command))
+    start = read_start(parse_flags(run_pretraining.Config, spec, command))
     vocab_size = start.bert_config.vocab_size
     instances = timing.random_inputs(spec, vocab_size, num_batches=16)
     positions = timing.masked_positions(spec)
@@ -156,7 +156,7 @@ def inference(spec: timing.WorkSpec) -> timing.Work:
         # Compile the model as BatchPredictor.predict does. An encoder returns
         # a dict.
         forward = cast(
-            "Callable[..., Features]",
+            "Callable[[dict[str, np.ndarray]], Features]",
             tf.function(
                 inference_forms.Predictor(model),
                 reduce_retracing=True,
@@ -194,7 +194,7 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    parsed = parse_flags(run_classifier, spec, command)
+    parsed = parse_flags(run_classifier.Config, spec, command)
     start = read_start(parsed)
     processors = create_processors(start)
     task = create_task(start, processors)

@@ -74,7 +74,10 @@ class UserProcessor(ClassificationProcessor):
         if name not in names:
             raise ValueError(f"--processor={value}: there is no {name}")
         with code.explain_errors():
-            user: Any = names[name]()
+            # Any, because the class is the user's. `explain_errors` tells what
+            # it lacks.
+            user_class: Any = names[name]
+            user = user_class()
             labels = [*map(_label_text, user.get_labels())]
         check_labels(labels, f"{code.file_name}: {name}.get_labels", fewest=2)
         return cls(code, name, user, labels, data_dir)

@@ -209,7 +209,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
     def compute_output_spec(
         self,
         x: keras.KerasTensor | tuple[keras.KerasTensor, ...],
-        *_: Any,
+        *_: object,
         **__: object,
     ) -> dict[str, keras.KerasTensor]:
         """Returns the shapes and dtypes of the outputs of symbolic texts."""
@@ -243,6 +243,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         return layer
 
 
+# Any, because a segment is a tensor of any backend, or texts.
 def _to_segments(x: object) -> tuple[Any, ...]:
     """Returns the first texts, and of pairs the second texts too."""
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):

@@ -123,6 +123,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
     """
     id2label = read_entry(read_json(path), "id2label", dict, str(path))
     names_by_id = {str(index): name for index, name in id2label.items()}
+    # Any, because `check_labels` below checks that they are texts.
     names: list[Any] = [
         names_by_id.get(str(index)) for index in range(len(names_by_id))
     ]

@@ -17,7 +17,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     for flag in flags_of(Config):
         define = absl_flags.DEFINE_string
         default = flag.default
-        if flag.type is int:
+        if flag.value_type is int:
             define = absl_flags.DEFINE_integer
         if default is dataclasses.MISSING:
             default = None

@@ -4,19 +4,19 @@
 the steps after the training.
 """
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
 import modeling
 from command_line.groups import PRECISIONS
-from modeling.base_loss import AnyLoss, BatchLoss
+from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export
 from training.flow.run_plan import RunPlan
 from training.loop import devices
-from training.loop.batch_gradients import Trainable
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -104,18 +104,20 @@ def create_trainer(
         model.build()
         if plan.num_steps:
             _freeze_blocks(model, config.training.freeze_layers)
-            optimizer = _create_optimizer(start, plan.num_steps)
-            trained, batch_loss = _with_teacher(
-                start, model, plan.loss, teacher
-            )
-            train_step = TrainStep(
-                model=trained,
-                loss=batch_loss,
-                optimizer=optimizer,
+            create_step = functools.partial(
+                TrainStep,
+                optimizer=_create_optimizer(start, plan.num_steps),
                 flags=config.training,
                 jit_compile=config.devices.jit_compile,
                 strategy=strategy,
             )
+            if teacher is None:
+                train_step = create_step(model=model, loss=plan.loss)
+            else:
+                distiller, loss = _with_teacher(
+                    start, model, plan.loss, teacher
+                )
+                train_step = create_step(model=distiller, loss=loss)
     return Trainer(model, config, run_folder, train_step)
 
 
@@ -143,15 +145,9 @@ def _with_teacher(
     start: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
-    teacher: "AnyTaskModel | None",
-) -> tuple[Trainable[Any], BatchLoss[Any]]:
-    """Returns the model and its loss, or both with the teacher around them.
-
-    The loss reads what the model returns: Outputs, or with a teacher a
-    Distilled.
-    """
-    if teacher is None:
-        return model, loss
+    teacher: "AnyTaskModel",
+) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
+    """Returns the model and its loss, both with the teacher around them."""
     config = start.config
     distilled = modeling.DistillationLoss(
         loss,

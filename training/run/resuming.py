@@ -114,6 +114,7 @@ def _with_flags(
 
 def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns {setting, or flag with its dashes: value} to compare."""
+    # Any, because the settings have different types.
     values = {
         f"--{name}": value for name, value in settings.get("flags", {}).items()
     }
