@@ -283,7 +283,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
-    config = config_values.fill_unset(
+    config = config_values.fill_unset_flags(
         parsed.config, parsed.set_by_user, stated, checkpoint
     )
     bert_config, tokenizer = read_model_files(

@@ -31,7 +31,7 @@ def create_texts(spec: timing.WorkSpec, num_texts: int) -> list[str]:
 
     The words follow one another as in MRPC's sentences. The seed is fixed.
     """
-    rows = timing.mrpc_rows(spec)
+    rows = timing.read_mrpc_rows(spec)
     words = " ".join(sentence for row in rows for sentence in row[3:5]).split()
     generator = random.Random(0)
     texts = []
@@ -115,7 +115,7 @@ class CreateCommand(Protocol):
         """
 
 
-def on_tickets(
+def create_tickets_work(
     spec: timing.WorkSpec, create_command: CreateCommand
 ) -> timing.Work:
     """Returns a Work that lets a script answer the tickets.

@@ -1,8 +1,9 @@
 """Times contestants in turns, each in its own process.
 
-The process of a `Contestant` runs `serve`, which creates the work with a module
-of benchmarks.contestants, warms up, and times one repeat at each request of the
-parent process. Between requests it waits without using the processor.
+The process of a `Contestant` calls `run_contestant`, which creates the work
+with a module of benchmarks.contestants, warms up, and times one repeat at each
+request of the parent process. Between requests it waits without using the
+processor.
 """
 
 import contextlib
@@ -93,7 +94,9 @@ class Work(NamedTuple):
     num_sequences: float
 
 
-def serve(name: str, spec: WorkSpec, parent: connection.Connection) -> None:
+def run_contestant(
+    name: str, spec: WorkSpec, parent: connection.Connection
+) -> None:
     """Creates the work of a contestant, warms up, and times it on request.
 
     Args:
@@ -198,7 +201,7 @@ def read_corpus(
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
-def mrpc_rows(spec: WorkSpec) -> list[list[str]]:
+def read_mrpc_rows(spec: WorkSpec) -> list[list[str]]:
     """Returns the rows of MRPC's train set: label, two ids, two sentences."""
     path = Path(spec["mrpc_dir"], "train.tsv")
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -206,7 +209,7 @@ def mrpc_rows(spec: WorkSpec) -> list[list[str]]:
         return list(rows)[1:]
 
 
-def on_mrpc(spec: WorkSpec, function: Callable[..., object]) -> Work:
+def create_mrpc_work(spec: WorkSpec, function: Callable[..., object]) -> Work:
     """Returns a Work that calls a function on batches of MRPC's texts.
 
     Args:
@@ -216,7 +219,7 @@ def on_mrpc(spec: WorkSpec, function: Callable[..., object]) -> Work:
         function: function of a list of sentences. For pairs, function of a
             list of first sentences and a list of second sentences.
     """
-    rows = mrpc_rows(spec)
+    rows = read_mrpc_rows(spec)
     size = spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
 
@@ -234,7 +237,7 @@ def on_mrpc(spec: WorkSpec, function: Callable[..., object]) -> Work:
     return Work(repeat, size)
 
 
-def first_pairs(spec: WorkSpec) -> list[tuple[str, str]]:
+def read_first_pairs(spec: WorkSpec) -> list[tuple[str, str]]:
     """Returns (question, passage) pairs for 200 questions of --squad_file."""
     pairs = [
         (question["question"].strip(), paragraph["context"])
@@ -271,13 +274,13 @@ class Contestant:
         self.spec: WorkSpec = {**spec, "folder": tempfile.mkdtemp(dir=folder)}
         self._connection, theirs = PROCESSES.Pipe()
         arguments = name, self.spec, theirs
-        self._process = PROCESSES.Process(target=serve, args=arguments)
+        self._process = PROCESSES.Process(target=run_contestant, args=arguments)
         self._process.start()
         stack.callback(self.close)
         theirs.close()
         self.ready: ReadyMessage = self._read()
 
-    def _read(self) -> Any:  # noqa: ANN401  what `serve` sends next
+    def _read(self) -> Any:  # noqa: ANN401  what `run_contestant` sends next
         try:
             return self._connection.recv()
         except EOFError:

@@ -118,7 +118,7 @@ def convert_paths(
     return replace_values(config, **converted)
 
 
-def fill_unset(
+def fill_unset_flags(
     config: ConfigT,
     set_by_user: frozenset[str],
     stated: Mapping[str, object],

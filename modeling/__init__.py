@@ -150,7 +150,7 @@ _import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # Whose objects a `.keras` file names.
 _SAVED_MODULES = ("modeling.bert", "modeling.losses", "modeling.task_models")
-registration.register(
+registration.register_classes(
     "bert",
     {
         name: module

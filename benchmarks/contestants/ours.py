@@ -83,7 +83,7 @@ def parse_flags(
     return flag_parsing.parse_flags(config)
 
 
-def training(
+def create_training_work(
     start: StartingPoint[TrainingConfig],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
     create_model: CreateModel,
@@ -134,7 +134,7 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
         "next_sentence_labels": np.arange(len(ids), dtype="int32")[:, None] % 2,
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
-    return training(
+    return create_training_work(
         start,
         dataset.batch(start.config.batch_size).prefetch(2),
         modeling.BertPretrainer,
@@ -182,7 +182,7 @@ def load_engine(
     """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
-    path = export(spec, source, "encoder")
+    path = export_model(spec, source, "encoder")
     engine = engines.open_engine(Path(path), name, timing.NUM_THREADS)
     return engine.run
 
@@ -217,7 +217,7 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
         seed=start.config.training.seed,
         trim=start.config.unpads,
     )
-    return training(start, dataset, task.create_model, task.loss)
+    return create_training_work(start, dataset, task.create_model, task.loss)
 
 
 def export_task(spec: timing.WorkSpec) -> timing.Work:
@@ -250,7 +250,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
     return timing.Work(repeat, 1)
 
 
-def export(
+def export_model(
     spec: timing.WorkSpec, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
@@ -291,11 +291,11 @@ def export(
     return path
 
 
-def load(
+def load_model(
     spec: timing.WorkSpec, kind: ModelKey = "classifier"
 ) -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
-    path = export(spec, spec["minilm_dir"], kind)
+    path = export_model(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
     is_saved = spec["variant"] == "saved_model"
     return serving.load(
@@ -305,13 +305,13 @@ def load(
 
 def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts with `serving.load`, as users do."""
-    return timing.on_mrpc(spec, load(spec).classify)
+    return timing.create_mrpc_work(spec, load_model(spec).classify)
 
 
 def answer(spec: timing.WorkSpec) -> timing.Work:
     """Finds the 20 best answers to each of 200 questions."""
-    loaded = load(spec, "span")
-    pairs = timing.first_pairs(spec)
+    loaded = load_model(spec, "span")
+    pairs = timing.read_first_pairs(spec)
     questions, contexts = map(list, zip(*pairs, strict=True))
     return timing.Work(
         lambda _: loaded.answer(questions, contexts, n_best=20), len(pairs)
@@ -320,7 +320,7 @@ def answer(spec: timing.WorkSpec) -> timing.Work:
 
 def embed(spec: timing.WorkSpec) -> timing.Work:
     """Computes embedding vectors of sentences."""
-    return timing.on_mrpc(spec, load(spec, "encoder").embed)
+    return timing.create_mrpc_work(spec, load_model(spec, "encoder").embed)
 
 
 def predict(spec: timing.WorkSpec) -> timing.Work:
@@ -328,7 +328,7 @@ def predict(spec: timing.WorkSpec) -> timing.Work:
 
     The model is a random classifier of MiniLM's size.
     """
-    model = export(spec, spec["minilm_dir"])
+    model = export_model(spec, spec["minilm_dir"])
     command = [sys.executable, "predict.py", f"--model={model}", "A blue river"]
 
     def repeat(_: int) -> None:
@@ -342,7 +342,7 @@ def bulk(spec: timing.WorkSpec) -> timing.Work:
 
     The model is a random classifier of MiniLM's size.
     """
-    model = export(spec, spec["minilm_dir"])
+    model = export_model(spec, spec["minilm_dir"])
     num_processes = spec["variant"].split()[1:]
 
     def create_command(path: Path, pattern: Path, output: str) -> list[str]:
@@ -355,4 +355,4 @@ def bulk(spec: timing.WorkSpec) -> timing.Work:
         command += [f"--num_shards={tickets.NUM_FILES}"]
         return [*command, f"--input_file={pattern}"]
 
-    return tickets.on_tickets(spec, create_command)
+    return tickets.create_tickets_work(spec, create_command)

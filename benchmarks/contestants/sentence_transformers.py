@@ -16,7 +16,7 @@ def embed(spec: timing.WorkSpec) -> timing.Work:
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
         model = model.to(torch.bfloat16)
-    return timing.on_mrpc(spec, model.encode)
+    return timing.create_mrpc_work(spec, model.encode)
 
 
 def classify(spec: timing.WorkSpec) -> timing.Work:
@@ -24,7 +24,7 @@ def classify(spec: timing.WorkSpec) -> timing.Work:
     model = library.CrossEncoder(
         spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"
     )
-    return timing.on_mrpc(
+    return timing.create_mrpc_work(
         spec,
         lambda *texts: model.predict(
             [*zip(*texts, strict=True)], batch_size=spec["batch_size"]

@@ -26,7 +26,7 @@ def precision(spec: timing.WorkSpec) -> torch.autocast:
     return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
 
-def in_precision(
+def with_precision(
     model: torch.nn.Module, spec: timing.WorkSpec
 ) -> torch.nn.Module:
     """Returns the model on the device, with weights in the variant's type."""
@@ -55,7 +55,7 @@ def create_inputs(
     }
 
 
-def training(
+def create_training_work(
     model: torch.nn.Module,
     spec: timing.WorkSpec,
     batches: Iterator[dict[str, torch.Tensor]],
@@ -89,13 +89,13 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
     batch["labels"] = labels
     batch["next_sentence_label"] = batch["input_ids"][:, 0] % 2
     model = transformers.BertForPreTraining(config)
-    return training(model, spec, iter(lambda: batch, None))
+    return create_training_work(model, spec, iter(lambda: batch, None))
 
 
 def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the forward pass of an encoder with random weights."""
     config, inputs = create_inputs(spec)
-    model = in_precision(transformers.BertModel(config).eval(), spec)
+    model = with_precision(transformers.BertModel(config).eval(), spec)
 
     def repeat(num_steps: int) -> None:
         with torch.no_grad(), precision(spec):
@@ -114,7 +114,7 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
     examples = [
         {"labels": int(row[0])}
         | tokenizer(*row[3:5], truncation=True, max_length=length).data
-        for row in timing.mrpc_rows(spec)
+        for row in timing.read_mrpc_rows(spec)
     ]
     loader = torch.utils.data.DataLoader(
         examples,
@@ -131,7 +131,7 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
         while True:
             yield from loader
 
-    return training(model, spec, batches())
+    return create_training_work(model, spec, batches())
 
 
 def answer(spec: timing.WorkSpec) -> timing.Work:
@@ -139,8 +139,8 @@ def answer(spec: timing.WorkSpec) -> timing.Work:
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
-    model = in_precision(model.eval(), spec)
-    pairs = timing.first_pairs(spec)
+    model = with_precision(model.eval(), spec)
+    pairs = timing.read_first_pairs(spec)
 
     def repeat(_: int) -> None:
         windows = create_windows(spec, tokenizer, pairs)
@@ -234,11 +234,11 @@ def classify(spec: timing.WorkSpec) -> timing.Work:
     )
     pipeline = transformers.pipeline(
         "text-classification",
-        model=in_precision(model.eval(), spec),
+        model=with_precision(model.eval(), spec),
         tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
         device="cpu",
     )
-    work = timing.on_mrpc(
+    work = timing.create_mrpc_work(
         spec,
         lambda texts: pipeline(
             texts, batch_size=spec["batch_size"], truncation=True, top_k=None
@@ -259,7 +259,7 @@ def bulk(spec: timing.WorkSpec) -> timing.Work:
     ).save_pretrained(folder)
     command = [sys.executable, "-m", "benchmarks.classify_csv", "transformers"]
     command += [spec["variant"], folder]
-    return tickets.on_tickets(
+    return tickets.create_tickets_work(
         spec, lambda path, _, output: [*command, path, output]
     )
 

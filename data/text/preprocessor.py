@@ -77,7 +77,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         tokenizer: FullTokenizer | TokenizerLayer,
         sequence_length: int = 512,
         truncate: Truncation = "round_robin",
-        **kwargs: Any,
+        **kwargs: Any,  # of keras.layers.Layer
     ) -> None:
         super().__init__(**kwargs)
         if isinstance(tokenizer, FullTokenizer):

@@ -30,7 +30,7 @@ def test_batches_of_mrpc_are_sorted_by_length():
         "batch_size": 3,
         "mrpc_dir": SAMPLES / "glue",
     }
-    timing.on_mrpc(spec, batches.append).repeat(2)
+    timing.create_mrpc_work(spec, batches.append).repeat(2)
     assert [len(batch) for batch in batches] == [3, 3]
     lengths = [len(text) for batch in batches for text in batch]
     assert lengths == sorted(lengths)
@@ -39,7 +39,7 @@ def test_batches_of_mrpc_are_sorted_by_length():
 def test_pairs_of_mrpc_are_two_lists_of_sentences():
     batches = []
     spec = {"name": "pair", "batch_size": 2, "mrpc_dir": SAMPLES / "glue"}
-    timing.on_mrpc(spec, lambda *pair: batches.append(pair)).repeat(1)
+    timing.create_mrpc_work(spec, lambda *pair: batches.append(pair)).repeat(1)
     assert batches == [
         (
             [

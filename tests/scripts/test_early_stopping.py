@@ -10,7 +10,7 @@ import pytest
 from files.json_files import read_json
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 
 STEPS_PER_EPOCH = 8
 PATIENCE = 3
@@ -111,8 +111,8 @@ def test_a_killed_run_resumes_and_stops_early(runs):
 def test_a_killed_run_ends_with_the_same_weights(runs, place):
     folder, _ = runs
     assert_same_bits(
-        values(folder / "killed" / place),
-        values(folder / "undisturbed" / place),
+        read_checkpoint(folder / "killed" / place),
+        read_checkpoint(folder / "undisturbed" / place),
     )
 
 

@@ -18,7 +18,7 @@ from data.io import records
 from files.json_files import read_json
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags, read_results
 
 WORDS = "bert/embeddings/word_embeddings"
@@ -89,8 +89,8 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
     assert f"{damaged}/model.ckpt-7 cannot be read" in done.stderr
     assert f"Restored the checkpoint {damaged}/model.ckpt-6" in done.stderr
     # What was damaged is written again, and the step made again is the same.
-    after = values(damaged, 7)
-    for name, value in values(folder, 7).items():
+    after = read_checkpoint(damaged, 7)
+    for name, value in read_checkpoint(folder, 7).items():
         np.testing.assert_allclose(after[name], value, atol=1e-6, err_msg=name)
 
 

@@ -9,7 +9,7 @@ from files.json_files import read_json
 from model_folders import preset_reading
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner, tensorboard_events
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.script_runner import (
     check_refusals,
     parse_flags,
@@ -106,23 +106,29 @@ def test_a_run_starts_from_the_weights_of_a_checkpoint_alone(runs):
         if " variables loaded" not in done.stderr
     ]
     assert from_scratch == ["scratch"]
-    assert values(runs["plain"][0], 4)["global_step"] == 4
+    assert read_checkpoint(runs["plain"][0], 4)["global_step"] == 4
 
 
 def test_the_same_command_trains_the_same_weights(runs):
-    plain, again = (values(runs[name][0], 4) for name in ("plain", "again"))
+    plain, again = (
+        read_checkpoint(runs[name][0], 4) for name in ("plain", "again")
+    )
     assert_same_bits(again, plain)
     assert loss_of(runs["again"]) == loss_of(runs["plain"])
 
 
 def test_another_seed_trains_other_weights_on_other_batches(runs):
-    plain, seed = (values(runs[name][0], 4) for name in ("plain", "seed"))
+    plain, seed = (
+        read_checkpoint(runs[name][0], 4) for name in ("plain", "seed")
+    )
     assert not np.array_equal(plain[WORDS], seed[WORDS])
     assert 0 < abs(loss_of(runs["seed"]) - loss_of(runs["plain"])) < 0.1
 
 
 def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
-    plain, half = (values(runs[name][0], 4) for name in ("plain", "bfloat16"))
+    plain, half = (
+        read_checkpoint(runs[name][0], 4) for name in ("plain", "bfloat16")
+    )
     assert half[WORDS].dtype == np.float32
     assert not np.array_equal(plain[WORDS], half[WORDS])
 
@@ -131,7 +137,7 @@ def test_a_run_without_its_optimizer_cannot_train_further(
     runs, flags, tmp_path
 ):
     folder = shutil.copytree(runs["bfloat16"][0], tmp_path / "run")
-    assert not any("adam" in name for name in values(folder, 4))
+    assert not any("adam" in name for name in read_checkpoint(folder, 4))
     flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
     changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
     script_runner.run_each("run_pretraining.py", folder, flags, changes)
@@ -144,7 +150,10 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
         "bert/encoder/layer_0/output/dense/kernel",
         "bert/encoder/layer_1/output/dense/kernel",
     )
-    before, frozen = values(pretrained[0], 7), values(runs["frozen"][0], 4)
+    before, frozen = (
+        read_checkpoint(pretrained[0], 7),
+        read_checkpoint(runs["frozen"][0], 4),
+    )
     for name in (WORDS, kernels[0]):
         np.testing.assert_array_equal(frozen[name], before[name])
         assert f"{name}/adam_m" not in frozen
@@ -162,7 +171,7 @@ def test_other_precisions_train_to_much_the_same_loss(runs, name):
 
 
 def test_the_scale_of_the_loss_in_float16_is_saved(runs):
-    assert values(runs["float16"][0], 4)["loss_scale"] > 0
+    assert read_checkpoint(runs["float16"][0], 4)["loss_scale"] > 0
 
 
 def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
@@ -207,8 +216,8 @@ def test_evaluation_while_training_keeps_the_best(runs):
 def test_the_weights_of_the_best_step_are_exported(runs):
     folder, _ = runs["scratch"]
     best_step = read_json(folder / "model.json")["best_step"]
-    exported = values(folder.parent / "weights/bert_model.ckpt")
-    best = values(folder / "best", best_step)
+    exported = read_checkpoint(folder.parent / "weights/bert_model.ckpt")
+    best = read_checkpoint(folder / "best", best_step)
     assert_same_bits(exported, {name: best[name] for name in exported})
     origin = read_json(folder.parent / "weights/model.json")["origin"]
     assert origin["step"] == best_step

@@ -102,7 +102,7 @@ def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
     return parse_flags(text) | folders | flags
 
 
-class Running:
+class RunningScript:
     """A running script, which is killed at the end of a `with` block."""
 
     def __init__(
@@ -229,13 +229,13 @@ def start(
     *arguments: StrPath,
     environment: Mapping[str, str] | None = None,
     **flags: object,
-) -> Running:
+) -> RunningScript:
     """Starts a script in the folder `cwd`, by the name of its file or module.
 
     `environment` is added to the environment variables. Flags whose value is
     None are not passed.
     """
-    return Running(script, cwd, arguments, environment, flags)
+    return RunningScript(script, cwd, arguments, environment, flags)
 
 
 def run(

@@ -13,7 +13,7 @@ from command_line import progress
 from data.text import tokenization, vocabulary
 from model_folders import preset_reading
 from tests.support import golden, script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags
 from tests.support.tokenizers.reference_tokenizer import wordpiece
 
@@ -174,8 +174,8 @@ def test_new_rows_are_the_mean_of_their_pieces(extended_checkpoint):
     old, new = read_vocab(VOCAB), read_vocab(folder / "model/vocab.txt")
     assert new == read_vocab(folder / "new.txt")
     assert {"trabeculectomy", "phacoemulsification"} < set(new)
-    before = values(convert["init_checkpoint"])
-    after = values(folder / "model/bert_model.ckpt")
+    before = read_checkpoint(convert["init_checkpoint"])
+    after = read_checkpoint(folder / "model/bert_model.ckpt")
     config = modeling.load_config(str(folder / "model/bert_config.json"))
     assert config.vocab_size == len(new) == len(after[WORDS])
     for row, token in enumerate(new):

@@ -40,7 +40,7 @@ def complete_flags(
     if preset:
         stated = _find_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        config = config_values.fill_unset(
+        config = config_values.fill_unset_flags(
             config, parsed.set_by_user, stated, source
         )
     check_required(config, config.required, preset)
