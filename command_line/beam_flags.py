@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
 # {runner that Beam only knows by the name of its class: this name}.
-_RUNNERS = {
+_CLASS_OF_RUNNER = {
     "daskrunner": "apache_beam.runners.dask.dask_runner.DaskRunner",
 }
 
@@ -116,7 +116,7 @@ def parse_options(
         _parse_known(_create_parser(options_class), arguments)[0].runner or ""
     )
     short = runner.lower().removesuffix("runner") + "runner"
-    if name := _RUNNERS.get(short):
+    if name := _CLASS_OF_RUNNER.get(short):
         runner = name
         arguments = [*arguments, f"--runner={name}"]
     if runner:

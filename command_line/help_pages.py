@@ -6,7 +6,7 @@ from command_line import flag_parsing
 from imports import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
-HELP_SECTIONS = {
+FLAGS_OF_SECTION = {
     "data": (
         "task_name",
         "data_dir",
@@ -46,7 +46,11 @@ _MAX_SHOWN_FLAGS = 30
 def section_of(name: str) -> str:
     """Returns the title of a flag's group, or "more"."""
     return next(
-        (title for title in HELP_SECTIONS if name in HELP_SECTIONS[title]),
+        (
+            title
+            for title in FLAGS_OF_SECTION
+            if name in FLAGS_OF_SECTION[title]
+        ),
         "more",
     )
 
@@ -68,7 +72,7 @@ def print_help(purpose: str, is_full: bool) -> None:
     listed = {
         flag.name: flag for flag in own if section_of(flag.name) != "more"
     }
-    for title, names in HELP_SECTIONS.items():
+    for title, names in FLAGS_OF_SECTION.items():
         for flag in (listed[name] for name in names if name in listed):
             absl_flags.FLAGS.register_key_flag_for_module(title, flag)
         print(

@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 
 import modeling
-from command_line.groups import PRECISIONS
+from command_line.groups import POLICY_OF_PRECISION
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export
@@ -68,7 +68,9 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
     # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
 
 
 def create_trainer(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import modeling
-from command_line.groups import PRECISIONS
+from command_line.groups import POLICY_OF_PRECISION
 from model_folders import identity, preset_reading
 from model_folders.bert_config import BertConfig
 from model_folders.model_entries import OutputMode
@@ -62,7 +62,7 @@ def load_teacher(
         bert_config,
         **preset.network,
         unpad=config.unpads,
-        dtype=PRECISIONS[config.devices.mixed_precision],
+        dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )
     report = modeling.load_checkpoint(model, preset, labels=output_names)
     heads = [name for name in report.missing if not name.startswith("bert/")]
