@@ -164,7 +164,7 @@ def create_in_order(
     )
 
 
-def with_casing(parsed: flags.Parsed[Config]) -> Config:
+def with_casing(parsed: flags.ParsedCommand[Config]) -> Config:
     """Returns the flags with the casing of the vocabulary.
 
     Raises:
@@ -182,9 +182,9 @@ def with_casing(parsed: flags.Parsed[Config]) -> Config:
     )
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Checks the flags, and writes the records for pretraining."""
-    began = time.monotonic()
+    begin_time = time.monotonic()
     config = parsed.config
     beam_options = config.beam.parse(parsed.arguments, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
@@ -199,7 +199,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         written = create_in_order(config, input_files)
     print(
         f"{written.num_instances:,} instances from {len(input_files)} file(s) "
-        f"{written.place}, in {time.monotonic() - began:.1f} s"
+        f"{written.place}, in {time.monotonic() - begin_time:.1f} s"
     )
 
 

@@ -20,7 +20,7 @@ from absl import logging
 import modeling
 from command_line import cli, config_values, flags
 from command_line.flags import flag, group, like
-from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
+from command_line.groups import POLICY_OF_PRECISION, DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
 from data.arrays import FloatArray
 from data.classification.classification_examples import (
@@ -236,7 +236,9 @@ def create_predictor(
 
     modeling.find_checkpoint(preset, config=bert_config)
     strategy = devices.connect_devices(config.devices)
-    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
     with strategy.scope():
         model = modeling.BertModel(
             bert_config,
@@ -283,12 +285,12 @@ def write_vectors(
     return num_lines
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
-    config = config_values.fill_unset(
+    config = config_values.fill_unset_flags(
         parsed.config, parsed.set_by_user, stated, checkpoint
     )
     bert_config, tokenizer = read_model_files(

@@ -42,7 +42,7 @@ from serving.batch.predict_steps import (
 Config = PredictConfig
 
 
-def main(parsed: flags.Parsed[Config]) -> int:
+def main(parsed: flags.ParsedCommand[Config]) -> int:
     """Loads the model, and answers the texts of the command or --input_file.
 
     Returns the exit status.

@@ -24,7 +24,7 @@ from training.tasks.classifier_setup import (
 Config = ClassifierConfig
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = open_data_file(parsed)
     start = read_start(parsed)

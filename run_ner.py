@@ -51,7 +51,7 @@ def create_processor(config: Config) -> NerProcessor:
     return processor
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     processor = create_processor(start.config)

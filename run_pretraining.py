@@ -21,7 +21,7 @@ from training.start.starting_point import read_start
 Config = PretrainingConfig
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     start = read_start(adapt_to_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.

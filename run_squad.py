@@ -128,7 +128,7 @@ def create_processor(config: Config) -> SquadProcessor:
     return processor
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     config = start.config

@@ -33,7 +33,7 @@ class Config(FineTuningConfig):
     model_class = kinds.MULTIPLE_CHOICE
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     layout = start.config.table.layout()

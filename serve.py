@@ -142,7 +142,7 @@ def find_exports(config: Config) -> dict[str, str]:
     folders = [
         PathFlag("model", path, PathKind.MODEL) for path in models.values()
     ]
-    check_paths([*folders, *config_values.path_flags(config)])
+    check_paths([*folders, *config_values.list_path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 
 
@@ -196,7 +196,7 @@ def _end_at_signals() -> None:
         signal.signal(signal_number, lambda *_: os._exit(0))
 
 
-def main(parsed: flags.Parsed[Config]) -> int:
+def main(parsed: flags.ParsedCommand[Config]) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     config = parsed.config
     _end_at_signals()

@@ -7,7 +7,7 @@
         --squad_file=dev-v1.1.json
 
 A contestant is one way to do the work of a row, in this project or in another
-library. The contestants take turns (race.py), so that slow minutes of the
+library. The contestants take turns (timing.py), so that slow minutes of the
 machine affect all of them. The table of a row shows the median of the repeats.
 Close other programs first. If the processor only emulates bfloat16, pass
 --rows='*_float32,*_int8'.
@@ -75,41 +75,42 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from absl import app, flags
+from absl import app
+from absl import flags as absl_flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import race
+from benchmarks import timing
 from benchmarks.rows import ROWS, Row
 
-FLAGS = flags.FLAGS
+FLAGS = absl_flags.FLAGS
 
 # Modules of contestants that are other libraries.
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")
 
 
-def define_flags(values: flags.FlagValues = FLAGS) -> None:
+def define_flags(values: absl_flags.FlagValues = FLAGS) -> None:
     """Defines the flags of this script among `values`."""
-    flags.DEFINE_list(
+    absl_flags.DEFINE_list(
         "rows", ["*"], "Names or patterns of the rows to time.", values
     )
-    flags.DEFINE_integer(
+    absl_flags.DEFINE_integer(
         "repeats",
         None,
         "Number of repeats in each row.",
         lower_bound=1,
         flag_values=values,
     )
-    flags.DEFINE_integer(
+    absl_flags.DEFINE_integer(
         "num_texts",
         20_000,
         "Number of texts in row bulk.",
         lower_bound=1,
         flag_values=values,
     )
-    flags.DEFINE_string(
+    absl_flags.DEFINE_string(
         "bert_config_file",
-        str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
+        str(timing.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
         "bert_config.json for the rows pretrain and inference.",
         values,
     )
@@ -120,15 +121,15 @@ def define_flags(values: flags.FlagValues = FLAGS) -> None:
         ("corpus", "Text file with one sentence per line."),
         ("vocab_file", "vocab.txt of an uncased vocabulary."),
     ):
-        flags.DEFINE_string(name, None, help_text, values)
-    flags.DEFINE_enum(
+        absl_flags.DEFINE_string(name, None, help_text, values)
+    absl_flags.DEFINE_enum(
         "device", "cpu", ["cpu", "cuda"], "Device to compute on.", values
     )
 
 
 def create_specs(
     row: Row, precision: str, missing: Container[str]
-) -> Iterator[tuple[str, race.Spec]]:
+) -> Iterator[tuple[str, timing.WorkSpec]]:
     """Yields (name, spec) of the contestants of a row, but the `missing`."""
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     spec["num_texts"] = FLAGS.num_texts
@@ -138,23 +139,23 @@ def create_specs(
         if name in missing:
             continue
         for variant in variants.get(precision, ()):
-            # A Spec has more entries than each benchmark sets.
-            yield name, cast("race.Spec", spec | {"variant": variant})
+            # A WorkSpec has more entries than each benchmark sets.
+            yield name, cast("timing.WorkSpec", spec | {"variant": variant})
 
 
 def start_contestant(
-    name: str, spec: race.Spec, folder: str, stack: contextlib.ExitStack
-) -> race.Contestant | None:
+    name: str, spec: timing.WorkSpec, folder: str, stack: contextlib.ExitStack
+) -> timing.Contestant | None:
     """Starts a contestant. If it fails, prints why, and returns None."""
     try:
-        return race.Contestant(name, spec, folder, stack)
+        return timing.Contestant(name, spec, folder, stack)
     except RuntimeError as error:
         print(f"{name} {spec['variant']} FAILED:\n{error}", file=sys.stderr)
         return None
 
 
 def time_row(
-    row: Row, contestants: Sequence[race.Contestant]
+    row: Row, contestants: Sequence[timing.Contestant]
 ) -> Iterator[dict[str, str]]:
     """Times the contestants of a row. Yields one result for each contestant."""
     for _ in range(FLAGS.repeats or row.repeats):
@@ -167,7 +168,7 @@ def time_row(
     ]
     for contestant in contestants:
         seconds = contestant.seconds()
-        last = contestant.replies[-1]
+        last = contestant.measurements[-1]
         notes = last["notes"] | contestant.ready["versions"]
         yield {
             "row": f"{row.name}_{contestant.spec['precision']}",

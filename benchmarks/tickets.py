@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from benchmarks import race
+from benchmarks import timing
 
 # A process answers complete CSV files, so several processes need several files.
 NUM_FILES = 8
@@ -26,12 +26,12 @@ NUM_WARMUP_TEXTS = 32
 SECONDS_PER_SAMPLE = 0.2
 
 
-def create_texts(spec: race.Spec, num_texts: int) -> list[str]:
+def create_texts(spec: timing.WorkSpec, num_texts: int) -> list[str]:
     """Returns texts of 3 to 300 words, half of them with less than 30.
 
     The words follow one another as in MRPC's sentences. The seed is fixed.
     """
-    rows = race.mrpc_rows(spec)
+    rows = timing.read_mrpc_rows(spec)
     words = " ".join(sentence for row in rows for sentence in row[3:5]).split()
     generator = random.Random(0)
     texts = []
@@ -115,7 +115,9 @@ class CreateCommand(Protocol):
         """
 
 
-def on_tickets(spec: race.Spec, create_command: CreateCommand) -> race.Work:
+def create_tickets_work(
+    spec: timing.WorkSpec, create_command: CreateCommand
+) -> timing.Work:
     """Returns a Work that lets a script answer the tickets.
 
     Args:
@@ -142,7 +144,7 @@ def on_tickets(spec: race.Spec, create_command: CreateCommand) -> race.Work:
 
     # Let the system read the libraries from the disk before the first repeat.
     run(warmup, warmup, min(len(texts), NUM_WARMUP_TEXTS))
-    return race.Work(
+    return timing.Work(
         lambda _: run(folder / "all.csv", folder / "part-*.csv", len(texts)),
         len(texts),
     )

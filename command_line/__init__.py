@@ -7,7 +7,7 @@ A script declares its flags as a `Config`, and the main call is `cli.run`:
     config_values.py: reads and changes the values of a `Config`
     cli.py: `run`, from the command line to the exit status
     declared_flags.py: the flags that a `Config` declares
-    parsing.py: turns a `Config` into a command line, with absl
+    flag_parsing.py: turns a `Config` into a command line, with absl
     arguments.py: parses it, and ends the script if it is wrong
     beam_flags.py: parses the flags of Apache Beam beside it
     path_flags.py: checks that no output lies where an input or another is

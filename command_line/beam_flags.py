@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from command_line import parsing
+from command_line import flag_parsing
 from command_line.flags import flag
 from imports.installation import install_command
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
 # {runner that Beam only knows by the name of its class: this name}.
-_RUNNERS = {
+_CLASS_OF_RUNNER = {
     "daskrunner": "apache_beam.runners.dask.dask_runner.DaskRunner",
 }
 
@@ -116,7 +116,7 @@ def parse_options(
         _parse_known(_create_parser(options_class), arguments)[0].runner or ""
     )
     short = runner.lower().removesuffix("runner") + "runner"
-    if name := _RUNNERS.get(short):
+    if name := _CLASS_OF_RUNNER.get(short):
         runner = name
         arguments = [*arguments, f"--runner={name}"]
     if runner:
@@ -184,7 +184,7 @@ def _describe_unknown(
     name = f"--{names[0].lstrip('-').partition('=')[0]}"
     all_names = {
         *beam_names,
-        *(f"--{own_name}" for own_name in parsing.defined_names()),
+        *(f"--{own_name}" for own_name in flag_parsing.defined_names()),
     }
     # Names with a few wrong letters. A lower cutoff suggests other flags.
     similar = difflib.get_close_matches(

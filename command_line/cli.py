@@ -17,8 +17,8 @@ from command_line import (
     arguments,
     beam_flags,
     config_values,
+    flag_parsing,
     flags,
-    parsing,
     tensorflow_logs,
     user_errors,
 )
@@ -62,7 +62,7 @@ class _CommonConfig(flags.Config):
 
 
 def run(
-    main: Callable[[flags.Parsed[ConfigT]], int | None],
+    main: Callable[[flags.ParsedCommand[ConfigT]], int | None],
     config: type[ConfigT],
     takes_beam_flags: bool = False,
     takes_arguments: bool = False,
@@ -74,18 +74,18 @@ def run(
     with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
-        main: function (flags.Parsed) -> exit status.
+        main: function (flags.ParsedCommand) -> exit status.
         config: class of the script's flags. See command_line/flags.py.
         takes_beam_flags: True if `config` contains `BeamFlags`. With
-            --pipeline=beam, `Parsed.arguments` then contains all flags that the
-            script does not define. Otherwise such flags are errors.
-        takes_arguments: True if `Parsed.arguments` may contain arguments that
-            are not flags. Otherwise such arguments are errors.
+            --pipeline=beam, `ParsedCommand.arguments` then contains all flags
+            that the script does not define. Otherwise such flags are errors.
+        takes_arguments: True if `ParsedCommand.arguments` may contain arguments
+            that are not flags. Otherwise such arguments are errors.
     """
     script = sys.modules[main.__module__]
-    script_name = parsing.script_name()
-    required = parsing.define_flags(config, script_name)
-    parsing.define_flags(_CommonConfig, script_name)
+    script_name = flag_parsing.script_name()
+    required = flag_parsing.define_flags(config, script_name)
+    flag_parsing.define_flags(_CommonConfig, script_name)
     _install_handlers()
     is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
@@ -157,7 +157,7 @@ def _interrupt(signal_number: int, frame: types.FrameType | None) -> None:
 
 
 def _run_guarded(
-    main: Callable[[flags.Parsed[ConfigT]], int | None],
+    main: Callable[[flags.ParsedCommand[ConfigT]], int | None],
     config: type[ConfigT],
     rest: Sequence[str],
 ) -> int | None:
@@ -168,9 +168,9 @@ def _run_guarded(
     """
     path_flags: list[PathFlag] = []
     try:
-        parsed = parsing.parse_flags(config, rest)
+        parsed = flag_parsing.parse_flags(config, rest)
         prepared = parsed.config.prepare(parsed.set_by_user)
-        path_flags += config_values.path_flags(prepared)
+        path_flags += config_values.list_path_flags(prepared)
         check_paths(path_flags)
         prepared = prepared.download()
         with _locked(path_flags if prepared.is_chief else ()):

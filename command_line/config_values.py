@@ -6,7 +6,6 @@ value returns another Config.
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from command_line.declared_flags import flags_of
 from command_line.flags import (
@@ -63,7 +62,7 @@ def required_value(value: ValueT | None) -> ValueT:
     return value
 
 
-def values_of(config: Config) -> dict[str, Any]:
+def flag_values_of(config: Config) -> dict[str, object]:
     """Returns {name: value} of all flags, whatever group they are in."""
     values = {}
     for field in dataclasses.fields(config):
@@ -112,12 +111,14 @@ def convert_paths(
         function: function from the value of a flag to the new value.
         *names: names of flags. Those that are not set stay so.
     """
-    values = values_of(config)
-    converted = {name: function(values[name]) for name in names if values[name]}
+    values = flag_values_of(config)
+    converted = {
+        name: function(str(values[name])) for name in names if values[name]
+    }
     return replace_values(config, **converted)
 
 
-def fill_unset(
+def fill_unset_flags(
     config: ConfigT,
     set_by_user: frozenset[str],
     stated: Mapping[str, object],
@@ -155,7 +156,7 @@ def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
 
     `set_by_user` are the names of the flags that the user set.
     """
-    values = values_of(config)
+    values = flag_values_of(config)
     defaults = {
         flag.name
         for flag in flags_of(config, *Role)
@@ -164,13 +165,13 @@ def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
     return defaults - set_by_user
 
 
-def path_flags(config: Config) -> list[PathFlag]:
+def list_path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
-    values = values_of(config)
+    values = flag_values_of(config)
     flags_with_paths = []
     for flag in flags_of(config):
         kind = flag.kind
         value = values[flag.name]
         if kind is not None and value is not None:
-            flags_with_paths.append(PathFlag(flag.name, value, kind))
+            flags_with_paths.append(PathFlag(flag.name, str(value), kind))
     return flags_with_paths

@@ -5,10 +5,11 @@ import functools
 import types
 import typing
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from command_line.flags import (
     Config,
+    Field,
     FlagChanges,
     FlagProperties,
     Role,
@@ -25,7 +26,8 @@ class Flag:
 
     Attributes:
         name: name of the flag and of its field.
-        type: type of its value, of `str | None` only str. str of a Literal.
+        value_type: type of its value, of `str | None` only str. str of a
+            Literal.
         default: the default, dataclasses.MISSING if the user must set the flag.
         help: the help text.
         role: the Role, which the functions `identity`, `head`, `training`,
@@ -34,7 +36,7 @@ class Flag:
     """
 
     name: str
-    type: Any
+    value_type: type
     default: object
     help: str
     role: Role | None
@@ -54,9 +56,9 @@ class Flag:
         """Returns whether a value of a file may be the value of the flag."""
         if self.choices:
             return value in self.choices
-        if self.type in (bool, str):
-            return isinstance(value, self.type)
-        if self.type in (int, float):
+        if self.value_type in (bool, str):
+            return isinstance(value, self.value_type)
+        if self.value_type in (int, float):
             return self._is_number(value)
         if not isinstance(value, list | tuple):
             return False
@@ -67,7 +69,7 @@ class Flag:
         # Python takes True for a number.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        if self.type is int and not isinstance(value, int):
+        if self.value_type is int and not isinstance(value, int):
             return False
         lower = self.properties.get("at_least")
         upper = self.properties.get("at_most")
@@ -101,9 +103,7 @@ def _create_flags(config_class: type) -> list[Flag]:
     return all_flags
 
 
-def _create_flag(
-    owner: type, field: dataclasses.Field[Any], changes: FlagChanges
-) -> Flag:
+def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
     """Creates the Flag of a field of the class `owner`, with `changes`."""
     hint = _type_hints(owner)[field.name]
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
@@ -122,7 +122,7 @@ def _create_flag(
     }
     return Flag(
         name=field.name,
-        type=hint,
+        value_type=hint,
         default=default,
         help=changes.get("help", declared.help),
         role=declared.role,

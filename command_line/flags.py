@@ -24,10 +24,10 @@ The way of a flag, from its declaration to its use:
 1. Here, a field of a Config or of a group declares it.
 2. declared_flags.py reads the fields of a Config and of its groups, which the
    command line does not show, and returns a `Flag` for each.
-3. parsing.py defines the flags with absl, arguments.py parses the command
-   line, and parsing.py reads the values.
+3. flag_parsing.py defines the flags with absl, arguments.py parses the command
+   line, and flag_parsing.py reads the values.
 4. config_values.py creates the Config from the values.
-5. cli.py passes the Config to the `main` of the script, as `Parsed`.
+5. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
 """
 
 import collections
@@ -40,6 +40,7 @@ from typing import (
     Generic,
     NamedTuple,
     Self,
+    TypeAlias,
     TypedDict,
     TypeVar,
     Unpack,
@@ -50,6 +51,8 @@ from command_line.path_flags import PathKind
 
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")
+# A field of a class of flags. Any, because the fields have different types.
+Field: TypeAlias = dataclasses.Field[Any]
 # Keys of the metadata of fields.
 _FLAG = "flag"
 _GROUP = "group"
@@ -124,7 +127,7 @@ def flag(
         role: the Role, None for a flag that trains no model.
         **properties: other properties, see `FlagProperties`.
     """
-    metadata = {_FLAG: Declaration(help, role, properties)}
+    metadata = {_FLAG: FlagDeclaration(help, role, properties)}
     # As `dataclasses.field` does, the function says that it returns a value.
     if default is ...:
         return cast(ValueT, dataclasses.field(metadata=metadata))
@@ -204,7 +207,7 @@ def group(
             script, or of the script itself. They get the value of that flag.
         **changes: {name of a flag: result of `like`}.
     """
-    declared = Group(
+    declared = FlagGroup(
         group_class, frozenset(without), frozenset(shared), changes
     )
     # As for a flag, the type is that of the value.
@@ -222,7 +225,7 @@ class Config:
             TypeError: two groups contain a flag of one name, and neither names
                 it in `shared`.
         """
-        fields: dict[str, dataclasses.Field[Any]] = {}
+        fields: dict[str, Field] = {}
         for parent in reversed(cls.__mro__[1:]):
             fields |= getattr(parent, "__dataclass_fields__", {})
         # The decorator of the class has not run yet.
@@ -289,7 +292,7 @@ ConfigT = TypeVar("ConfigT", bound=Config)
 
 
 @dataclasses.dataclass(frozen=True)
-class Parsed(Generic[ConfigT]):
+class ParsedCommand(Generic[ConfigT]):
     """The flags of a command, and which of them the user set.
 
     Attributes:
@@ -311,7 +314,7 @@ class Parsed(Generic[ConfigT]):
         return frozenset(self.command)
 
 
-class Declaration(NamedTuple):
+class FlagDeclaration(NamedTuple):
     """A flag as `flag` declares it, in the metadata of its field.
 
     Attributes:
@@ -326,7 +329,7 @@ class Declaration(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Group:
+class FlagGroup:
     """A group of flags in a Config, as `group` declares it.
 
     Attributes:
@@ -341,7 +344,7 @@ class Group:
     shared: frozenset[str]
     changes: Mapping[str, FlagChanges]
 
-    def own_fields(self) -> list[dataclasses.Field[Any]]:
+    def own_fields(self) -> list[Field]:
         """Returns the fields that are flags of this group."""
         return [
             field
@@ -357,18 +360,18 @@ class Group:
         return (names_of_flags - self.without) | (self.shared & names)
 
 
-def is_flag(field: dataclasses.Field[Any]) -> bool:
+def is_flag(field: Field) -> bool:
     """Returns whether a field of a Config or of a group is a flag."""
     return _FLAG in field.metadata
 
 
-def declaration_of(field: dataclasses.Field[Any]) -> Declaration:
+def declaration_of(field: Field) -> FlagDeclaration:
     """Returns the declaration of a field that is a flag."""
-    declared: Declaration = field.metadata[_FLAG]
+    declared: FlagDeclaration = field.metadata[_FLAG]
     return declared
 
 
-def group_of(field: dataclasses.Field[Any]) -> Group | None:
+def group_of(field: Field) -> FlagGroup | None:
     """Returns the group that a field of a Config is, None for other fields."""
-    declared: Group | None = field.metadata.get(_GROUP)
+    declared: FlagGroup | None = field.metadata.get(_GROUP)
     return declared

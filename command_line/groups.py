@@ -16,7 +16,7 @@ from imports.installation import install_command
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "float16"]
 # {value of --mixed_precision: Keras's dtype policy}.
-PRECISIONS: dict[Precision, str] = {
+POLICY_OF_PRECISION: dict[Precision, str] = {
     "float32": "float32",
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
@@ -161,7 +161,7 @@ class DeviceFlags:
     mixed_precision: Precision = flags.training(
         "float32",
         "Precision of the computation. Variables stay float32.",
-        choices=tuple(PRECISIONS),
+        choices=tuple(POLICY_OF_PRECISION),
     )
     jit_compile: bool = flags.training(
         False,

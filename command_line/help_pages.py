@@ -2,11 +2,11 @@
 
 from absl import flags as absl_flags
 
-from command_line import parsing
+from command_line import flag_parsing
 from imports import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
-HELP_SECTIONS = {
+FLAGS_OF_SECTION = {
     "data": (
         "task_name",
         "data_dir",
@@ -46,7 +46,11 @@ _MAX_SHOWN_FLAGS = 30
 def section_of(name: str) -> str:
     """Returns the title of a flag's group, or "more"."""
     return next(
-        (title for title in HELP_SECTIONS if name in HELP_SECTIONS[title]),
+        (
+            title
+            for title in FLAGS_OF_SECTION
+            if name in FLAGS_OF_SECTION[title]
+        ),
         "more",
     )
 
@@ -58,18 +62,20 @@ def print_help(purpose: str, is_full: bool) -> None:
         purpose: docstring of the script.
         is_full: whether to print all flags, in the order of the alphabet.
     """
-    print(installation.as_typed(purpose))
-    script_name = parsing.script_name()
+    print(installation.with_command_names(purpose))
+    script_name = flag_parsing.script_name()
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name)
     if is_full or len(own) <= _MAX_SHOWN_FLAGS:
         page = absl_flags.FLAGS.module_help(script_name)
-        print(installation.as_typed(page))
+        print(installation.with_command_names(page))
         return
     listed = {
         flag.name: flag for flag in own if section_of(flag.name) != "more"
     }
-    for title, names in HELP_SECTIONS.items():
+    for title, names in FLAGS_OF_SECTION.items():
         for flag in (listed[name] for name in names if name in listed):
             absl_flags.FLAGS.register_key_flag_for_module(title, flag)
-        print(installation.as_typed(absl_flags.FLAGS.module_help(title)))
+        print(
+            installation.with_command_names(absl_flags.FLAGS.module_help(title))
+        )
     print(f"--helpfull also lists {len(own) - len(listed)} other flags.")

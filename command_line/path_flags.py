@@ -73,17 +73,17 @@ class PathFlag:
         return f"--{self.flag}={self.value}"
 
     @property
-    def parts(self) -> list[str]:
+    def paths(self) -> list[str]:
         """The paths in the flag's value, which may be comma-separated."""
         if self.kind is PathKind.RUNS:
-            return [folder for _, folder in named_folders(self.value)]
+            return [folder for _, folder in parse_named_folders(self.value)]
         if self.kind is PathKind.OUTPUT_FILES:
             return [*map(str.strip, self.value.split(","))]
         if self.kind is PathKind.INPUT_FILES:
             # The list may end in a comma, because shells write such lists.
             return [*filter(None, map(str.strip, self.value.split(",")))]
         if self.kind is PathKind.CODE:
-            return [split_code(self.value)[0]]
+            return [split_file_and_name(self.value)[0]]
         return [self.value]
 
     @property
@@ -114,7 +114,7 @@ def expand_home(value: str, kind: PathKind) -> str:
     )
 
 
-def named_folders(value: str) -> list[tuple[str, str]]:
+def parse_named_folders(value: str) -> list[tuple[str, str]]:
     """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
 
     Returns (name, folder) for each. The name of a FOLDER without NAME is "".
@@ -127,7 +127,7 @@ def named_folders(value: str) -> list[tuple[str, str]]:
     return folders
 
 
-def split_code(value: str) -> tuple[str, str]:
+def split_file_and_name(value: str) -> tuple[str, str]:
     """Returns the file and the name of FILE:NAME, "" for a missing name."""
     file, separator, name = value.rpartition(":")
     return (file, name) if separator else (name, "")
@@ -140,18 +140,18 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
         ValueError: a path is empty, or an output overlaps another path.
         OSError: an output file cannot be written.
     """
-    flag_paths: list[_FlagPath] = []
+    flag_paths: list[_ResolvedPath] = []
     for flag in flags:
-        if not all(map(str.strip, flag.parts)) or not flag.parts:
+        if not all(map(str.strip, flag.paths)) or not flag.paths:
             raise ValueError(
                 f"{flag}: a path is empty, perhaps because a shell variable is "
                 "not set. Use a path, or remove the flag"
             )
-        for path in flag.parts:
+        for path in flag.paths:
             _check_output(flag, path)
             local_path = path.removeprefix("file://")
             flag_paths += [
-                _FlagPath(flag, single_path, _find_lineage(single_path))
+                _ResolvedPath(flag, single_path, _find_lineage(single_path))
                 for single_path in _find_paths(flag, local_path)
             ]
     outputs = [path for path in flag_paths if path.flag.kind in OUTPUT_KINDS]
@@ -164,7 +164,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             )
 
 
-class _FlagPath(NamedTuple):
+class _ResolvedPath(NamedTuple):
     """A file or folder that a flag leads to.
 
     Attributes:
@@ -184,7 +184,7 @@ class _FlagPath(NamedTuple):
         return f"{self.flag} ({self.path})"
 
 
-def _may_harm(output: _FlagPath, other: _FlagPath) -> bool:
+def _may_harm(output: _ResolvedPath, other: _ResolvedPath) -> bool:
     """Returns whether writing an output may change another path."""
     if other is output:
         return False

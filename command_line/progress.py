@@ -29,7 +29,7 @@ class Progress:
         unit: name of a unit of work, such as "record".
         examples_per_unit: number of examples in a unit of work, to show the
             examples per second. None = do not show this rate.
-        label: name of the work, such as "Training".
+        description: name of the work, such as "Training".
         epochs: number of epochs in `total`. None = show no epoch.
         shows_ends: whether the first update and the last one are always due,
             even if the work is short.
@@ -46,14 +46,14 @@ class Progress:
         initial: int = 0,
         unit: str = "step",
         examples_per_unit: int | None = None,
-        label: str = "",
+        description: str = "",
         epochs: float | None = None,
         shows_ends: bool = False,
     ) -> None:
         self._total = total
         self._epochs = epochs
         self._unit = unit
-        self._label = label
+        self._description = description
         self._examples_per_unit = examples_per_unit
         self._shows_ends = shows_ends
         self.is_terminal = sys.stderr.isatty()
@@ -74,11 +74,11 @@ class Progress:
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """Excludes the duration of the `with` block from the rate."""
-        began = time.monotonic()
+        begin_time = time.monotonic()
         try:
             yield
         finally:
-            self._shown_at += time.monotonic() - began
+            self._shown_at += time.monotonic() - begin_time
 
     def is_due(self, num_done: int) -> bool:
         """Returns whether it is time to call `update`.
@@ -104,7 +104,7 @@ class Progress:
             name = "rows" if self._unit == "row" else "examples"
             values[f"{name}/s"] = rate * self._examples_per_unit
         end = "" if self._total is None else f" of {self._total}"
-        parts = [f"{self._label} {self._unit} {num_done}{end}".strip()]
+        parts = [f"{self._description} {self._unit} {num_done}{end}".strip()]
         if self._total and self._epochs:
             epoch = math.ceil(num_done * self._epochs / self._total)
             parts.append(f"epoch {epoch} of {math.ceil(self._epochs)}")
@@ -131,14 +131,14 @@ def track(
     iterable: Iterable[_Element],
     total: int | None = None,
     unit: str = "record",
-    label: str = "",
+    description: str = "",
 ) -> Iterator[_Element]:
     """Yields the elements of `iterable`, and shows how many were yielded.
 
     `Progress` documents the other arguments.
     """
     num_done = 0
-    with Progress(total, unit=unit, label=label) as progress:
+    with Progress(total, unit=unit, description=description) as progress:
         for num_done, element in enumerate(iterable, start=1):
             yield element
             if progress.is_due(num_done):

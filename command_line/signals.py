@@ -11,7 +11,7 @@ Handler = Callable[[int, types.FrameType | None], object] | int | None
 _SIGNALS: tuple[int, ...] = (signal.SIGTERM, signal.SIGINT)
 
 
-class Stopped(KeyboardInterrupt):
+class SignalInterrupt(KeyboardInterrupt):
     """A signal ended the work. `cli.run` prints the text of this exception.
 
     It is no Exception, so that no library takes it for an error of its own.
@@ -27,9 +27,11 @@ class Stopped(KeyboardInterrupt):
         self.status = 128 + signal_number
         super().__init__(text or f"stopped by {self.name}")
 
-    def saying(self, text: str) -> "Stopped":
+    def with_text(self, text: str) -> "SignalInterrupt":
         """Returns the exception with `text` after "stopped by SIGTERM"."""
-        return Stopped(self.signal_number, f"stopped by {self.name} {text}")
+        return SignalInterrupt(
+            self.signal_number, f"stopped by {self.name} {text}"
+        )
 
 
 @contextlib.contextmanager
@@ -61,7 +63,7 @@ def handled_by(handle: Callable[[int, Handler], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[Callable[[], None]]:
-    """Raises Stopped in a `with` block at SIGTERM or Ctrl-C.
+    """Raises SignalInterrupt in a `with` block at SIGTERM or Ctrl-C.
 
     The signals that follow are ignored, so that they do not interrupt what the
     block cleans up.
@@ -78,7 +80,7 @@ def stoppable() -> Iterator[Callable[[], None]]:
 
     def stop(signal_number: int, _: Handler) -> None:
         ignore()
-        raise Stopped(signal_number)
+        raise SignalInterrupt(signal_number)
 
     with handled_by(stop):
         yield ignore

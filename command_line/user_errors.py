@@ -54,7 +54,7 @@ def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
         return f"{error}. {reason}" if str(error) else reason
     if isinstance(error, OSError) and error.filename is not None:
         for flag in path_flags:
-            if error.filename in flag.parts:
+            if error.filename in flag.paths:
                 return f"--{flag.flag}={error.filename}: {error.strerror}"
     return str(error)
 

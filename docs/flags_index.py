@@ -136,7 +136,7 @@ def _title(scripts: tuple[str, ...]) -> str:
 
 def _table(rows: Rows) -> str:
     lines = ["\n| flag | default | |\n|---|---|---|\n"]
-    for title in (*help_pages.HELP_SECTIONS, "more"):
+    for title in (*help_pages.FLAGS_OF_SECTION, "more"):
         group = [
             rows[name] for name in rows if help_pages.section_of(name) == title
         ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 # {notebook: its page of the site}.
-NOTEBOOKS = {
+PAGE_OF_NOTEBOOK = {
     "serving.ipynb": "notebook.md",
     "keras.ipynb": "keras_notebook.md",
 }
@@ -29,12 +29,13 @@ def on_files(files: "Files", config: "MkDocsConfig") -> None:
     """Adds each notebook as a page, in Markdown."""
     from mkdocs.structure.files import File
 
-    for notebook, page in NOTEBOOKS.items():
+    for notebook, page in PAGE_OF_NOTEBOOK.items():
         text = (ROOT / "docs" / notebook).read_text(encoding="utf-8")
         content = _to_markdown(json.loads(text))
         files.append(File.generated(config, page, content=content))
 
 
+# Any, because the file is this project's, in Jupyter's format.
 def _to_markdown(notebook: dict[str, Any]) -> str:
     """Returns the texts, the code and the outputs of a notebook."""
     parts = []

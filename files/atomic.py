@@ -130,7 +130,7 @@ def _remove_unlocked(partial: str) -> None:
     descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
     try:
         # Its process may have renamed the file, and begun another.
-        if try_lock(descriptor) and is_at(partial, descriptor):
+        if try_lock(descriptor) and is_path_of(partial, descriptor):
             is_folder = os.path.isdir(partial)
             (shutil.rmtree if is_folder else os.remove)(partial)
             logging.info("Removed %s, which a killed process left", partial)
@@ -153,7 +153,7 @@ def try_lock(descriptor: int) -> bool | None:
     return True
 
 
-def is_at(path: StrPath, descriptor: int) -> bool:
+def is_path_of(path: StrPath, descriptor: int) -> bool:
     """Returns whether a path is that of an open file or folder."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samefile(path, descriptor)
@@ -193,7 +193,7 @@ def _open_locked(path: str) -> IO[bytes]:
         # Not all systems support locks.
         with contextlib.suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
-        if is_at(path, file.fileno()):
+        if is_path_of(path, file.fileno()):
             return file
         file.close()
 

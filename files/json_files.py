@@ -12,9 +12,10 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from files.paths import StrPath, named_errors
 
-# A JSON object, or a row of a table, {column: cell}. Whoever reads a value
-# checks its type, because the file may be of a user or of another program.
-JsonObject: TypeAlias = dict[str, Any]
+# A JSON object, or a row of a table, {column: cell}. Its values are objects, so
+# that mypy asks whoever reads one to check its type: the file may be of a user
+# or of another program.
+JsonObject: TypeAlias = dict[str, object]
 EntryT = TypeVar("EntryT")
 ValueT = TypeVar("ValueT")
 # {type in Python: JSON's name, without and with its article}.

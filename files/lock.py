@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from files.atomic import is_at, try_lock
+from files.atomic import is_path_of, try_lock
 from files.paths import StrPath
 
 
@@ -35,7 +35,7 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.
-    if try_lock(descriptor) is False or not is_at(path, descriptor):
+    if try_lock(descriptor) is False or not is_path_of(path, descriptor):
         os.close(descriptor)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
@@ -47,7 +47,7 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
         # Remove only an empty file, because other files of this name, such as
         # poetry.lock, are the user's.
         if (
-            is_at(path, descriptor)
+            is_path_of(path, descriptor)
             and path.is_file()
             and not path.stat().st_size
         ):

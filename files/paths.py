@@ -39,7 +39,7 @@ def find_matches(pattern: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def literal_name(path: StrPath) -> Iterator[str]:
+def literal_path(path: StrPath) -> Iterator[str]:
     """Yields a path under which TensorFlow can read a checkpoint or folder.
 
     TensorFlow treats the paths of checkpoints and of a SavedModel's weights as

@@ -1,6 +1,8 @@
-"""Finds out how this copy of the project is installed, and how to add parts.
+"""Finds out how this copy of the project is installed, and its version.
 
-The project runs from a checkout, or installed as a distribution.
+The project runs from a checkout, or installed as a distribution. Packages that
+only some commands need are extras of the distribution. In a checkout, each
+extra is a file in requirements/.
 """
 
 import functools
@@ -13,9 +15,8 @@ from pathlib import Path
 # Name of the distribution, which pip installs.
 DISTRIBUTION = "bert-for-keras"
 ROOT = Path(__file__).resolve().parents[1]
-# {optional package: the part that installs it}. A part is a file in
-# requirements/, and an extra of the distribution.
-PART_OF_PACKAGE = {
+# {optional package: the extra that installs it}.
+EXTRA_OF_PACKAGE = {
     "ai_edge_litert": "predict",
     "apache_beam": "beam",
     "dask": "beam",
@@ -37,21 +38,33 @@ PART_OF_PACKAGE = {
 def install_command(package: str | None) -> str:
     """Returns the command that installs a package which the project uses.
 
-    A checkout has files of requirements, and an installed distribution extras.
-
     Args:
-        package: name of the package, as it is imported. For a package without a
-            part of its own, the command installs all that the scripts need.
+        package: name of the package, as it is imported. For a package that no
+            extra installs, the command installs all that the scripts need.
     """
-    part = PART_OF_PACKAGE.get((package or "").partition(".")[0])
-    file = f"requirements/{part}.txt" if part else "requirements.txt"
+    extra = EXTRA_OF_PACKAGE.get((package or "").partition(".")[0])
+    file = f"requirements/{extra}.txt" if extra else "requirements.txt"
     if (ROOT / file).is_file():
         return f"pip install -r {file}"
-    name = f'"{DISTRIBUTION}[{part}]"' if part else DISTRIBUTION
+    name = f'"{DISTRIBUTION}[{extra}]"' if extra else DISTRIBUTION
     return f"{_find_installer()} {name}"
 
 
-def as_typed(text: str) -> str:
+def read_version() -> str:
+    """Returns the version of the checkout, or of the installed distribution.
+
+    Raises:
+        importlib.metadata.PackageNotFoundError: the package is neither in a
+            checkout nor installed.
+    """
+    file = ROOT / "VERSION"
+    # In site-packages, a file of this name would belong to somebody else.
+    if (ROOT / "pyproject.toml").exists() and file.exists():
+        return file.read_text("utf-8").strip()
+    return metadata.version(DISTRIBUTION)
+
+
+def with_command_names(text: str) -> str:
     """Returns a text with the names of scripts as the user types them.
 
     An installed command, such as bert-serve, is named for `python serve.py`. A

@@ -21,7 +21,6 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 
 def read_imports(path: str) -> dict[str, str]:
@@ -59,7 +58,7 @@ def create_importer(
         modules: {name: the module that defines it}.
     """
 
-    def import_name(name: str) -> Any:  # noqa: ANN401  classes and functions
+    def import_name(name: str) -> object:
         if name not in modules:
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}"

@@ -15,7 +15,9 @@ from collections.abc import Iterator, Mapping
 from imports.import_hooks import surround_import
 
 
-def register(package: str, names: Mapping[str, str], sibling: str) -> None:
+def register_classes(
+    package: str, names: Mapping[str, str], sibling: str
+) -> None:
     """Registers classes in Keras, now or when Keras is imported.
 
     Args:

@@ -94,6 +94,7 @@ class BertConfig:
                     f"`{name}` must be {expected}. Received: {value!r}"
                 )
 
+    # Any, because the constructor checks the type of each value.
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
         """Creates a configuration from a dict. Unknown entries become `unused`.

@@ -75,6 +75,7 @@ def check_trained_settings(
 
 def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     """Returns {setting: value} of what the folder states about its model."""
+    # Any, because the settings have different types.
     saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
     if mode := preset.head_settings.get("output_mode"):
         saved["output_mode"] = mode

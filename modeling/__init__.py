@@ -101,7 +101,7 @@ What users call:
 from typing import TYPE_CHECKING, Any
 
 from imports import lazy, registration
-from imports.version import read_version
+from imports.installation import read_version
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
@@ -154,7 +154,7 @@ _import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # Whose objects a `.keras` file names.
 _SAVED_MODULES = ("modeling.bert", "modeling.losses", "modeling.task_models")
-registration.register(
+registration.register_classes(
     "bert",
     {
         name: module

@@ -12,7 +12,7 @@ such models, and this file imports modeling/checkpoints.
 
 import functools
 from collections.abc import Sequence
-from typing import ClassVar, Self, Unpack
+from typing import ClassVar, Self, Unpack, cast
 
 import keras
 from absl import logging
@@ -125,9 +125,9 @@ class BaseModel(KerasFitModel):
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the model that `get_config` described, with new weights."""
-        model: Self = super().from_config(
-            {**config, "config": BertConfig.from_dict(config["config"])}
-        )
+        # `get_config` wrote the dict.
+        bert_config = BertConfig.from_dict(cast("JsonObject", config["config"]))
+        model: Self = super().from_config({**config, "config": bert_config})
         return model
 
     def compute_output_spec(self, *args: object, **kwargs: object) -> Outputs:
@@ -160,7 +160,8 @@ class BaseModel(KerasFitModel):
         if config.get("quantization"):
             deserialize = keras.saving.deserialize_keras_object
             self.quantize(config=deserialize(config["quantization"]))
-        trainable = config.get("trainable", [])
+        # `get_build_config` wrote the list.
+        trainable = cast("list[bool]", config.get("trainable", []))
         # A layer comes before the layers inside it, which its flag changes.
         for layer, flag in zip(all_layers(self), trainable, strict=False):
             if layer.trainable != flag:

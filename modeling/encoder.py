@@ -204,7 +204,7 @@ class Transformer(BertLayer):
         for index, block in enumerate(self.blocks):
             # Begin with dropout index 1, because the embeddings use index 0.
             first = 1 + index * block.num_dropouts
-            apply_this: Callable[..., Tensor] = functools.partial(
+            apply_this: Callable[[Tensor], Tensor] = functools.partial(
                 apply_block, block, dropout_seed(seed, first)
             )
             if self.gradient_checkpointing and training:

@@ -1,7 +1,7 @@
 """The methods of `serving.TextModel`, one for each task."""
 
 import abc
-from typing import Any, TypeAlias, overload
+from typing import TypeAlias, overload
 
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.tasks.answer import ANSWER, AnswerReply
@@ -16,7 +16,7 @@ from serving.tasks.pretrained import (
 from serving.tasks.request_fields import TextList, Texts
 from serving.tasks.rerank import RERANK, RerankReply
 from serving.tasks.tag import TAG, TagReply
-from serving.tasks.text_task import ReplyT, TextTask
+from serving.tasks.text_task import ContextT, ReplyT, TextTask
 from serving.tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
@@ -33,7 +33,7 @@ class TaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        task: TextTask[Any, ReplyT],
+        task: TextTask[ContextT, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

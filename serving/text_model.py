@@ -10,7 +10,7 @@ that `TextModel.prepared` contains.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from absl import logging
 
@@ -31,7 +31,13 @@ from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
 from serving.tasks.request_fields import Request, Texts
 from serving.tasks.request_lists import describe_place, split_request
 from serving.tasks.task_steps import Failure, ask_model
-from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
+from serving.tasks.text_task import (
+    AnyTextTask,
+    ContextT,
+    Reply,
+    ReplyT,
+    TextTask,
+)
 
 
 class TextModel(TaskMethods):
@@ -188,7 +194,7 @@ class TextModel(TaskMethods):
 
     def _ask(
         self,
-        task: TextTask[Any, ReplyT],
+        task: TextTask[ContextT, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -154,7 +154,7 @@ def two_blocks(tiny, pretraining_flags):
 
 @pytest.fixture(scope="session")
 def pretrained(made_once, two_blocks):
-    """(folder of a pretraining run of 7 steps, its Done)."""
+    """(folder of a pretraining run of 7 steps, its result)."""
 
     def make_pretrained(folder):
         flags = script_runner.parse_flags("""
@@ -182,7 +182,7 @@ def model_flags(tiny, pretrained):
 
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
-    """(folder with a classifier's `run`, `export` and `weights`, its Done)."""
+    """(folder of a classifier's `run`, `export` and `weights`, its result)."""
 
     # Most tests of the network need no TensorFlow.
     from tests.support.tasks.task_runs import run_task_test

@@ -1,6 +1,6 @@
 """pip installs every script, and all that scripts need.
 
-imports/version.py reads the version.
+imports/installation.py reads the version.
 """
 
 import json
@@ -151,7 +151,7 @@ def installed(tmp_path_factory):
         text = COMMAND.format(
             python=sys.executable,
             site=str(site),
-            missing=[*installation.PART_OF_PACKAGE],
+            missing=[*installation.EXTRA_OF_PACKAGE],
             module=target.partition(":")[0],
         )
         (folder / "bin" / command).write_text(text)
@@ -253,7 +253,7 @@ def test_the_command_fits_the_tool_that_installed(
 
 def test_every_extra_exists_and_all_holds_what_the_scripts_use():
     extras = SETUPTOOLS["dynamic"]["optional-dependencies"]
-    assert {*installation.PART_OF_PACKAGE.values()} <= extras.keys()
+    assert {*installation.EXTRA_OF_PACKAGE.values()} <= extras.keys()
     everything = {*extras.pop("all")["file"]}
     files = {file for each in extras.values() for file in each["file"]}
     for_developers = "bench bench_optimum dev docs"

@@ -292,8 +292,8 @@ def test_only_the_command_line_uses_absl_flags():
     assert sorted(set(users)) == [
         "arguments.py",
         "cli.py",
+        "flag_parsing.py",
         "help_pages.py",
-        "parsing.py",
     ]
 
 

@@ -323,7 +323,7 @@ def _choose_save(
     return modeling.save_release
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     config = parsed.config
     preset = read_preset(config.init_checkpoint, "--init_checkpoint")

@@ -226,7 +226,7 @@ def write_configuration(folder: str, vocab_size: int) -> None:
     print(f"--bert_config_file={path} has a vocab_size of {vocab_size}")
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     config = parsed.config
     start = time.monotonic()

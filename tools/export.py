@@ -156,7 +156,7 @@ def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
     return settings
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
     preset = preset_reading.read_preset(config.model, "--model")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from command_line import cli, flags
 from command_line.flags import flag
-from command_line.path_flags import PathKind, named_folders
+from command_line.path_flags import PathKind, parse_named_folders
 from files.atomic import atomic_open
 from model_folders.results import split_by_label
 from training.run import history
@@ -73,7 +73,7 @@ def read_runs(config: Config) -> list[tuple[str, Curves]]:
     """
     runs = []
     start = 0.0
-    for name, folder in named_folders(config.runs):
+    for name, folder in parse_named_folders(config.runs):
         lines = history.read_history(Path(folder) / history.HISTORY_FILE)
         x_values = [start + line[KEY_OF_AXIS[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, x_values)))
@@ -155,7 +155,7 @@ def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     return drawn
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Draws the curves of the runs, and writes the image."""
     config = parsed.config
     drawn = create_figure(read_runs(config), config.axis)

@@ -19,7 +19,7 @@ import numpy as np
 
 from command_line import cli, flags
 from command_line.flags import flag
-from command_line.path_flags import PathKind, named_folders
+from command_line.path_flags import PathKind, parse_named_folders
 from files.atomic import write_text
 from model_folders.results import (
     DEV_RESULTS,
@@ -56,7 +56,7 @@ def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
     Raises:
         OSError: a folder in `runs`, the value of --runs, contains no results.
     """
-    folders = named_folders(runs)
+    folders = parse_named_folders(runs)
     runs_by_label = collections.defaultdict(list)
     for name, folder in folders:
         files = sorted(Path(folder).rglob(DEV_RESULTS))
@@ -118,7 +118,7 @@ def format_values(values: Sequence[float]) -> str:
     return text
 
 
-def main(parsed: flags.Parsed[Config]) -> None:
+def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Prints the table of the runs, and writes it to --output."""
     config = parsed.config
     table = format_table(read_scores(config.runs), config.metrics)

@@ -8,13 +8,13 @@ import subprocess
 import sys
 import time
 
-from benchmarks import race
+from benchmarks import timing
 from data.text.tokenization import FullTokenizer
 
 PACKAGES = ["tensorflow"]
 
 
-def records(spec: race.Spec) -> race.Work:
+def records(spec: timing.WorkSpec) -> timing.Work:
     """Creates pretraining records from five passes over the corpus."""
     command = [sys.executable, "create_pretraining_data.py", "--dupe_factor=5"]
     command += [f"--input_file={spec['corpus']}"]
@@ -22,15 +22,17 @@ def records(spec: race.Spec) -> race.Work:
     command += [f"--output_file={spec['folder']}/out", *spec["variant"].split()]
 
     def repeat(_: int) -> dict[str, float]:
-        started = time.perf_counter()
+        begin_time = time.perf_counter()
         output = subprocess.check_output(command, text=True)
         num_instances = int(output.split()[0].replace(",", ""))
-        return {"instances/s": num_instances / (time.perf_counter() - started)}
+        return {
+            "instances/s": num_instances / (time.perf_counter() - begin_time)
+        }
 
-    return race.Work(repeat, 0)
+    return timing.Work(repeat, 0)
 
 
-def words(spec: race.Spec) -> race.Work:
+def words(spec: timing.WorkSpec) -> timing.Work:
     """Tokenizes the corpus with FullTokenizer, or with TokenizerLayer.
 
     The variant "TokenizerLayer N" passes N texts to each call of the layer.
@@ -38,7 +40,7 @@ def words(spec: race.Spec) -> race.Work:
     batch_size = spec["variant"].partition(" ")[2]
     if batch_size:
         return _words_in_batches(spec, int(batch_size))
-    lines, num_mb = race.read_corpus(spec)
+    lines, num_mb = timing.read_corpus(spec)
 
     def repeat(_: int) -> None:
         # Create a new tokenizer for each repeat, because a tokenizer caches the
@@ -47,15 +49,15 @@ def words(spec: race.Spec) -> race.Work:
         for line in lines:
             tokenizer.tokenize(line)
 
-    return race.Work(repeat, num_mb)
+    return timing.Work(repeat, num_mb)
 
 
-def _words_in_batches(spec: race.Spec, batch_size: int) -> race.Work:
+def _words_in_batches(spec: timing.WorkSpec, batch_size: int) -> timing.Work:
     """Tokenizes a part of the corpus with TokenizerLayer."""
     # Import late, for the reason at the top of this module.
     import tensorflow as tf
 
-    lines, num_mb = race.read_corpus(spec, limit=8192)
+    lines, num_mb = timing.read_corpus(spec, limit=8192)
     dataset = tf.data.Dataset.from_tensor_slices(lines)
     batches = list(dataset.batch(batch_size))
     layer = FullTokenizer(spec["vocab_file"]).layer
@@ -65,9 +67,9 @@ def _words_in_batches(spec: race.Spec, batch_size: int) -> race.Work:
     )
 
     def repeat(_: int) -> dict[str, float]:
-        begun = time.process_time()
+        begin_time = time.process_time()
         for texts in batches:
             tokenize(texts)
-        return {"MB/s of CPU": num_mb / (time.process_time() - begun)}
+        return {"MB/s of CPU": num_mb / (time.process_time() - begin_time)}
 
-    return race.Work(repeat, num_mb)
+    return timing.Work(repeat, num_mb)

@@ -5,16 +5,16 @@ import keras_hub
 import numpy as np
 import tensorflow as tf
 
-from benchmarks import race
+from benchmarks import timing
 
 PACKAGES = ["keras-hub", "keras", "tensorflow"]
 
 
 def create_backbone(
-    spec: race.Spec,
+    spec: timing.WorkSpec,
 ) -> tuple[keras.Model, dict[str, np.ndarray]]:
     """Returns a BertBackbone with random weights, and a batch for it."""
-    config = race.read_config(spec)
+    config = timing.read_config(spec)
     backbone = keras_hub.models.BertBackbone(
         vocabulary_size=config["vocab_size"],
         num_layers=config["num_hidden_layers"],
@@ -24,13 +24,13 @@ def create_backbone(
         dropout=config["hidden_dropout_prob"],
         max_sequence_length=config["max_position_embeddings"],
     )
-    inputs = race.random_inputs(spec, config["vocab_size"])
+    inputs = timing.random_inputs(spec, config["vocab_size"])
     inputs["token_ids"] = inputs.pop("input_ids")
     inputs["padding_mask"] = inputs.pop("input_mask")
     return backbone, inputs
 
 
-def pretrain(spec: race.Spec) -> race.Work:
+def pretrain(spec: timing.WorkSpec) -> timing.Work:
     """Trains the masked LM. KerasHub has no next sentence prediction."""
     if spec["precision"] == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
@@ -42,7 +42,7 @@ def pretrain(spec: race.Spec) -> race.Work:
             5e-5, weight_decay=0.01, epsilon=1e-6, global_clipnorm=1.0
         ),
     )
-    positions = race.masked_positions(spec)
+    positions = timing.masked_positions(spec)
     labels = inputs["token_ids"][:, positions]
     inputs["mask_positions"] = np.tile(positions, (len(labels), 1))
 
@@ -50,10 +50,10 @@ def pretrain(spec: race.Spec) -> race.Work:
         for _ in range(num_steps):
             model.train_on_batch(inputs, labels)
 
-    return race.Work(repeat, len(labels))
+    return timing.Work(repeat, len(labels))
 
 
-def inference(spec: race.Spec) -> race.Work:
+def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     if spec["variant"]:
         keras.config.set_dtype_policy(spec["variant"])
@@ -70,4 +70,4 @@ def inference(spec: race.Spec) -> race.Work:
             outputs = forward(tf.nest.map_structure(tf.constant, inputs))
             _ = tf.nest.map_structure(np.asarray, outputs)
 
-    return race.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, spec["batch_size"])

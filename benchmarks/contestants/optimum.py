@@ -7,12 +7,12 @@ import torch
 import transformers
 from optimum import onnxruntime
 
-from benchmarks import race, tickets
+from benchmarks import tickets, timing
 
 PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
 
 
-def export(spec: race.Spec) -> tuple[str, str]:
+def export_model(spec: timing.WorkSpec) -> tuple[str, str]:
     """Exports MiniLM with a random head, and returns (folder, file name)."""
     folder = os.path.join(spec["folder"], "onnx")
     source = spec["minilm_dir"]
@@ -36,9 +36,9 @@ def export(spec: race.Spec) -> tuple[str, str]:
     return folder, "model_quantized.onnx"
 
 
-def classify(spec: race.Spec) -> race.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts. Each batch is padded to its longest text."""
-    folder, name = export(spec)
+    folder, name = export_model(spec)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
         folder, file_name=name
     )
@@ -51,14 +51,14 @@ def classify(spec: race.Spec) -> race.Work:
         with torch.no_grad():
             model(**features).logits.softmax(-1).tolist()
 
-    return race.on_mrpc(spec, classify_batch)
+    return timing.create_mrpc_work(spec, classify_batch)
 
 
-def bulk(spec: race.Spec) -> race.Work:
+def bulk(spec: timing.WorkSpec) -> timing.Work:
     """Runs a script that classifies the texts of a file in batches."""
-    model = os.path.join(*export(spec))
+    model = os.path.join(*export_model(spec))
     command = [sys.executable, "-m", "benchmarks.classify_csv", "optimum"]
     command += [spec["variant"], model]
-    return tickets.on_tickets(
+    return tickets.create_tickets_work(
         spec, lambda path, _, output: [*command, path, output]
     )

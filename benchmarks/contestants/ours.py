@@ -6,14 +6,13 @@ import shutil
 import subprocess
 import sys
 import time
-import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import tensorflow as tf
-from absl import flags
+from absl import flags as absl_flags
 
 import modeling
 import run_classifier
@@ -33,14 +32,14 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from serving import engines
-from training.config.training_config import NumSteps
+from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export, trainer_setup
 from training.flow.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 from training.start.starting_point import StartingPoint, read_start
-from training.task import AnyTask, Split
+from training.task import AnyTask, CreateModel, Split
 from training.tasks.classifier_setup import create_processors, create_task
 
 PACKAGES = ["tensorflow", "keras"]
@@ -64,32 +63,34 @@ class OpenedMrpc(NamedTuple):
     start: StartingPoint[run_classifier.Config]
     task: AnyTask
     run_folder: RunFolder
+    # Any, as in an AnyTask.
     splits: dict[str, Split[Any, Any]]
 
 
-def parse(
-    script: types.ModuleType, spec: race.Spec, command: str
-) -> Parsed[Any]:
-    """Parses a command line of a script. Returns its flags, a Parsed.
+def parse_flags(
+    config: type[ConfigT], spec: timing.WorkSpec, command: str
+) -> ParsedCommand[ConfigT]:
+    """Parses a command line of a script.
 
     Args:
-        script: the script's module.
+        config: class of the script's flags.
         spec: settings of the contestant. Their values replace the names in
             braces in `command`.
         command: flags of the script.
     """
-    parsing.define_flags(script.Config, script.__name__)
+    script = config.__module__
+    flag_parsing.define_flags(config, script)
     command += " --output_dir={folder} --mixed_precision={precision}"
-    flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
-    return parsing.parse_flags(script.Config)
+    absl_flags.FLAGS([script, *shlex.split(command.format(**spec))])
+    return flag_parsing.parse_flags(config)
 
 
-def training(
-    start: StartingPoint[Any],
+def create_training_work(
+    start: StartingPoint[TrainingConfig],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
-    create_model: Callable[..., AnyTaskModel],
+    create_model: CreateModel,
     loss: AnyLoss,
-) -> race.Work:
+) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
     `start` is the StartingPoint of a script.
@@ -113,20 +114,20 @@ def training(
         for _ in range(num_steps):
             train_step(batches)
 
-    return race.Work(repeat, start.config.batch_size)
+    return timing.Work(repeat, start.config.batch_size)
 
 
-def pretrain(spec: race.Spec) -> race.Work:
+def pretrain(spec: timing.WorkSpec) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = read_start(parse(run_pretraining, spec, command))
+    start = read_start(parse_flags(run_pretraining.Config, spec, command))
     vocab_size = start.bert_config.vocab_size
-    instances = race.random_inputs(spec, vocab_size, num_batches=16)
-    positions = race.masked_positions(spec)
+    instances = timing.random_inputs(spec, vocab_size, num_batches=16)
+    positions = timing.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
     instances |= {
         "masked_lm_positions": np.tile(positions, (len(ids), 1)),
@@ -135,7 +136,7 @@ def pretrain(spec: race.Spec) -> race.Work:
         "next_sentence_labels": np.arange(len(ids), dtype="int32")[:, None] % 2,
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
-    return training(
+    return create_training_work(
         start,
         dataset.batch(start.config.batch_size).prefetch(2),
         modeling.BertPretrainer,
@@ -143,10 +144,10 @@ def pretrain(spec: race.Spec) -> race.Work:
     )
 
 
-def inference(spec: race.Spec) -> race.Work:
+def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     bert_config = modeling.load_config(spec["bert_config_file"])
-    inputs = race.random_inputs(spec, bert_config.vocab_size)
+    inputs = timing.random_inputs(spec, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = spec["variant"]
     if variant in engines.RUNTIME_OF_FORMAT:
@@ -157,7 +158,7 @@ def inference(spec: race.Spec) -> race.Work:
         # Compile the model as BatchPredictor.predict does. An encoder returns
         # a dict.
         forward = cast(
-            "Callable[..., Features]",
+            "Callable[[dict[str, np.ndarray]], Features]",
             tf.function(
                 inference_forms.GraphPredictor(model),
                 reduce_retracing=True,
@@ -171,7 +172,7 @@ def inference(spec: race.Spec) -> race.Work:
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
-    return race.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, spec["batch_size"])
 
 
 def load_engine(
@@ -188,14 +189,14 @@ def load_engine(
     return engine.run
 
 
-def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
+def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     """Writes MRPC's records. `command` is more flags of run_classifier.py."""
     command += (
         " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    parsed = parse(run_classifier, spec, command)
+    parsed = parse_flags(run_classifier.Config, spec, command)
     start = read_start(parsed)
     processors = create_processors(start)
     task = create_task(start, processors)
@@ -204,7 +205,7 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     return OpenedMrpc(start, task, run_folder, splits)
 
 
-def mrpc(spec: race.Spec) -> race.Work:
+def mrpc(spec: timing.WorkSpec) -> timing.Work:
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
@@ -218,10 +219,10 @@ def mrpc(spec: race.Spec) -> race.Work:
         seed=start.config.training.seed,
         trim=start.config.unpads,
     )
-    return training(start, dataset, task.create_model, task.loss)
+    return create_training_work(start, dataset, task.create_model, task.loss)
 
 
-def export_task(spec: race.Spec) -> race.Work:
+def export_task(spec: timing.WorkSpec) -> timing.Work:
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     # With --do_train, the model may have random weights.
     command = (
@@ -244,15 +245,15 @@ def export_task(spec: race.Spec) -> race.Work:
     export_dir = str(start.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:
-        begun = time.process_time()
+        begin_time = time.process_time()
         run_export.export_task(task, trainer, splits, scores, export_dir)
-        return {"CPU seconds": time.process_time() - begun}
+        return {"CPU seconds": time.process_time() - begin_time}
 
-    return race.Work(repeat, 1)
+    return timing.Work(repeat, 1)
 
 
-def export(
-    spec: race.Spec, source: str | Path, kind: ModelKey = "classifier"
+def export_model(
+    spec: timing.WorkSpec, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
@@ -294,56 +295,58 @@ def export(
     return path
 
 
-def load(spec: race.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
+def load_model(
+    spec: timing.WorkSpec, kind: ModelKey = "classifier"
+) -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
-    path = export(spec, spec["minilm_dir"], kind)
+    path = export_model(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
     is_saved = spec["variant"] == "saved_model"
     return serving.load(
-        path, num_threads=None if is_saved else race.NUM_THREADS
+        path, num_threads=None if is_saved else timing.NUM_THREADS
     )
 
 
-def classify(spec: race.Spec) -> race.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts with `serving.load`, as users do."""
-    return race.on_mrpc(spec, load(spec).classify)
+    return timing.create_mrpc_work(spec, load_model(spec).classify)
 
 
-def answer(spec: race.Spec) -> race.Work:
+def answer(spec: timing.WorkSpec) -> timing.Work:
     """Finds the 20 best answers to each of 200 questions."""
-    loaded = load(spec, "span")
-    pairs = race.first_pairs(spec)
+    loaded = load_model(spec, "span")
+    pairs = timing.read_first_pairs(spec)
     questions, contexts = map(list, zip(*pairs, strict=True))
-    return race.Work(
+    return timing.Work(
         lambda _: loaded.answer(questions, contexts, n_best=20), len(pairs)
     )
 
 
-def embed(spec: race.Spec) -> race.Work:
+def embed(spec: timing.WorkSpec) -> timing.Work:
     """Computes embedding vectors of sentences."""
-    return race.on_mrpc(spec, load(spec, "encoder").embed)
+    return timing.create_mrpc_work(spec, load_model(spec, "encoder").embed)
 
 
-def predict(spec: race.Spec) -> race.Work:
+def predict(spec: timing.WorkSpec) -> timing.Work:
     """Runs predict.py from its start to its first answer.
 
     The model is a random classifier of MiniLM's size.
     """
-    model = export(spec, spec["minilm_dir"])
+    model = export_model(spec, spec["minilm_dir"])
     command = [sys.executable, "predict.py", f"--model={model}", "A blue river"]
 
     def repeat(_: int) -> None:
         subprocess.run(command, check=True, capture_output=True)
 
-    return race.Work(repeat, 1)
+    return timing.Work(repeat, 1)
 
 
-def bulk(spec: race.Spec) -> race.Work:
+def bulk(spec: timing.WorkSpec) -> timing.Work:
     """Runs predict.py on a file of tickets, or on several in processes.
 
     The model is a random classifier of MiniLM's size.
     """
-    model = export(spec, spec["minilm_dir"])
+    model = export_model(spec, spec["minilm_dir"])
     num_processes = spec["variant"].split()[1:]
 
     def create_command(path: Path, pattern: Path, output: str) -> list[str]:
@@ -356,4 +359,4 @@ def bulk(spec: race.Spec) -> race.Work:
         command += [f"--num_shards={tickets.NUM_FILES}"]
         return [*command, f"--input_file={pattern}"]
 
-    return tickets.on_tickets(spec, create_command)
+    return tickets.create_tickets_work(spec, create_command)

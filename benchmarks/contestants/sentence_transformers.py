@@ -6,25 +6,25 @@ It computes embeddings with torch, and classifies pairs with ONNX Runtime.
 import sentence_transformers as library
 import torch
 
-from benchmarks import race
+from benchmarks import timing
 
 PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
-def embed(spec: race.Spec) -> race.Work:
+def embed(spec: timing.WorkSpec) -> timing.Work:
     """Computes the mean vector of each sentence."""
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
         model = model.to(torch.bfloat16)
-    return race.on_mrpc(spec, model.encode)
+    return timing.create_mrpc_work(spec, model.encode)
 
 
-def classify(spec: race.Spec) -> race.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies pairs with a cross-encoder in ONNX Runtime."""
     model = library.CrossEncoder(
         spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"
     )
-    return race.on_mrpc(
+    return timing.create_mrpc_work(
         spec,
         lambda *texts: model.predict(
             [*zip(*texts, strict=True)], batch_size=spec["batch_size"]

@@ -9,7 +9,7 @@ import tokenizers
 import torch
 import transformers
 
-from benchmarks import race, tickets
+from benchmarks import tickets, timing
 
 PACKAGES = ["transformers", "tokenizers", "torch"]
 
@@ -17,7 +17,7 @@ PACKAGES = ["transformers", "tokenizers", "torch"]
 Logits = tuple[np.ndarray, np.ndarray]
 
 
-def precision(spec: race.Spec) -> torch.autocast:
+def precision(spec: timing.WorkSpec) -> torch.autocast:
     """Returns a context manager that, for "autocast", computes in bfloat16.
 
     For other variants, it changes nothing.
@@ -26,7 +26,9 @@ def precision(spec: race.Spec) -> torch.autocast:
     return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
 
-def in_precision(model: torch.nn.Module, spec: race.Spec) -> torch.nn.Module:
+def with_precision(
+    model: torch.nn.Module, spec: timing.WorkSpec
+) -> torch.nn.Module:
     """Returns the model on the device, with weights in the variant's type."""
     model = model.to(spec["device"])
     if spec["variant"] == "bfloat16":
@@ -40,11 +42,11 @@ def in_precision(model: torch.nn.Module, spec: race.Spec) -> torch.nn.Module:
 
 
 def create_inputs(
-    spec: race.Spec,
+    spec: timing.WorkSpec,
 ) -> tuple[transformers.BertConfig, dict[str, torch.Tensor]]:
     """Returns a BertConfig, and a batch of random ids without padding."""
-    config = transformers.BertConfig(**race.read_config(spec))
-    inputs = race.random_inputs(spec, config.vocab_size)
+    config = transformers.BertConfig(**timing.read_config(spec))
+    inputs = timing.random_inputs(spec, config.vocab_size)
     inputs["attention_mask"] = inputs.pop("input_mask")
     inputs["token_type_ids"] = inputs.pop("segment_ids")
     return config, {
@@ -53,11 +55,11 @@ def create_inputs(
     }
 
 
-def training(
+def create_training_work(
     model: torch.nn.Module,
-    spec: race.Spec,
+    spec: timing.WorkSpec,
     batches: Iterator[dict[str, torch.Tensor]],
-) -> race.Work:
+) -> timing.Work:
     """Returns a Work that trains a model, one step for each of `batches`."""
     model = model.to(spec["device"]).train()
     optimizer = torch.optim.AdamW(
@@ -75,25 +77,25 @@ def training(
         if torch.cuda.is_available():
             torch.cuda.synchronize()
 
-    return race.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, spec["batch_size"])
 
 
-def pretrain(spec: race.Spec) -> race.Work:
+def pretrain(spec: timing.WorkSpec) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
     config, batch = create_inputs(spec)
-    positions = torch.from_numpy(race.masked_positions(spec)).long()
+    positions = torch.from_numpy(timing.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)
     labels[:, positions] = batch["input_ids"][:, positions]
     batch["labels"] = labels
     batch["next_sentence_label"] = batch["input_ids"][:, 0] % 2
     model = transformers.BertForPreTraining(config)
-    return training(model, spec, iter(lambda: batch, None))
+    return create_training_work(model, spec, iter(lambda: batch, None))
 
 
-def inference(spec: race.Spec) -> race.Work:
+def inference(spec: timing.WorkSpec) -> timing.Work:
     """Runs the forward pass of an encoder with random weights."""
     config, inputs = create_inputs(spec)
-    model = in_precision(transformers.BertModel(config).eval(), spec)
+    model = with_precision(transformers.BertModel(config).eval(), spec)
 
     def repeat(num_steps: int) -> None:
         with torch.no_grad(), precision(spec):
@@ -101,10 +103,10 @@ def inference(spec: race.Spec) -> race.Work:
                 # Wait for the output of a GPU, as the other contestants do.
                 model(**inputs).to_tuple()[0].cpu()
 
-    return race.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, spec["batch_size"])
 
 
-def mrpc(spec: race.Spec) -> race.Work:
+def mrpc(spec: timing.WorkSpec) -> timing.Work:
     """Fine-tunes MiniLM on MRPC's train set, in shuffled batches."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -112,7 +114,7 @@ def mrpc(spec: race.Spec) -> race.Work:
     examples = [
         {"labels": int(row[0])}
         | tokenizer(*row[3:5], truncation=True, max_length=length).data
-        for row in race.mrpc_rows(spec)
+        for row in timing.read_mrpc_rows(spec)
     ]
     loader = torch.utils.data.DataLoader(
         examples,
@@ -129,16 +131,16 @@ def mrpc(spec: race.Spec) -> race.Work:
         while True:
             yield from loader
 
-    return training(model, spec, batches())
+    return create_training_work(model, spec, batches())
 
 
-def answer(spec: race.Spec) -> race.Work:
+def answer(spec: timing.WorkSpec) -> timing.Work:
     """Answers questions of SQuAD, like the package's example scripts."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
-    model = in_precision(model.eval(), spec)
-    pairs = race.first_pairs(spec)
+    model = with_precision(model.eval(), spec)
+    pairs = timing.read_first_pairs(spec)
 
     def repeat(_: int) -> None:
         windows = create_windows(spec, tokenizer, pairs)
@@ -146,11 +148,11 @@ def answer(spec: race.Spec) -> race.Work:
         list(decode(pairs, windows, logits))
 
     windows = create_windows(spec, tokenizer, pairs)
-    return race.Work(repeat, len(windows["input_ids"]))
+    return timing.Work(repeat, len(windows["input_ids"]))
 
 
 def create_windows(
-    spec: race.Spec,
+    spec: timing.WorkSpec,
     tokenizer: transformers.PreTrainedTokenizerBase,
     pairs: Sequence[tuple[str, str]],
 ) -> transformers.BatchEncoding:
@@ -169,7 +171,7 @@ def create_windows(
 
 
 def compute_logits(
-    spec: race.Spec,
+    spec: timing.WorkSpec,
     model: torch.nn.Module,
     tokenizer: transformers.PreTrainedTokenizerBase,
     windows: transformers.BatchEncoding,
@@ -224,7 +226,7 @@ def decode(
         yield [context[start:end] for _, start, end in best]
 
 
-def classify(spec: race.Spec) -> race.Work:
+def classify(spec: timing.WorkSpec) -> timing.Work:
     """Classifies texts with the package's pipeline."""
     folder = spec["minilm_dir"]
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -232,11 +234,11 @@ def classify(spec: race.Spec) -> race.Work:
     )
     pipeline = transformers.pipeline(
         "text-classification",
-        model=in_precision(model.eval(), spec),
+        model=with_precision(model.eval(), spec),
         tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
         device="cpu",
     )
-    work = race.on_mrpc(
+    work = timing.create_mrpc_work(
         spec,
         lambda texts: pipeline(
             texts, batch_size=spec["batch_size"], truncation=True, top_k=None
@@ -246,7 +248,7 @@ def classify(spec: race.Spec) -> race.Work:
     return work._replace(repeat=precision(spec)(work.repeat))
 
 
-def bulk(spec: race.Spec) -> race.Work:
+def bulk(spec: timing.WorkSpec) -> timing.Work:
     """Runs a script that classifies the texts of a file with the pipeline."""
     folder = f"{spec['folder']}/model"
     transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -257,14 +259,14 @@ def bulk(spec: race.Spec) -> race.Work:
     ).save_pretrained(folder)
     command = [sys.executable, "-m", "benchmarks.classify_csv", "transformers"]
     command += [spec["variant"], folder]
-    return tickets.on_tickets(
+    return tickets.create_tickets_work(
         spec, lambda path, _, output: [*command, path, output]
     )
 
 
-def words(spec: race.Spec) -> race.Work:
+def words(spec: timing.WorkSpec) -> timing.Work:
     """Tokenizes the corpus with the package tokenizers, in several threads."""
-    lines, num_mb = race.read_corpus(spec)
+    lines, num_mb = timing.read_corpus(spec)
     tokenizer = tokenizers.BertWordPieceTokenizer(
         spec["vocab_file"], lowercase=True
     )
@@ -272,4 +274,4 @@ def words(spec: race.Spec) -> race.Work:
     def repeat(_: int) -> None:
         tokenizer.encode_batch(lines, add_special_tokens=False)
 
-    return race.Work(repeat, num_mb)
+    return timing.Work(repeat, num_mb)

@@ -90,7 +90,7 @@ class UserCode:
         """The name of the file, for messages."""
         return os.path.basename(self.path)
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> dict[str, object]:
         """Runs the file, and returns {name: value} of what it defines.
 
         Raises:

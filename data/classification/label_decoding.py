@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from absl import logging
@@ -184,7 +184,7 @@ def create_example_entries(
 
 def write_labels(
     output_dir: StrPath,
-    entries: Iterable[JsonObject],
+    entries: Iterable[Mapping[str, object]],
     outputs: FloatArray,
     decoder: LabelDecoder,
     suffix: str = "",
@@ -219,12 +219,12 @@ def write_labels(
         for entry, label, row in zip(entries, labels, rows, strict=True):
             cells = "\t".join(str(value) for value in row)
             table.write(f"{cells}\n".encode())
-            entry = {**entry, "label": label}
+            fields: JsonObject = {**entry, "label": label}
             if decoder.label_list:
-                entry["probabilities"] = dict(
+                fields["probabilities"] = dict(
                     zip(decoder.label_list, row.tolist(), strict=True)
                 )
-            line = json.dumps(entry, ensure_ascii=False, allow_nan=False)
+            line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
             # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in
             # the input.
             lines.write(f"{line}\n".encode(errors="backslashreplace"))

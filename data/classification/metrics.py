@@ -48,8 +48,16 @@ def _create_metrics() -> dict[str, _Metric]:
     }
 
 
+class _Correlation(Protocol):
+    """A result of SciPy."""
+
+    @property
+    def statistic(self) -> float:
+        """The correlation, in [-1, 1] or NaN."""
+
+
 def _correlation(
-    function: Callable[[LabelArray, LabelArray], Any],
+    function: Callable[[LabelArray, LabelArray], _Correlation],
     labels: LabelArray,
     predictions: LabelArray,
 ) -> float:
@@ -64,7 +72,7 @@ def _correlation(
     with warnings.catch_warnings():
         # SciPy warns about constant inputs.
         warnings.simplefilter("ignore", RuntimeWarning)
-        correlation: float = function(labels, predictions).statistic
+        correlation = function(labels, predictions).statistic
     return float(np.nan_to_num(correlation))
 
 

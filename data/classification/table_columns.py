@@ -179,6 +179,7 @@ def options_of_pairs(
             set the flags.
     """
     flag_names = ("text_column", "text_b_column", "label_column")
+    # Any, because `replace` accepts other types for other options.
     changes: dict[str, Any] = {
         name: column
         for name, column in zip(flag_names, columns, strict=True)

@@ -25,7 +25,7 @@ from data.sets.file_processor import FileProcessor
 from data.sets.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import is_blank
-from data.tables.tables import Table
+from data.tables.tables import Table, texts_of
 from files.paths import StrPath
 
 
@@ -191,7 +191,7 @@ class TableProcessor(
         )
         keeps_row = self._keeps_rows(set_name)
         for row_number, where, row in rows:
-            texts = [row[column] for column in self.text_columns]
+            texts = texts_of(row, self.text_columns)
             if set_name != "test" and all(map(is_blank, texts)):
                 counts.left_out["text"] += 1
                 continue

@@ -5,7 +5,7 @@ google_code.py runs the file that contains the class.
 
 from typing import Any, Final, Self
 
-from command_line.path_flags import split_code
+from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
@@ -63,7 +63,7 @@ class UserProcessor(ClassificationProcessor):
                 message names the line.
             OSError: the file cannot be read.
         """
-        path, name = split_code(value)
+        path, name = split_file_and_name(value)
         if not name.isidentifier():
             raise ValueError(
                 f"--processor={value} must be FILE.py:CLASS, such as "
@@ -74,7 +74,10 @@ class UserProcessor(ClassificationProcessor):
         if name not in names:
             raise ValueError(f"--processor={value}: there is no {name}")
         with code.explain_errors():
-            user: Any = names[name]()
+            # Any, because the class is the user's. `explain_errors` tells what
+            # it lacks.
+            user_class: Any = names[name]
+            user = user_class()
             labels = [*map(_label_text, user.get_labels())]
         check_labels(
             labels, f"{code.file_name}: {name}.get_labels", min_labels=2

@@ -44,7 +44,7 @@ class JobDescription(TypedDict):
     Attributes:
         version: number of the code's version. Increase it with every change of
             the code that changes the shards.
-        flags: {name: value} of the flags.
+        flags: {name: value} of the flags. Any, because their types differ.
         inputs: the files to read.
         model: files of the export that predict.py asks.
     """

@@ -119,16 +119,17 @@ def run_units(
     Raises:
         OSError: a file cannot be written, or a process was killed.
         ValueError: a unit failed.
-        signals.Stopped: a signal ended the job. The text says what is done.
+        signals.SignalInterrupt: a signal ended the job. The text says what is
+            done.
     """
     calls = [(unit,) for unit in units if not is_done(unit)]
     try:
         with contextlib.closing(run(write_shards, calls)) as results:
             for _ in progress.track(results, len(calls), "task", work_name):
                 pass
-    except signals.Stopped as stopped:
+    except signals.SignalInterrupt as stopped:
         num_done = sum(os.path.exists(unit.result_file) for unit in units)
-        raise stopped.saying(
+        raise stopped.with_text(
             f"after {num_done} of {len(units)} tasks; run the same command to "
             "resume"
         ) from None

@@ -65,6 +65,7 @@ def run_in_processes(
         reader.close()
 
 
+# Any, because the results come through pipes.
 def _distribute_calls(
     calls: Sequence[tuple[object, ...]],
     processes: Mapping[connection.Connection, BaseProcess],
@@ -93,7 +94,7 @@ def _distribute_calls(
 
 
 def _start_process(
-    function: Callable[..., object], parent_pipe: connection.Connection
+    function: Callable[[*Arguments], object], parent_pipe: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
     """Starts a worker process, and returns the pipe to it."""
     # Do not fork. A forked process would copy locks that other threads have
@@ -128,7 +129,7 @@ def _raise_death(process: BaseProcess) -> NoReturn:
 
 
 def _answer_calls(
-    function: Callable[..., object],
+    function: Callable[[*Arguments], object],
     pipe: connection.Connection,
     parent_pipe: connection.Connection,
 ) -> None:

@@ -3,8 +3,8 @@
 docs/named_entities.md shows the formats of the tools.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeGuard, TypeVar
 
 from data.ner import label_studio
 from data.ner.entity_scoring import find_entities, to_scheme
@@ -14,6 +14,8 @@ from data.ner.word_splitting import find_words
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
 from files.json_files import JsonObject
+
+_ValueT = TypeVar("_ValueT")
 
 # Keys that run_ner.py's dev_predictions.jsonl adds to a row.
 _KEYS_OF_ANSWERS = (
@@ -75,75 +77,84 @@ def find_sentence(
     text = row.get("text")
     if not isinstance(text, str):
         text = None
-    word_key = _find_word_key(row, text)
-    if word_key is None:
+    named_words = _find_words_of_row(row, text)
+    if named_words is None:
         return None
-    words: list[str] = row[word_key]
+    word_key, words = named_words
     has_any_span = any(has_spans(row.get(key)) for key in SPAN_NAMES)
-    tag_keys = _find_tag_keys(row, words, has_any_span)
-    if not tag_keys:
+    tags_of_key = _find_tags_of_row(row, words, has_any_span)
+    if not tags_of_key:
         if needs_tags or text:
             return None
         return TaggedSentence(words, ["O"] * len(words), None)
-    tags = [str(tag) for tag in row[tag_keys[0]]]
+    tag_key, first_tags = next(iter(tags_of_key.items()))
+    tags = [str(tag) for tag in first_tags]
     if len(tags) != len(words):
         if has_any_span:
             return None
         raise ValueError(
             f"{where}: `{word_key}` contains {len(words)} words, but "
-            f"`{tag_keys[0]}` {len(tags)} tags"
+            f"`{tag_key}` {len(tags)} tags"
         )
-    _check_other_tags(row, where, tag_keys, words)
+    _check_other_tags(tags_of_key, where, len(words))
     sentence = TaggedSentence(words, tags, text)
-    _check_text_and_spans(row, where, tag_keys[0], sentence)
+    _check_text_and_spans(row, where, tag_key, sentence)
     return sentence
 
 
-def _find_word_key(row: JsonObject, text: str | None) -> str | None:
-    """Returns the key of a row's words, None if it has none."""
+def _find_words_of_row(
+    row: JsonObject, text: str | None
+) -> tuple[str, list[str]] | None:
+    """Returns (key, words) of a row's words, None if it has none."""
     for key in WORD_LIST_NAMES:
+        words = row.get(key)
         # spaCy writes `tokens`: [] beside a text.
-        if _is_list_of(row.get(key), str) and (row[key] or text is None):
-            return key
+        if _is_list_of(words, str) and (words or text is None):
+            return key, words
     return None
 
 
-def _find_tag_keys(
+def _find_tags_of_row(
     row: JsonObject, words: Sequence[str], has_any_span: bool
-) -> list[str]:
-    """Returns the keys of a row's lists of tags.
+) -> dict[str, list[object]]:
+    """Returns {key: tags} of a row's lists of tags, as strings or numbers.
 
     Lists with as many tags as there are words come first.
     """
-    keys = [
-        key for key in TAG_LIST_NAMES if _is_list_of(row.get(key), str, int)
-    ]
-    # An empty list is spans. Beside spans, a list may be a text's classes.
-    keys = [key for key in keys if row[key] or not words]
-    if has_any_span:
-        keys = [
-            key for key in keys if all(is_tag(str(tag)) for tag in row[key])
-        ]
-    return sorted(keys, key=lambda key: len(row[key]) != len(words))
+    tags_of_key: dict[str, list[object]] = {}
+    for key in TAG_LIST_NAMES:
+        tags = row.get(key)
+        # An empty list is spans.
+        if not _is_list_of(tags, str, int) or (words and not tags):
+            continue
+        # Beside spans, a list may be a text's classes.
+        if not has_any_span or all(is_tag(str(tag)) for tag in tags):
+            tags_of_key[key] = tags
+    keys = sorted(
+        tags_of_key, key=lambda key: len(tags_of_key[key]) != len(words)
+    )
+    return {key: tags_of_key[key] for key in keys}
 
 
 def _check_other_tags(
-    row: JsonObject, where: str, tag_keys: Sequence[str], words: Sequence[str]
+    tags_of_key: Mapping[str, list[object]], where: str, num_words: int
 ) -> None:
     """Raises a ValueError if two lists of tags contradict each other.
 
     The hub's `ner_tags` may be beside tags of other tasks.
     """
-    first, *others = tag_keys
+    (first, first_tags), *others = tags_of_key.items()
     if first == "ner_tags":
         return
-    for key in others:
-        if len(row[key]) == len(words) and row[key] != row[first]:
-            tags = [str(tag) for tag in row[first]]
-            raise _contradiction_error(where, first, tags, key, row[key])
+    for key, tags in others:
+        if len(tags) == num_words and tags != first_tags:
+            texts = [str(tag) for tag in first_tags]
+            raise _contradiction_error(where, first, texts, key, tags)
 
 
-def _is_list_of(values: object, *types: type) -> bool:
+def _is_list_of(
+    values: object, *types: type[_ValueT]
+) -> TypeGuard[list[_ValueT]]:
     """Returns whether a JSON value is a list of values of these types."""
     return isinstance(values, list) and all(
         type(value) in types for value in values
@@ -178,10 +189,11 @@ def _check_text_and_spans(
         for read_tags in (tags, to_scheme(tags))
     ]
     for key in _find_span_keys(row, where):
-        if key == tag_key or not is_list_of_spans(row.get(key)):
+        spans = row.get(key)
+        if key == tag_key or not is_list_of_spans(spans):
             continue
-        if {parse_span(value) for value in row[key]} not in readings:
-            raise _contradiction_error(where, tag_key, tags, key, row[key])
+        if {parse_span(span) for span in spans} not in readings:
+            raise _contradiction_error(where, tag_key, tags, key, spans)
 
 
 def _contradiction_error(
@@ -246,14 +258,15 @@ def _find_span_keys(row: JsonObject, where: str) -> list[str]:
     """
     keys = [key for key in SPAN_NAMES if key in row]
     keys.sort(key=lambda key: not has_spans(row[key]))
-    if not keys or not has_spans(row[keys[0]]):
+    first = row[keys[0]] if keys else None
+    if not has_spans(first):
         return keys
-    first = row[keys[0]]
     for key in keys[1:]:
+        spans = row[key]
         # spaCy writes an empty list beside its `ents`.
-        is_empty = not row[key] and "ents" in row
-        if is_empty or not is_list_of_spans(row[key]):
+        is_empty = not spans and "ents" in row
+        if is_empty or not is_list_of_spans(spans):
             continue
-        if {*map(parse_span, row[key])} != {*map(parse_span, first)}:
-            raise _contradiction_error(where, keys[0], first, key, row[key])
+        if {*map(parse_span, spans)} != {*map(parse_span, first)}:
+            raise _contradiction_error(where, keys[0], first, key, spans)
     return keys

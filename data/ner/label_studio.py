@@ -7,18 +7,42 @@ A task has an annotation of each person who worked on it. A result of an
 annotation is a span, or something else, such as the class of the text.
 """
 
+from typing import TypedDict, TypeGuard
+
 from data.ner.labeled_spans import parse_span
 from data.tables.column_names import SPAN_NAMES
 from files.json_files import JsonObject
 
 
-def is_task(row: JsonObject) -> bool:
+class Result(TypedDict, total=False):
+    """A result of an annotation, `value` of which may be a span."""
+
+    value: JsonObject
+
+
+class Annotation(TypedDict, total=False):
+    """What a person marked in the text of a task."""
+
+    result: list[Result] | None
+    was_cancelled: bool
+    ground_truth: bool
+
+
+class Task(TypedDict, total=False):
+    """A task, as Label Studio exports it."""
+
+    data: JsonObject
+    text: object
+    annotations: list[Annotation] | None
+
+
+def is_task(row: JsonObject) -> TypeGuard[Task]:
     """Returns whether a row is a task of a Label Studio export."""
     may_be_task = "annotations" in row or "text" not in row
     return isinstance(row.get("data"), dict) and may_be_task
 
 
-def parse_task(task: JsonObject, where: str) -> JsonObject:
+def parse_task(task: Task, where: str) -> JsonObject:
     """Converts a task to a row with the keys `text` and `entities`.
 
     Examples:
@@ -49,7 +73,7 @@ def parse_task(task: JsonObject, where: str) -> JsonObject:
         )
     data = task["data"]
     texts = [value for value in data.values() if isinstance(value, str)]
-    row = {"text": texts[0]} if len(texts) == 1 else {}
+    row: JsonObject = {"text": texts[0]} if len(texts) == 1 else {}
     # A task's data may contain the answers of a model, which the annotation
     # corrects.
     row |= {key: data[key] for key in data if key not in SPAN_NAMES}
@@ -58,7 +82,7 @@ def parse_task(task: JsonObject, where: str) -> JsonObject:
     return row | {"entities": spans[0] if spans else None}
 
 
-def _select_finished_annotations(task: JsonObject) -> list[JsonObject]:
+def _select_finished_annotations(task: Task) -> list[Annotation]:
     """Returns the annotations of a task, only the ground truth if it has one.
 
     Cancelled annotations are left out.
@@ -76,7 +100,7 @@ def _select_finished_annotations(task: JsonObject) -> list[JsonObject]:
     return ground_truth or annotations
 
 
-def _spans_of_annotation(annotation: JsonObject) -> list[JsonObject]:
+def _spans_of_annotation(annotation: Annotation) -> list[JsonObject]:
     """Returns the spans of Label Studio's annotation, as it writes them."""
     # Skip results of other kinds, such as a text's class.
     return [

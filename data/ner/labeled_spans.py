@@ -3,7 +3,7 @@
 A span is [start, end, label], or an object with these values.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from model_folders.labels import is_label
 
@@ -22,12 +22,12 @@ class LabeledSpan(NamedTuple):
     label: str
 
 
-def has_spans(value: object) -> bool:
+def has_spans(value: object) -> TypeGuard[list[object]]:
     """Returns whether a JSON value is a list that begins with a span."""
     return isinstance(value, list) and any(map(parse_span, value[:1]))
 
 
-def is_list_of_spans(value: object) -> bool:
+def is_list_of_spans(value: object) -> TypeGuard[list[object]]:
     """Returns whether a JSON value is a list of spans, which may be empty."""
     return value == [] or has_spans(value)
 

@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Mapping
+from typing import NotRequired, TypedDict
 
 from data.report import Baseline, Heading, JudgedPrediction, Report
 from data.squad.answer_scoring import compute_exact, compute_f1
 from data.squad.squad_questions import Question, SquadFile, read_field
-from files.json_files import JsonObject
 from files.paths import StrPath
+
+
+class _Answer(TypedDict):
+    """A right answer. `text` was read, `answer_start` was not checked."""
+
+    text: str
+    answer_start: NotRequired[object]
 
 
 def write_answer_report(
@@ -60,7 +67,7 @@ def write_answer_report(
 
 def _create_judged_prediction(
     question: Question,
-    answers: list[JsonObject],
+    answers: list[_Answer],
     texts: set[str],
     predicted: str,
 ) -> JudgedPrediction:

@@ -104,6 +104,8 @@ def read_options(
     Raises:
         ValueError: windows are too short, as in `WindowOptions`.
     """
+    # Any, because the options have different types, and `to_settings` wrote
+    # them.
     names = {field.name for field in dataclasses.fields(options_class)}
     return options_class(
         **{name: value for name, value in settings.items() if name in names}

@@ -146,8 +146,8 @@ def _is_of_pandas(value: JsonObject) -> bool:
     """
     if value.keys() == {"columns", "index", "data"}:
         return True
-    columns = [*value.values()]
-    if not columns or not all(isinstance(column, dict) for column in columns):
+    columns = [column for column in value.values() if isinstance(column, dict)]
+    if not columns or len(columns) < len(value):
         return False
     first_index = tuple(columns[0])
     is_same_in_all = {tuple(column) for column in columns} == {first_index}

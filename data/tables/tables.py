@@ -9,6 +9,7 @@ or a workbook. Errors name the file and the line.
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
@@ -113,6 +114,15 @@ def read_table(
         if may_lack:
             columns_of_first = {*text_columns, *columns}
         yield where, row
+
+
+def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
+    """Returns the texts of a row that `read_table` read.
+
+    `text_columns` are those of `read_table`, or some of them.
+    """
+    # It has checked that they are texts.
+    return [cast("str", row[column]) for column in text_columns]
 
 
 def _read_text(cell: object, where: str) -> str:

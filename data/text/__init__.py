@@ -36,7 +36,7 @@ What users call:
 from typing import TYPE_CHECKING
 
 from imports import lazy
-from imports.registration import register
+from imports.registration import register_classes
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
@@ -51,7 +51,7 @@ _MODULE_OF_NAME = lazy.read_imports(__file__)
 
 # A `.keras` file of a model that reads strings names this class.
 _SAVED_CLASS = "BertTextClassifierPreprocessor"
-register(
+register_classes(
     "bert", {_SAVED_CLASS: _MODULE_OF_NAME[_SAVED_CLASS]}, sibling="modeling"
 )
 

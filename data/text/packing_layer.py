@@ -67,7 +67,7 @@ class PackingLayer(keras.layers.Layer):
         tokenizer: TokenizerLayer,
         max_seq_length: int,
         truncate: Truncation = "round_robin",
-        **kwargs: Any,
+        **kwargs: Any,  # of keras.layers.Layer
     ) -> None:
         super().__init__(**kwargs)
         if truncate not in ("round_robin", "waterfall"):

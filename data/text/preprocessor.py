@@ -4,7 +4,7 @@ N = number of texts, F = length of a model input in WordPieces.
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import keras
 import tensorflow as tf
@@ -77,7 +77,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         tokenizer: FullTokenizer | TokenizerLayer,
         sequence_length: int = 512,
         truncate: Truncation = "round_robin",
-        **kwargs: Any,
+        **kwargs: Any,  # of keras.layers.Layer
     ) -> None:
         super().__init__(**kwargs)
         if isinstance(tokenizer, FullTokenizer):
@@ -209,7 +209,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
     def compute_output_spec(
         self,
         x: keras.KerasTensor | tuple[keras.KerasTensor, ...],
-        *_: Any,
+        *_: object,
         **__: object,
     ) -> dict[str, keras.KerasTensor]:
         """Returns the shapes and dtypes of the outputs of symbolic texts."""
@@ -236,11 +236,14 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the layer that `get_config` described."""
-        tokenizer = TokenizerLayer(**config["tokenizer"])
+        # `get_config` wrote the arguments.
+        arguments = cast("dict[str, Any]", config["tokenizer"])
+        tokenizer = TokenizerLayer(**arguments)
         layer: Self = super().from_config({**config, "tokenizer": tokenizer})
         return layer
 
 
+# Any, because a segment is a tensor of any backend, or texts.
 def _to_segments(x: object) -> tuple[Any, ...]:
     """Returns the first texts, and of pairs the second texts too."""
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):

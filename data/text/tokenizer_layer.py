@@ -97,7 +97,7 @@ class TokenizerLayer(keras.layers.Layer):
         vocab: Sequence[str],
         do_lower_case: bool = True,
         special_words: Collection[str] = (),
-        **kwargs: Any,
+        **kwargs: Any,  # of keras.layers.Layer
     ) -> None:
         super().__init__(**kwargs)
         self.special_words = tuple(special_words)

@@ -138,7 +138,7 @@ def _learn_by_search(
     # Each trial halves the range of counts. The last ones are seldom needed.
     num_trials = max(high - low + 1, 1).bit_length()
     with progress.Progress(
-        num_trials, unit="trial", label="Learning the vocabulary:"
+        num_trials, unit="trial", description="Learning the vocabulary:"
     ) as bar:
         for trial in range(1, num_trials + 1):
             if low > high or num_wanted <= len(learned) <= 1.05 * num_wanted:

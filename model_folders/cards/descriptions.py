@@ -63,6 +63,7 @@ def create_model_json_of_copy(
         for name, value in preset.recorded_settings.items()
         if name not in changed
     }
+    # Some of the settings of a TrainingSettings are one too.
     provenance["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
         provenance["weights"] = source

@@ -74,22 +74,27 @@ def parse_model_class(
     Raises:
         ValueError: an entry has another type.
     """
-    problem_type = values.get("problem_type")
     architectures = read_entry(values, "architectures", list, str(path))
-    architecture = architectures[0] if architectures else None
     id2label = read_entry(values, "id2label", dict, str(path))
-    texts = {"problem_type": problem_type, "architectures": architecture}
-    for entry, text in texts.items():
-        if not isinstance(text, str | None):
-            raise ValueError(
-                f"{path}: `{entry}` must be text. Received: {text!r:.80}"
-            )
+    problem_type = _parse_text(
+        values.get("problem_type"), f"{path}: `problem_type`"
+    )
+    architecture = _parse_text(
+        next(iter(architectures), None), f"{path}: `architectures`"
+    )
     settings = _output_settings(problem_type, len(id2label))
     model_class = CLASS_OF_ARCHITECTURE.get(architecture or "")
     if model_class == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         return model_class, {**settings, "legal_tags": False}
     return model_class, settings
+
+
+def _parse_text(value: object, where: str) -> str | None:
+    """Returns the text of an entry, None for null."""
+    if not isinstance(value, str | None):
+        raise ValueError(f"{where} must be text. Received: {value!r:.80}")
+    return value
 
 
 def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
@@ -118,6 +123,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
     """
     id2label = read_entry(read_json(path), "id2label", dict, str(path))
     names_by_id = {str(index): name for index, name in id2label.items()}
+    # Any, because `check_labels` below checks that they are texts.
     names: list[Any] = [
         names_by_id.get(str(index)) for index in range(len(names_by_id))
     ]

@@ -6,7 +6,7 @@ KerasHub's tokenizer.json has the same name, so it is told apart here.
 import json
 import os
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
@@ -184,15 +184,17 @@ def _find_special_words(file: _JsonFile) -> set[str]:
     """
     words: set[str] = set()
     for key in _SPECIAL_KEYS:
-        entries = file.values.get(key) or ()
+        entries = file.values.get(key) or []
         # A list, or a dict {id or name: token}.
-        tokens = entries.values() if isinstance(entries, dict) else entries
-        is_valid = isinstance(entries, dict | list | tuple)
-        listed: list[Any] = [
+        tokens = [*entries.values()] if isinstance(entries, dict) else entries
+        if not isinstance(tokens, list):
+            tokens = [None]
+        contents = [
             token.get("content") if isinstance(token, dict) else token
-            for token in (tokens if is_valid else [None])
+            for token in tokens
         ]
-        if not all(isinstance(word, str) for word in listed):
+        listed = [word for word in contents if isinstance(word, str)]
+        if len(listed) < len(contents):
             raise ValueError(
                 f"{file.path}: `{key}` must list words, as transformers writes "
                 f"them. Received: {entries!r:.80}"

@@ -103,11 +103,11 @@ def _parse_ids(
         ValueError: one of them has another type.
     """
     added_ids = None
+    # Any, because `suppress` tells whether it is a list of tokens.
+    added_tokens: Any = values.get("added_tokens") or []
     with contextlib.suppress(KeyError, TypeError):
-        added_ids = {
-            token["content"]: token["id"]
-            for token in values.get("added_tokens") or []
-        }
+        added_ids = {token["content"]: token["id"] for token in added_tokens}
+    ids = _find_entry(values, "model.vocab") or {}
     return (
         _parse_token_ids(
             values["model"].get("vocab") or {}, "model.vocab", path

@@ -109,6 +109,8 @@ def create_classifier_json(
     )
     task = _create_object(
         "BertTextClassifier",
+        # A task takes its type from its backbone.
+        dtype=None,
         backbone=network,
         preprocessor=preprocessor,
         num_classes=num_labels,
@@ -116,29 +118,32 @@ def create_classifier_json(
         # The rate before the last layer, which Google's code fixes too.
         dropout=DEFAULT_DROPOUT,
     )
-    # A task takes its type from its backbone.
-    del task["config"]["dtype"], task["config"]["trainable"]
     return {TASK_FILE: task, PREPROCESSOR_FILE: preprocessor}
 
 
 def _create_object(
-    class_name: str, dtype: str = "float32", **entries: object
+    class_name: str, dtype: str | None = "float32", **entries: object
 ) -> JsonObject:
-    """Returns a serialized object of KerasHub, as Keras writes it."""
+    """Returns a serialized object of KerasHub, as Keras writes it.
+
+    A `dtype` of None writes nothing of the weights' type and training.
+    """
     module = _MODULE_OF_CLASS[class_name]
-    policy = {
-        "module": "keras",
-        "class_name": "DTypePolicy",
-        "config": {"name": dtype},
-        "registered_name": None,
-    }
+    weights: JsonObject = {}
+    if dtype is not None:
+        policy = {
+            "module": "keras",
+            "class_name": "DTypePolicy",
+            "config": {"name": dtype},
+            "registered_name": None,
+        }
+        weights = {"trainable": True, "dtype": policy}
     return {
         "module": f"keras_hub.src.models.bert.{module}",
         "class_name": class_name,
         "config": {
             "name": module,
-            "trainable": True,
-            "dtype": policy,
+            **weights,
             **entries,
         },
         "registered_name": f"keras_hub>{class_name}",

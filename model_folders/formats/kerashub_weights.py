@@ -9,6 +9,7 @@ files are numbered, not named (kerashub_names.py).
 import os
 import re
 from collections.abc import Mapping
+from typing import cast
 
 from files.paths import StrPath
 from model_folders.config_files import CONFIG_FILE, load_config
@@ -82,7 +83,9 @@ def open_entries(path: str) -> Mapping[str, WeightEntry]:
     model_class, task = kerashub_config.read_task(folder)
     targets = {}
     if model_class == CLASSIFIER:
-        targets = classifier_targets(config, task["num_classes"])
+        # `read_task` has checked its type.
+        num_labels = cast("int", task["num_classes"])
+        targets = classifier_targets(config, num_labels)
     elif model_class == PRETRAINER:
         targets = masked_lm_targets(config)
     if targets:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
 
-from files.paths import StrPath, literal_name
+from files.paths import StrPath, literal_path
 from model_folders.formats.tf1_index import check_index
 
 
@@ -54,7 +54,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[Tf1Checkpoint]:
         OSError: the checkpoint cannot be read.
     """
     _check_index(f"{prefix}.index")
-    with literal_name(prefix) as name:
+    with literal_path(prefix) as name:
         try:
             yield Tf1Checkpoint(tf.train.load_checkpoint(name), name)
         # A truncated file causes an IndexError.

@@ -182,7 +182,7 @@ def write_output_rows(
     Raises:
         OSError: the answers cannot be written.
         ValueError: --output_fields or the format does not suit the answers.
-        signals.Stopped: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script.
     """
     with (
         signals.stoppable() as ignore_signals,
@@ -195,11 +195,11 @@ def write_output_rows(
             return write_output(
                 path, output_format, create_rows(counter), ignore_signals
             )
-        except signals.Stopped as stopped:
+        except signals.SignalInterrupt as stopped:
             state = f"after {counter.num_yielded} rows"
             if path:
                 state = f"after {counter.num_rows} rows; nothing was written"
-            raise stopped.saying(state) from None
+            raise stopped.with_text(state) from None
 
 
 def _create_buffers(

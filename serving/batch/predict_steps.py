@@ -181,7 +181,7 @@ def answer_in_bulk(
 
     Raises:
         OSError, ValueError: as `answer_files` raises them.
-        signals.Stopped: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script.
     """
     output_file = config.output_file
     if not (config.input_file and output_file) or is_remote(output_file):

@@ -42,7 +42,7 @@ def find_export(path: str | os.PathLike[str]) -> Path:
         f"{path} is not an exported model: it contains no "
         f"{', '.join(NETWORK_FILES)} or numbered version. Set the folder that "
         "--export_dir wrote, or write one: "
-        f"{as_typed('python -m tools.export')} --model={path} "
+        f"{with_command_names('python -m tools.export')} --model={path} "
         f"--export_dir={exported}"
     )
 

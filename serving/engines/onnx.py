@@ -8,7 +8,7 @@ import onnxruntime
 from absl import logging
 
 from data.arrays import IntArray
-from imports.installation import as_typed
+from imports.installation import with_command_names
 from serving import engines
 
 # Name of ONNX Runtime's execution provider for CUDA.
@@ -89,7 +89,7 @@ def _read_inputs(
         raise OSError(
             f"{path} has no input {min(missing)}, so another program wrote it. "
             "Export the model with serving.export, or its weights with "
-            f"{as_typed('python -m tools.export')}"
+            f"{with_command_names('python -m tools.export')}"
         )
     return {
         ours: theirs[name] for ours, name in engines.ONNX_NAME_OF_INPUT.items()

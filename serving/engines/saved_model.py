@@ -9,8 +9,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from data.arrays import IntArray
-from files.paths import literal_name
-from imports.installation import as_typed
+from files.paths import literal_path
+from imports.installation import with_command_names
 from serving import engines
 
 
@@ -30,7 +30,7 @@ class SavedModel(engines.Engine):
         if num_threads:
             tf.config.threading.set_intra_op_parallelism_threads(num_threads)
         with engines.named_load_errors(path):
-            with literal_name(path.parent) as name:
+            with literal_path(path.parent) as name:
                 # Keep a reference to the model, because it owns the variables.
                 self._loaded = tf.saved_model.load(name)
             _check_signatures(self._loaded.signatures, path.parent)
@@ -56,7 +56,7 @@ def _check_signatures(signatures: Collection[str], folder: Path) -> None:
             f"{folder} has no signature `ids`, so another program wrote it, "
             "such as `model.export` of Keras. Export the model with "
             "serving.export, or its weights with "
-            f"{as_typed('python -m tools.export')}"
+            f"{with_command_names('python -m tools.export')}"
         )
 
 

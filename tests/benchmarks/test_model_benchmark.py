@@ -3,7 +3,7 @@
 import types
 
 import pytest
-from absl import flags
+from absl import flags as absl_flags
 
 from benchmarks import model_benchmark
 from benchmarks.rows import Row
@@ -26,7 +26,7 @@ ROW = Row(
 @pytest.fixture
 def set_flags(monkeypatch):
     """(*arguments) -> sets the flags of the benchmark, and lists only ROW."""
-    values = flags.FlagValues()
+    values = absl_flags.FlagValues()
     model_benchmark.define_flags(values)
     monkeypatch.setattr(model_benchmark, "FLAGS", values)
     monkeypatch.setattr(model_benchmark, "ROWS", [ROW])
@@ -79,7 +79,7 @@ def create_contestant(name, seconds):
         name=name,
         spec={"precision": "float32", "variant": "litert"},
         ready={"num_sequences": 20, "versions": {"torch": "2.0"}},
-        replies=[{"peak_memory_gib": 1.5, "notes": {"CPU s": "3.00"}}],
+        measurements=[{"peak_memory_gib": 1.5, "notes": {"CPU s": "3.00"}}],
         seconds=lambda: seconds,
         repeat=lambda: None,
     )

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from absl import flags
+from absl import flags as absl_flags
 
 from benchmarks import model_benchmark
 from benchmarks.rows import ROWS
@@ -37,6 +37,6 @@ def test_each_contestant_of_a_row_does_its_work(contestant, work):
 
 def test_the_flags_that_rows_need_are_defined():
     names = {name for row in ROWS for name in row.needs}
-    values = flags.FlagValues()
+    values = absl_flags.FlagValues()
     model_benchmark.define_flags(values)
     assert names <= {*values}

@@ -57,7 +57,7 @@ def test_a_script_answers_all_tickets(spec, in_parts):
         source = pattern if in_parts else path
         return [sys.executable, "-c", ANSWER, source, output]
 
-    work = tickets.on_tickets(spec, create_command)
+    work = tickets.create_tickets_work(spec, create_command)
     notes = work.repeat(1)
     assert work.num_sequences == 40
     assert notes["CPU s/1,000 texts"] > 0
@@ -68,6 +68,6 @@ def test_answers_that_are_missing_end_the_benchmark(spec):
         warmup = path.with_name("warmup.csv")
         return [sys.executable, "-c", ANSWER, warmup, output]
 
-    work = tickets.on_tickets(spec, answer_only_the_warmup)
+    work = tickets.create_tickets_work(spec, answer_only_the_warmup)
     with pytest.raises(RuntimeError, match="32 answers for 40 texts"):
         work.repeat(1)

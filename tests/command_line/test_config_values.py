@@ -21,7 +21,7 @@ def test_a_changed_value_is_that_of_all_groups():
 
 def test_the_values_of_all_groups_are_those_of_flags():
     config = config_values.create_config(Config, folder="x", length=9, steps=7)
-    assert config_values.values_of(config) == {
+    assert config_values.flag_values_of(config) == {
         "folder": "x",
         "length": 9,
         "name": None,
@@ -32,7 +32,7 @@ def test_the_values_of_all_groups_are_those_of_flags():
 def test_only_what_is_unset_is_filled():
     config = config_values.create_config(Config, folder="x", length=9)
     stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
-    filled = config_values.fill_unset(config, frozenset(), stated, "x")
+    filled = config_values.fill_unset_flags(config, frozenset(), stated, "x")
     assert (filled.loop.steps, filled.loop.length) == (3, 9)
     assert filled.windows.stride == 64
 
@@ -40,7 +40,9 @@ def test_only_what_is_unset_is_filled():
 def test_what_the_user_set_stays():
     config = config_values.create_config(Config, folder="x")
     stated = {"steps": 3}
-    kept = config_values.fill_unset(config, frozenset({"steps"}), stated, "x")
+    kept = config_values.fill_unset_flags(
+        config, frozenset({"steps"}), stated, "x"
+    )
     assert kept.loop.steps == 5
 
 
@@ -75,7 +77,7 @@ def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
         run_classifier.Config, output_dir="run"
     )
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        config_values.fill_unset(
+        config_values.fill_unset_flags(
             config, frozenset(), {name: value}, "model.json"
         )
 
@@ -83,5 +85,5 @@ def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
 def test_a_function_converts_the_flags_that_are_set():
     config = config_values.create_config(Config, folder="x")
     converted = config_values.convert_paths(config, str.upper, "folder", "name")
-    values = config_values.values_of(converted)
+    values = config_values.flag_values_of(converted)
     assert (values["folder"], values["name"]) == ("X", None)

@@ -68,7 +68,7 @@ def test_flags_are_found_by_their_role():
 
 def test_a_flag_has_what_its_field_declares():
     flag = flag_of("rate")
-    assert flag.type is float
+    assert flag.value_type is float
     assert flag.default == 0.5
     assert flag.help == "Learning rate."
     assert flag.role == flags.Role.TRAINING
@@ -83,7 +83,7 @@ def test_a_script_changes_a_flag_of_a_group():
 
 
 def test_a_flag_that_may_be_none_has_the_type_of_its_values():
-    assert flag_of("name").type is str
+    assert flag_of("name").value_type is str
 
 
 def test_a_flag_without_a_default_must_be_set():
@@ -97,7 +97,7 @@ def test_the_flag_of_a_path_has_a_kind():
 
 def test_the_choices_of_a_flag_may_be_its_type():
     flag = flag_of("kind")
-    assert flag.type is str
+    assert flag.value_type is str
     assert flag.choices == ("int8", "int4")
 
 

@@ -21,7 +21,7 @@ def test_a_line_of_progress_shows_values_and_a_rate(caplog):
     assert [*progress.track("ab", 2)] == [*"ab"]
     assert not caplog.messages
     with progress.Progress(
-        8, initial=4, examples_per_unit=16, label="Training", epochs=2.5
+        8, initial=4, examples_per_unit=16, description="Training", epochs=2.5
     ) as bar:
         bar.update(5, loss=1.23456)
     assert "Training step 5 of 8  epoch 2 of 3  loss 1.235  " in caplog.text

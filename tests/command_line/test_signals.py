@@ -29,7 +29,7 @@ def test_the_first_signal_raises_and_what_cleans_up_is_not_disturbed(number):
             signal.raise_signal(signal.SIGTERM)
             cleaned.append(True)
 
-    with pytest.raises(signals.Stopped) as caught, signals.stoppable():
+    with pytest.raises(signals.SignalInterrupt) as caught, signals.stoppable():
         work()
     assert cleaned
     assert str(caught.value) == f"stopped by {number.name}"

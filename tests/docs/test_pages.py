@@ -8,7 +8,7 @@ import re
 import pytest
 
 from docs import flags_index
-from docs.site_hooks import NOTEBOOKS
+from docs.site_hooks import PAGE_OF_NOTEBOOK
 from model_folders import kinds
 from tests.support import script_runner
 from tests.support.golden import ROOT
@@ -62,7 +62,7 @@ def test_links_lead_to_files(page):
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     for target, _ in LINK.findall(text):
         # The site makes pages of the notebooks.
-        pages = {page: name for name, page in NOTEBOOKS.items()}
+        pages = {page: name for name, page in PAGE_OF_NOTEBOOK.items()}
         source = pages.get(target, target)
         assert (page.parent / source).exists(), target
 

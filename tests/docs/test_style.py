@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from docs.site_hooks import NOTEBOOKS
+from docs.site_hooks import PAGE_OF_NOTEBOOK
 from tests.support.golden import ROOT
 from tests.support.pages import BLOCK, PAGES
 
@@ -34,7 +34,7 @@ def test_a_page_reads_from_its_title_on(page):
 def how_to_pages():
     """Returns the names of the how-to guides and tutorials."""
     listed = HOW_TO.search((ROOT / ".mkdocs.yml").read_text("utf-8"))[1]
-    pages = set(re.findall(r"(\w+\.md)", listed)) - {*NOTEBOOKS.values()}
+    pages = set(re.findall(r"(\w+\.md)", listed)) - {*PAGE_OF_NOTEBOOK.values()}
     return sorted(pages | {p.name for p in PAGES if "tutorial_" in p.name})
 
 

@@ -47,7 +47,7 @@ def test_a_checkpoint_gets_a_name_without_patterns(folder, start):
     os.mkdir("elsewhere")
     (folder / "inner").mkdir()
     os.symlink(folder / "inner", "elsewhere/link[1]")
-    with paths.literal_name(f"{start}/model.ckpt") as name:
+    with paths.literal_path(f"{start}/model.ckpt") as name:
         assert not set(name) & set("*?[\\")
         for ending in (".index", ".data-00000-of-00001"):
             with open(f"{name}{ending}") as file:
@@ -58,6 +58,6 @@ def test_a_checkpoint_gets_a_name_without_patterns(folder, start):
 
 @pytest.mark.parametrize("after", ["", "/", "/."])
 def test_a_folder_gets_a_name_without_patterns(folder, after):
-    with paths.literal_name(f"{ODD}{after}") as name:
+    with paths.literal_path(f"{ODD}{after}") as name:
         assert not set(name) & set("*?[\\")
         assert os.path.samefile(name, folder)

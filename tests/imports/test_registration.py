@@ -12,8 +12,8 @@ class Boat:
         return config["name"]
 """
 REGISTER = """
-from imports.registration import register
-register("bert", {"Boat": "boats"}, "sibling")
+from imports.registration import register_classes
+register_classes("bert", {"Boat": "boats"}, "sibling")
 """
 LOAD = """
 import sys

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 import modeling
 from modeling.layers import all_layers
-from tests.support.kinds import (
+from tests.support.model_cases import (
     CONFIG,
     EACH_MODEL,
     LENGTH,

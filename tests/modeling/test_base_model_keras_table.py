@@ -15,7 +15,7 @@ import pytest
 import modeling
 from modeling.layers import all_layers
 from tests.support.golden import ROOT
-from tests.support.kinds import (
+from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,
     MODELS,

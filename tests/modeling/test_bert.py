@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modeling import BertModel, named_variables
-from tests.support.kinds import (
+from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,
     LENGTH,

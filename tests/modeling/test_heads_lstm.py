@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modeling import BertClassifier, named_variables
-from tests.support.kinds import (
+from tests.support.model_cases import (
     CONFIG,
     MODELS,
     NUM_LABELS,

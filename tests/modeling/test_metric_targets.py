@@ -7,7 +7,7 @@ import tensorflow as tf
 
 import modeling
 from modeling.metric_targets import labels_and_weights
-from tests.support.kinds import (
+from tests.support.model_cases import (
     CONFIG,
     MODELS,
     create_inputs,

@@ -14,7 +14,7 @@ import tensorflow as tf
 import modeling
 from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
-from tests.support.kinds import (
+from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,
     LENGTH,

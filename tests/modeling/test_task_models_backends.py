@@ -85,13 +85,13 @@ import keras
 import numpy as np
 
 import modeling
-from tests.support import kinds
+from tests.support import model_cases
 
 def train():
     keras.utils.set_random_seed(0)
-    model = kinds.MODELS["classifier"](seed=1)
+    model = model_cases.MODELS["classifier"](seed=1)
     model.compile("adam", modeling.ClassifierLoss())
-    inputs = kinds.create_inputs("classifier")
+    inputs = model_cases.create_inputs("classifier")
     batch = {
         name: np.concatenate([value, value[:1]])
         for name, value in inputs.items()

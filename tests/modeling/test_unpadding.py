@@ -11,7 +11,7 @@ import tensorflow as tf
 import modeling
 from modeling import unpadding
 from tests.support import models
-from tests.support.kinds import outputs_and_gradients
+from tests.support.model_cases import outputs_and_gradients
 
 CONFIG = models.tiny_config(**models.NO_DROPOUT)
 

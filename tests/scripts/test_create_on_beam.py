@@ -27,7 +27,7 @@ def beam():
 
 
 def run_on_beam(folder, arguments="", **flags):
-    """Runs the script on Beam, in a folder of its own. Returns its Done."""
+    """Runs the script on Beam, in a folder of its own. Returns its result."""
     folder.mkdir(exist_ok=True)
     flags = FLAGS | {"pipeline": "beam"} | flags
     # Beam's flags come first, so that its values in a word of their own are

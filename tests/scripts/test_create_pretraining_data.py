@@ -19,7 +19,7 @@ VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def run_script(cwd, *arguments, **flags):
-    """Runs the script in the folder `cwd`, and returns its Done."""
+    """Runs the script in the folder `cwd`, and returns its result."""
     return script_runner.run(SCRIPT.name, cwd, *arguments, **flags)
 
 

@@ -43,7 +43,7 @@ def labels_of(rows):
 
 @pytest.fixture(scope="module")
 def finished_run(tmp_path_factory, model_flags, rows):
-    """(folder of a run on one table, its flags, its Done).
+    """(folder of a run on one table, its flags, its result).
 
     No test changes the folder. A test that would works on `copied_folder`.
     """

@@ -10,7 +10,7 @@ import pytest
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 
 STEPS_PER_EPOCH = 8
 PATIENCE = 3
@@ -67,7 +67,7 @@ def run_task(flags, output_dir, kill_when=lambda: False):
 
 @pytest.fixture(scope="module")
 def runs(flags, tmp_path_factory):
-    """A folder of two runs, one of them killed twice, and that one's Done."""
+    """A folder of two runs, one of them killed twice, and that one's result."""
     folder = tmp_path_factory.mktemp("runs")
     undisturbed, killed = folder / "undisturbed", folder / "killed"
 
@@ -113,8 +113,8 @@ def test_a_killed_run_resumes_and_stops_early(runs):
 def test_a_killed_run_ends_with_the_same_weights(runs, place):
     folder, _ = runs
     assert_same_bits(
-        values(folder / "killed" / place),
-        values(folder / "undisturbed" / place),
+        read_checkpoint(folder / "killed" / place),
+        read_checkpoint(folder / "undisturbed" / place),
     )
 
 

@@ -9,12 +9,12 @@ import pytest
 
 import extract_features
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
 from tests.support import golden, script_runner
-from tests.support.checkpoints import serve
+from tests.support.checkpoints import call_signature
 from tests.support.script_runner import parse_flags, read_lines
 
 
@@ -25,7 +25,7 @@ def extract_vectors(output_file, **flags):
     config = create_config(
         extract_features.Config, output_file=str(output_file), **flags
     )
-    extract_features.main(Parsed(config, flags))
+    extract_features.main(ParsedCommand(config, flags))
     return read_lines(output_file)
 
 
@@ -144,7 +144,7 @@ def test_an_exported_encoder_computes_the_extracted_vectors(
     script_runner.run("tools.export", folder, **export).check()
     # Versions are numbered folders and nothing else.
     assert os.listdir(folder / "encoder") == ["12"]
-    outputs = serve(folder / "encoder/12", batch)
+    outputs = call_signature(folder / "encoder/12", batch)
     vectors = [token["layers"][0]["values"] for token in features]
     np.testing.assert_allclose(outputs["sequence_output"], [vectors], atol=1e-5)
     assert outputs["pooled_output"].shape == (1, 32)
@@ -162,7 +162,7 @@ def test_a_pretrained_model_is_exported_without_a_training(
     flags |= model_flags | {"vocab_file": None}
     script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert os.listdir(tmp_path / "pretrainer") == ["1"]
-    outputs = serve(tmp_path / "pretrainer/1", batch)
+    outputs = call_signature(tmp_path / "pretrainer/1", batch)
     length = batch["input_ids"].shape[1]
     assert outputs["masked_lm_probabilities"].shape == (1, length, 1600)
     assert outputs["next_sentence_probabilities"].shape == (1, 2)

@@ -11,7 +11,7 @@ import pytest
 from absl import flags as absl_flags
 
 import serve
-from command_line import config_values, declared_flags, parsing, path_flags
+from command_line import config_values, declared_flags, flag_parsing, path_flags
 from command_line.flags import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
@@ -225,12 +225,14 @@ def parse_command(config, args, monkeypatch):
             None,
             "",
             flag_values=values,
-            module_name=parsing.script_name(),
+            module_name=flag_parsing.script_name(),
         )
         if flag.default is not dataclasses.MISSING:
             values[flag.name].value = flag.default
     values(["script", *args])
-    return config_values.path_flags(parsing.parse_flags(config).config)
+    return config_values.list_path_flags(
+        flag_parsing.parse_flags(config).config
+    )
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
@@ -246,7 +248,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     given = parse_command(config, args, monkeypatch)
     assert len(given) == len(args)
     for flag in given:
-        assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
+        assert flag.paths == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
 
 
 def test_only_a_beginning_is_the_home_folder(monkeypatch):

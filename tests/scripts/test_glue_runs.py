@@ -8,7 +8,7 @@ import pytest
 
 from model_folders import preset_reading
 from tests.support import script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.tables.csv_files import read_csv
 from tests.support.tasks import task_files
@@ -103,7 +103,9 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     training = preset_reading.read_preset(folder).recorded_settings
     assert training["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
-    named = [x for x in values(folder) if "lstm" in x and "adam" not in x]
+    named = [
+        x for x in read_checkpoint(folder) if "lstm" in x and "adam" not in x
+    ]
     assert len(named) == 6
 
 

@@ -29,7 +29,7 @@ def flags(pretraining_flags, tiny):
 
 
 def pretrain(folder, kill_when=lambda: False, **flags):
-    """Pretrains in a folder, and returns the Done of the script."""
+    """Pretrains in a folder, and returns the result of the script."""
     flags = flags | {"output_dir": folder}
     return script_runner.run(
         "run_pretraining.py", folder.parent, kill_when=kill_when, **flags
@@ -75,7 +75,7 @@ def test_a_history_shows_when_a_value_was_reached(undisturbed):
     assert rates[1] == 0.0
     assert rates[2] == pytest.approx(1e-3 / 2)
     assert rates[8] == pytest.approx(1e-3 / 8)
-    evaluated = events.check_evaluations(undisturbed)
+    evaluated = tensorboard_events.check_evaluations(undisturbed)
     assert {*evaluated} == {2, 4, 6, 8}
     assert "masked_lm_accuracy" in evaluated[8]
 

@@ -38,7 +38,7 @@ def flags(tmp_path_factory, tiny):
 
 @pytest.fixture(scope="module")
 def trained_run(flags):
-    """Done of the run, which has ended."""
+    """Result of the run, which has ended."""
     return run_task_test("run_classifier.py", flags, "eval_accuracy")
 
 

@@ -93,7 +93,7 @@ def flags(tmp_path_factory, model_flags):
 
 @pytest.fixture(scope="module")
 def trained_run(flags, tmp_path_factory):
-    """(folder, Done, flags) of a `run` that reads all its sets with the class.
+    """(folder, result, flags) of a `run` that reads its sets with the class.
 
     No test changes the folder. A test that would works on `copied`.
     """
@@ -175,7 +175,7 @@ def test_predictions_of_a_run_need_its_class(copied, flags):
 
 @pytest.fixture
 def resume(copied, trained_run):
-    """(value of --processor) -> the Done of one more epoch of the run."""
+    """(value of --processor) -> the result of one more epoch of the run."""
     more = trained_run[2] | {"num_train_epochs": 2, "export_dir": None}
 
     def resume(processor):

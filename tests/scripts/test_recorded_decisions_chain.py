@@ -35,7 +35,7 @@ def chain(tmp_path_factory, model_flags, rows):
     inherits. No test changes the folder.
 
     Returns:
-        the commands, and {name of a run: its Done}.
+        the commands, and {name of a run: its result}.
     """
     commands = Commands(tmp_path_factory.mktemp("chain"), model_flags)
     write_table(commands.folder / "table.csv", rows)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from training.loop import stopping
 
 NUM_STEPS = 60
@@ -56,7 +56,7 @@ def undisturbed_values(flags, tmp_path_factory):
     """{name: value} of the last checkpoint of a run that nobody kills."""
     output_dir = tmp_path_factory.mktemp("undisturbed")
     start_pretraining(flags, output_dir).finish().check()
-    return values(output_dir, NUM_STEPS)
+    return read_checkpoint(output_dir, NUM_STEPS)
 
 
 def kill_somewhere(flags, output_dir, rng, signum, while_saving):
@@ -114,5 +114,5 @@ def test_killed_runs_end_with_the_same_bits(
     assert caught_saving >= num_kills // 3
     done = start_pretraining(flags, output_dir).finish().check()
     assert "Restored the checkpoint" in done.stderr
-    assert_same_bits(values(output_dir, NUM_STEPS), undisturbed_values)
+    assert_same_bits(read_checkpoint(output_dir, NUM_STEPS), undisturbed_values)
     assert not list(output_dir.glob("*.partial*"))

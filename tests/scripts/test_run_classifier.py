@@ -19,7 +19,11 @@ import run_classifier
 from command_line.config_values import create_config
 from files.json_files import read_json
 from tests.support import script_runner
-from tests.support.checkpoints import assert_same_bits, serve, values
+from tests.support.checkpoints import (
+    assert_same_bits,
+    call_signature,
+    read_checkpoint,
+)
 from tests.support.models import write_config
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import (
@@ -80,8 +84,8 @@ def test_the_report_shows_the_results_and_what_is_wrong(classified):
 
 def test_exported_weights_are_those_of_the_last_step(classified):
     folder, _ = classified
-    weights = values(folder / "weights/bert_model.ckpt")
-    trained = values(folder / "run", 8)
+    weights = read_checkpoint(folder / "weights/bert_model.ckpt")
+    trained = read_checkpoint(folder / "run", 8)
     assert_same_bits(weights, {name: trained[name] for name in weights})
     assert not any("adam" in name for name in weights)
     assert (folder / "weights/labels.txt").read_text() == "0\n1\n"
@@ -149,7 +153,7 @@ def test_a_folder_is_exported_without_data(classified):
     assert one == other
     texts = {"text_a": ["the boat"], "text_b": ["a boat of Marré"]}
     one, other = (
-        serve(folder / folder_name, texts, "classify")
+        call_signature(folder / folder_name, texts, "classify")
         for folder_name in ("export", "again")
     )
     np.testing.assert_equal(one, other)

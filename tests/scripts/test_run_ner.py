@@ -13,7 +13,7 @@ import tensorflow as tf
 from data.ner import entity_scoring
 from modeling.checkpoints import tf1
 from tests.support import script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import (
     check_refusals,
@@ -114,7 +114,7 @@ def test_a_killed_run_resumes_to_the_same_bits(flags):
 
 @pytest.fixture(scope="module")
 def export_model(flags, tmp_path_factory):
-    """Function (export_dir, more flags) that exports for LiteRT, as its Done.
+    """Function (export_dir, more flags) that exports for LiteRT, as its result.
 
     Of the model, int8 is really worse.
     """
@@ -122,7 +122,7 @@ def export_model(flags, tmp_path_factory):
         "ai_edge_litert", reason="needs requirements/litert.txt"
     )
     folder = tmp_path_factory.mktemp("worse")
-    weights = values(flags["export_weights"] / "bert_model.ckpt")
+    weights = read_checkpoint(flags["export_weights"] / "bert_model.ckpt")
     # No sentence contains this word. Its row of the word embeddings leaves int8
     # no steps for the others.
     weights["bert/embeddings/word_embeddings"][-1] = 1e4

@@ -18,7 +18,7 @@ from data.io import tfrecord_files
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags, read_results
 
 WORDS = "bert/embeddings/word_embeddings"
@@ -89,8 +89,8 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
     assert f"{damaged}/model.ckpt-7 cannot be read" in done.stderr
     assert f"Restored the checkpoint {damaged}/model.ckpt-6" in done.stderr
     # What was damaged is written again, and the step made again is the same.
-    after = values(damaged, 7)
-    for name, value in values(folder, 7).items():
+    after = read_checkpoint(damaged, 7)
+    for name, value in read_checkpoint(folder, 7).items():
         np.testing.assert_allclose(after[name], value, atol=1e-6, err_msg=name)
 
 
@@ -119,7 +119,7 @@ def flags_without_lengths(pretraining_flags):
 
 @pytest.fixture(scope="module")
 def without_lengths(tmp_path_factory, flags_without_lengths):
-    """(folder with a `run` of these flags, its Done). No test changes it."""
+    """(folder with a `run` of these flags, its result). No test changes it."""
     folder = tmp_path_factory.mktemp("without_lengths")
     flags = flags_without_lengths | {"do_eval": True, "max_eval_steps": 2}
     done = script_runner.run("run_pretraining.py", folder, **flags)

@@ -8,7 +8,7 @@ import pytest
 
 from files.json_files import read_json
 from tests.support import script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import (
     check_resume,
@@ -38,7 +38,7 @@ def test_a_head_scores_each_of_four_endings(flags):
     table, lines = read_predictions(flags["output_dir"])
     assert table.shape == (10, 4)
     assert len(lines) == 10
-    weights = values(flags["export_weights"] / "bert_model.ckpt")
+    weights = read_checkpoint(flags["export_weights"] / "bert_model.ckpt")
     assert weights["output_weights"].shape == (1, 32)
     # The length is of one ending, not of all four.
     model = read_json(flags["output_dir"] / "model.json")

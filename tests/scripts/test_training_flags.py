@@ -32,7 +32,7 @@ def flags(two_blocks, pretrained):
 
 @pytest.fixture(scope="module")
 def runs(flags, tiny, tmp_path_factory):
-    """Runs that differ in one flag each: {name: (folder, Done)}.
+    """Runs that differ in one flag each: {name: (folder, result)}.
 
     No test changes their folders.
     """
@@ -72,7 +72,7 @@ def runs(flags, tiny, tmp_path_factory):
 
 
 def test_summaries_name_losses_rates_and_memory(runs):
-    curves = events.scalars(runs["plain"][0])
+    curves = tensorboard_events.scalars(runs["plain"][0])
     names = {
         "masked_lm_loss",
         "next_sentence_loss",
@@ -106,23 +106,29 @@ def test_a_run_starts_from_the_weights_of_a_checkpoint_alone(runs):
         if " variables loaded" not in done.stderr
     ]
     assert from_scratch == ["scratch"]
-    assert values(runs["plain"][0], 4)["global_step"] == 4
+    assert read_checkpoint(runs["plain"][0], 4)["global_step"] == 4
 
 
 def test_the_same_command_trains_the_same_weights(runs):
-    plain, again = (values(runs[name][0], 4) for name in ("plain", "again"))
+    plain, again = (
+        read_checkpoint(runs[name][0], 4) for name in ("plain", "again")
+    )
     assert_same_bits(again, plain)
     assert loss_of(runs["again"]) == loss_of(runs["plain"])
 
 
 def test_another_seed_trains_other_weights_on_other_batches(runs):
-    plain, seed = (values(runs[name][0], 4) for name in ("plain", "seed"))
+    plain, seed = (
+        read_checkpoint(runs[name][0], 4) for name in ("plain", "seed")
+    )
     assert not np.array_equal(plain[WORDS], seed[WORDS])
     assert 0 < abs(loss_of(runs["seed"]) - loss_of(runs["plain"])) < 0.1
 
 
 def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
-    plain, half = (values(runs[name][0], 4) for name in ("plain", "bfloat16"))
+    plain, half = (
+        read_checkpoint(runs[name][0], 4) for name in ("plain", "bfloat16")
+    )
     assert half[WORDS].dtype == np.float32
     assert not np.array_equal(plain[WORDS], half[WORDS])
 
@@ -131,7 +137,7 @@ def test_a_run_without_its_optimizer_cannot_train_further(
     runs, flags, tmp_path
 ):
     folder = shutil.copytree(runs["bfloat16"][0], tmp_path / "run")
-    assert not any("adam" in name for name in values(folder, 4))
+    assert not any("adam" in name for name in read_checkpoint(folder, 4))
     flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
     changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
     script_runner.run_each("run_pretraining.py", folder, flags, changes)
@@ -144,7 +150,10 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
         "bert/encoder/layer_0/output/dense/kernel",
         "bert/encoder/layer_1/output/dense/kernel",
     )
-    before, frozen = values(pretrained[0], 7), values(runs["frozen"][0], 4)
+    before, frozen = (
+        read_checkpoint(pretrained[0], 7),
+        read_checkpoint(runs["frozen"][0], 4),
+    )
     for name in (WORDS, kernels[0]):
         np.testing.assert_array_equal(frozen[name], before[name])
         assert f"{name}/adam_m" not in frozen
@@ -154,14 +163,15 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_other_precisions_train_to_much_the_same_loss(runs, name):
     plain, other = (
-        events.scalars(runs[run][0])["loss"] for run in ("plain", name)
+        tensorboard_events.scalars(runs[run][0])["loss"]
+        for run in ("plain", name)
     )
     # After one step from the same start.
     assert other[2] == pytest.approx(plain[2], abs=0.5)
 
 
 def test_the_scale_of_the_loss_in_float16_is_saved(runs):
-    assert values(runs["float16"][0], 4)["loss_scale"] > 0
+    assert read_checkpoint(runs["float16"][0], 4)["loss_scale"] > 0
 
 
 def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
@@ -170,7 +180,8 @@ def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
 
 def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
     plain, frozen = (
-        events.scalars(runs[name][0]) for name in ("plain", "frozen")
+        tensorboard_events.scalars(runs[name][0])
+        for name in ("plain", "frozen")
     )
     assert "next_sentence_loss" not in frozen
     results = (runs["frozen"][0] / "eval_results.txt").read_text()
@@ -192,7 +203,8 @@ def test_evaluation_while_training_keeps_the_best(runs):
     kept = [path.name for path in (folder / "best").glob("*.index")]
     assert kept == [f"model.ckpt-{best_step}.index"]
     metrics_by_step = {
-        entry["step"]: entry["metrics"] for entry in events.evaluations(folder)
+        entry["step"]: entry["metrics"]
+        for entry in tensorboard_events.evaluations(folder)
     }
     assert {*metrics_by_step} == {2, 4}
     assert metrics_by_step[best_step]["loss"] == min(
@@ -204,8 +216,8 @@ def test_evaluation_while_training_keeps_the_best(runs):
 def test_the_weights_of_the_best_step_are_exported(runs):
     folder, _ = runs["scratch"]
     best_step = read_json(folder / "model.json")["best_step"]
-    exported = values(folder.parent / "weights/bert_model.ckpt")
-    best = values(folder / "best", best_step)
+    exported = read_checkpoint(folder.parent / "weights/bert_model.ckpt")
+    best = read_checkpoint(folder / "best", best_step)
     assert_same_bits(exported, {name: best[name] for name in exported})
     origin = read_json(folder.parent / "weights/model.json")["origin"]
     assert origin["step"] == best_step

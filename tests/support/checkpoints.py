@@ -2,7 +2,8 @@
 
 For example:
 
-    assert_same_bits(values(run, step=7), values(resumed, step=7))
+    weights = read_checkpoint(run, step=7)
+    assert_same_bits(weights, read_checkpoint(resumed, step=7))
 """
 
 import re
@@ -22,7 +23,7 @@ JsonValue: TypeAlias = Any
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
-def values(path: StrPath, step: int | None = None) -> Arrays:
+def read_checkpoint(path: StrPath, step: int | None = None) -> Arrays:
     """Returns {name: array} of a checkpoint, or of a step in a folder."""
     if step is not None:
         path = f"{path}/model.ckpt-{step}"
@@ -33,7 +34,7 @@ def values(path: StrPath, step: int | None = None) -> Arrays:
     }
 
 
-def listed(path: StrPath) -> dict[str, list[int]]:
+def list_weights(path: StrPath) -> dict[str, list[int]]:
     """Returns {name: shape} of the weights in a checkpoint, without slots."""
     return {
         name: shape
@@ -42,7 +43,7 @@ def listed(path: StrPath) -> dict[str, list[int]]:
     }
 
 
-def serve(
+def call_signature(
     export_dir: StrPath, inputs: Mapping[str, Any], signature: str = "ids"
 ) -> Arrays:
     """Returns the outputs of a SavedModel for inputs, both {name: array}."""

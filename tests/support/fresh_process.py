@@ -20,7 +20,7 @@ from tests.support.golden import ROOT
 
 
 @dataclasses.dataclass(frozen=True)
-class Done:
+class ProcessResult:
     """Status and output of a process that ended."""
 
     status: int
@@ -53,8 +53,8 @@ def run(
     text: str = "",
     without: Collection[str] = (),
     **environment: str,
-) -> Done:
-    """Runs `python ARGUMENTS`, such as "-c" and a program. Returns its Done.
+) -> ProcessResult:
+    """Runs `python ARGUMENTS`, such as "-c" and a program.
 
     Args:
         *arguments: arguments of Python, strings or paths.
@@ -75,7 +75,7 @@ def run(
         text=True,
         check=False,
     )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return ProcessResult(done.returncode, done.stdout, done.stderr)
 
 
 def start(

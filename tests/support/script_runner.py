@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, TypeVar
 
 from files.paths import StrPath
-from tests.support.fresh_process import Done
+from tests.support.fresh_process import ProcessResult
 from tests.support.golden import ROOT
 from tests.support.source_files import PACKAGES, sources
 from tests.support.waiting import wait_until
@@ -63,7 +63,7 @@ def _project_modules() -> list[str]:
 
 
 # Only import these modules: TensorFlow must not start threads in the process
-# that is forked. Import frozen last, because it freezes earlier imports.
+# that is forked. Import gc_freeze last, because it freezes earlier imports.
 PRELOADED = [
     "tensorflow",
     "keras",
@@ -75,7 +75,7 @@ PRELOADED = [
     "encodings.utf_8_sig",
     *_project_modules(),
     "tests.support.script_runner",
-    "tests.support.frozen",
+    "tests.support.gc_freeze",
 ]
 PROCESSES.set_forkserver_preload(PRELOADED)
 # Starting a process also polls all other processes. If two threads poll at the
@@ -102,7 +102,7 @@ def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
     return parse_flags(text) | folders | flags
 
 
-class Running:
+class RunningScript:
     """A running script, which is killed at the end of a `with` block."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Running:
             target=_run_script,
             args=(str(script), command, cwd, self._streams, environment),
         )
-        self._done: Done | None = None
+        self._done: ProcessResult | None = None
         with _ASKING:
             self._process.start()
         self.pid = self._process.pid
@@ -177,8 +177,8 @@ class Running:
         if self._process is not None and self.is_alive():
             self._process.kill()
 
-    def finish(self) -> Done:
-        """Waits until the script ends. Returns its Done."""
+    def finish(self) -> ProcessResult:
+        """Waits until the script ends. Returns its result."""
         if self._done:
             return self._done
         assert self._process
@@ -190,7 +190,7 @@ class Running:
         )
         status = self._process.exitcode
         assert status is not None
-        self._done = Done(status, *texts)
+        self._done = ProcessResult(status, *texts)
         self._process.close()
         self._process = None
         self._folder.cleanup()
@@ -229,13 +229,13 @@ def start(
     *arguments: StrPath,
     environment: Mapping[str, str] | None = None,
     **flags: object,
-) -> Running:
+) -> RunningScript:
     """Starts a script in the folder `cwd`, by the name of its file or module.
 
     `environment` is added to the environment variables. Flags whose value is
     None are not passed.
     """
-    return Running(script, cwd, arguments, environment, flags)
+    return RunningScript(script, cwd, arguments, environment, flags)
 
 
 def run(
@@ -244,8 +244,8 @@ def run(
     *arguments: StrPath,
     kill_when: Callable[[], bool] = lambda: False,
     **flags: Any,
-) -> Done:
-    """Runs a script in the folder `cwd`, and returns its Done.
+) -> ProcessResult:
+    """Runs a script in the folder `cwd`, and returns its result.
 
     If `kill_when()` returns True before the script ends, the script is killed.
     """
@@ -259,7 +259,7 @@ def run(
 
 def run_each(
     script: StrPath, folder: StrPath, flags: Flags, changes: Iterable[Flags]
-) -> list[Done]:
+) -> list[ProcessResult]:
     """Runs a script for each dict of changed flags. Returns their Dones.
 
     Fails if one of these commands fails.

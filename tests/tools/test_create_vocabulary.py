@@ -14,7 +14,7 @@ from command_line import progress
 from data.text import tokenization, vocabulary
 from model_folders import preset_reading
 from tests.support import golden, script_runner
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags
 from tests.support.tokenizers.reference_tokenizer import wordpiece
 
@@ -34,7 +34,7 @@ def read_vocab(path):
 
 @pytest.fixture(scope="module")
 def vocabularies(tmp_path_factory):
-    """(folder of vocabularies of one corpus, the Done of the first).
+    """(folder of vocabularies of one corpus, the result of the first).
 
     `again.txt` has the flags of `vocab.txt`. In `cased` is one of cased text.
     """
@@ -175,8 +175,8 @@ def test_new_rows_are_the_mean_of_their_pieces(extended_checkpoint):
     old, new = read_vocab(VOCAB), read_vocab(folder / "model/vocab.txt")
     assert new == read_vocab(folder / "new.txt")
     assert {"trabeculectomy", "phacoemulsification"} < set(new)
-    before = values(convert["init_checkpoint"])
-    after = values(folder / "model/bert_model.ckpt")
+    before = read_checkpoint(convert["init_checkpoint"])
+    after = read_checkpoint(folder / "model/bert_model.ckpt")
     config = modeling.load_config(str(folder / "model/bert_config.json"))
     assert config.vocab_size == len(new) == len(after[WORDS])
     for row, token in enumerate(new):

@@ -4,7 +4,7 @@ import pytest
 
 import modeling
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_json
 from files.json_files import read_json
@@ -28,7 +28,7 @@ def run_export(folder, **flags):
     config = create_config(
         export.Config, model=str(folder), export_dir=target, **flags
     )
-    export.main(Parsed(config, flags))
+    export.main(ParsedCommand(config, flags))
 
 
 def test_a_head_that_is_missing_is_refused(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from tools import plot_runs
 
 
@@ -52,7 +52,7 @@ def draw_two_runs(tmp_path, monkeypatch, **flags):
     monkeypatch.setattr(plot_runs, "create_figure", recording)
     runs = f"{tmp_path}/a,the second={tmp_path}/b"
     config = plot_runs.Config(runs=runs, output=f"{tmp_path}/c.svg", **flags)
-    plot_runs.main(Parsed(config))
+    plot_runs.main(ParsedCommand(config))
     assert "<svg" in (tmp_path / "c.svg").read_text()
     return drawn[0]
 

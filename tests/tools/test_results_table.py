@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from model_folders import results
 from tools import results_table
 
@@ -42,7 +42,7 @@ def table_lines(folder, runs, **flags):
     """Returns the lines of the table that the tool writes."""
     output = str(folder / "table.md")
     config = results_table.Config(runs=runs, output=output, **flags)
-    results_table.main(Parsed(config))
+    results_table.main(ParsedCommand(config))
     return (folder / "table.md").read_text(encoding="utf-8").splitlines()
 
 

@@ -92,8 +92,8 @@ class PretrainingConfig(TrainingConfig):
 
 
 def adapt_to_records(
-    parsed: flags.Parsed[PretrainingConfig],
-) -> flags.Parsed[PretrainingConfig]:
+    parsed: flags.ParsedCommand[PretrainingConfig],
+) -> flags.ParsedCommand[PretrainingConfig]:
     """Returns the flags with the lengths of the records.
 
     The lengths are set as if the user had set them, because a folder of weights

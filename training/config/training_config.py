@@ -268,7 +268,7 @@ class TrainingConfig(flags.Config):
             ValueError: two flags contradict each other, or the flags request
                 nothing.
         """
-        values = config_values.values_of(self)
+        values = config_values.flag_values_of(self)
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")

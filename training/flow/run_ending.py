@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from imports.installation import as_typed
+from imports.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import descriptions, model_card
 from model_folders.results import Scores
@@ -80,7 +80,7 @@ def log_end(
         commands: commands that use the model.
         seconds: duration of this command.
     """
-    typed = map(as_typed, commands)
+    typed = map(with_command_names, commands)
     lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

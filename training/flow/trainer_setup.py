@@ -4,19 +4,19 @@
 the steps after the training.
 """
 
-from typing import TYPE_CHECKING, Any
+import functools
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
 import modeling
-from command_line.groups import PRECISIONS
-from modeling.base_loss import AnyLoss, BatchLoss
+from command_line.groups import POLICY_OF_PRECISION
+from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export
 from training.flow.run_plan import RunPlan
 from training.loop import devices
-from training.loop.batch_gradients import Trainable
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -68,7 +68,9 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
     # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
 
 
 def create_trainer(
@@ -104,18 +106,20 @@ def create_trainer(
         model.build()
         if plan.num_steps:
             _freeze_blocks(model, config.training.freeze_layers)
-            optimizer = _create_optimizer(start, plan.num_steps)
-            trained, batch_loss = _with_teacher(
-                start, model, plan.loss, teacher
-            )
-            train_step = TrainStep(
-                model=trained,
-                loss=batch_loss,
-                optimizer=optimizer,
+            create_step = functools.partial(
+                TrainStep,
+                optimizer=_create_optimizer(start, plan.num_steps),
                 flags=config.training,
                 jit_compile=config.devices.jit_compile,
                 strategy=strategy,
             )
+            if teacher is None:
+                train_step = create_step(model=model, loss=plan.loss)
+            else:
+                distiller, loss = _with_teacher(
+                    start, model, plan.loss, teacher
+                )
+                train_step = create_step(model=distiller, loss=loss)
     return Trainer(model, config, run_folder, train_step)
 
 

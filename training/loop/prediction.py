@@ -69,6 +69,7 @@ class BatchPredictor:
             if value.dtype != tf.string
         }
 
+    # Any, because only a task knows what its model returns.
     def predict(
         self,
         dataset: Iterable[Features],

@@ -174,7 +174,7 @@ class Trainer(BatchPredictor):
             self.num_train_steps,
             initial=saved_step,
             examples_per_unit=config.batch_size,
-            label="Training",
+            description="Training",
             epochs=epochs,
             shows_ends=True,
         ) as bar:

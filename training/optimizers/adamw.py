@@ -316,6 +316,7 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
     are excluded from decay (LayerNorm, biases).
     """
 
+    # Any, because `super` checks the arguments.
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Accepts the arguments of AdamWeightDecayOptimizer."""
         super().__init__(*args, **kwargs | {"bias_correction": True})

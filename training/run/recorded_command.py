@@ -14,7 +14,9 @@ from model_folders import hub
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
-def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
+def command_to_record(
+    parsed: flags.ParsedCommand[flags.ConfigT],
+) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.
@@ -24,11 +26,11 @@ def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
         for name, value in parsed.command.items()
         if name not in _ADDRESS_FLAGS
     }
-    values = config_values.values_of(parsed.config)
+    values = config_values.flag_values_of(parsed.config)
     for flag in flags_of(parsed.config, *Role):
         if flag.kind is None or flag.name not in command:
             continue
-        source = hub.source_of(values[flag.name] or "")
+        source = hub.source_of(str(values[flag.name] or ""))
         paths = str(command[flag.name]).split(",")
         names = [os.path.basename(path.rstrip("/")) for path in paths]
         command[flag.name] = source or ",".join(names)

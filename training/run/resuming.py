@@ -117,6 +117,7 @@ def _with_flags(
 
 def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns {setting, or flag with its dashes: value} to compare."""
+    # Any, because the settings have different types.
     values = {
         f"--{name}": value for name, value in settings.get("flags", {}).items()
     }
@@ -133,7 +134,7 @@ def flag_values_of_roles(
 
     For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
     """
-    values = config_values.values_of(config)
+    values = config_values.flag_values_of(config)
     return {
         flag.name: values[flag.name]
         for flag in flags_of(config, *roles)

@@ -52,6 +52,7 @@ def create_model_json(
     }
     return {
         "version": model_json.VERSION,
+        # The flags of these roles are the entries of HeadSettings.
         "task": cast(
             "HeadSettings",
             {"name": kinds.model_class_of(model), **head_settings},

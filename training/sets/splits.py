@@ -78,7 +78,7 @@ def _write_split(
     origins: list[OriginT] = []
     with RecordWriter([path]) as writer:
         encoded = task.encode(split_name, examples)
-        for record, origin in track(encoded, label="Writing"):
+        for record, origin in track(encoded, description="Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
             if split_name != "train":

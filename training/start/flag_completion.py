@@ -18,7 +18,7 @@ _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 def complete_flags(
-    parsed: flags.Parsed[TrainingConfigT], preset: Preset | None
+    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
 ) -> TrainingConfigT:
     """Sets the flags that the user did not set to the values in a folder.
 
@@ -40,7 +40,7 @@ def complete_flags(
     if preset:
         stated = _find_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        config = config_values.fill_unset(
+        config = config_values.fill_unset_flags(
             config, parsed.set_by_user, stated, source
         )
     check_required(config, config.required_flags, preset)
@@ -56,7 +56,7 @@ def complete_flags(
 
 
 def _find_stated_flags(
-    parsed: flags.Parsed[TrainingConfigT], preset: Preset
+    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags()}

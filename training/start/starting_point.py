@@ -77,7 +77,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
 
 def read_start(
-    parsed: flags.Parsed[TrainingConfigT],
+    parsed: flags.ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a training command starts from.
 

@@ -62,7 +62,7 @@ def load_teacher(
         bert_config,
         **preset.network,
         unpad=config.unpads,
-        dtype=PRECISIONS[config.devices.mixed_precision],
+        dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )
     report = modeling.load_checkpoint(model, preset, labels=output_names)
     heads = [name for name in report.missing if not name.startswith("bert/")]

@@ -20,8 +20,8 @@ from training.tasks.embedding import EmbeddingTask
 
 
 def open_data_file(
-    parsed: flags.Parsed[ClassifierConfig],
-) -> tuple[flags.Parsed[ClassifierConfig], Table | None]:
+    parsed: flags.ParsedCommand[ClassifierConfig],
+) -> tuple[flags.ParsedCommand[ClassifierConfig], Table | None]:
     """Opens --data_file, and finds its columns that no flag names.
 
     Returns the flags with the columns, and the table, None without one.

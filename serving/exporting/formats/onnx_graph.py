@@ -33,6 +33,7 @@ class GraphBuilder:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, TensorProto] = {}
 
+    # Any, because each operation has attributes of other types.
     def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
         """Adds a node with an operation of ONNX. Returns its output's name."""
         name = f"{operation}_{len(self.nodes)}"

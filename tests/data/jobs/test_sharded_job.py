@@ -126,9 +126,11 @@ def test_a_signal_says_how_many_units_are_done(job, units):
 
     def write(unit):
         write_shard(unit)
-        raise signals.Stopped(signal.SIGTERM)
+        raise signals.SignalInterrupt(signal.SIGTERM)
 
-    with pytest.raises(signals.Stopped, match="after 1 of 2 tasks; run the"):
+    with pytest.raises(
+        signals.SignalInterrupt, match="after 1 of 2 tasks; run the"
+    ):
         run_units(units, write, run_here)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from data.tables import dialects
 from data.tables.csv_records import NO_DELIMITER, Dialect
-from tests.support.tables.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 # Tables whose names or cells make no sense as UTF-8.
 WRONG_BYTES = {
@@ -141,7 +141,7 @@ def test_find_dialect_keeps_what_the_user_chose(chosen, dialect):
 
 def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
     data = 'Name, Country\n"A \\"B\\" C", "JAM"\n"D", "USA, NY"\n'
-    rows = read_only_rows(tmp_path, "blanks.csv", data, has_header=True)
+    rows = read_table_rows(tmp_path, "blanks.csv", data, has_header=True)
     assert rows == [
         {"Name": 'A "B" C', "Country": "JAM"},
         {"Name": "D", "Country": "USA, NY"},
@@ -150,13 +150,13 @@ def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
 
 def test_quoted_texts_of_one_column_stay_texts(tmp_path):
     data = "text\n" + '"Well, yes"\n' * 5
-    rows = read_table(tmp_path, "texts.csv", data)
+    rows = read_numbered_rows(tmp_path, "texts.csv", data)
     assert rows[0] == (2, {"text": "Well, yes"})
 
 
 def test_quoted_texts_without_a_name_stay_texts(tmp_path):
     data = "".join(f'"Well, yes {i}"\n' for i in range(5))
-    rows = read_table(tmp_path, "texts.csv", data, has_header=False)
+    rows = read_numbered_rows(tmp_path, "texts.csv", data, has_header=False)
     assert rows[0] == (1, {"1": "Well, yes 0"})
 
 
@@ -168,7 +168,7 @@ def test_the_line_that_tells_excel_the_mark_is_read(tmp_path, mark, end):
         label = "sea" * (i % 2)
         rows_written.append(f'"It left at {i}, late"{mark}{label}')
     data = "".join(f"{row}{end}" for row in rows_written)
-    rows = read_table(tmp_path, "excel.csv", "\ufeff" + data)
+    rows = read_numbered_rows(tmp_path, "excel.csv", "\ufeff" + data)
     assert rows[1] == (4, {"text": "It left at 1, late", "label": "sea"})
     assert len(rows) == 9
 
@@ -177,19 +177,19 @@ def test_the_line_that_tells_excel_the_mark_is_read(tmp_path, mark, end):
 def test_the_error_about_the_encoding_comes_first(tmp_path, name):
     data = WRONG_BYTES[name].encode("cp1251")
     with pytest.raises(ValueError, match=r"line 1: .*--encoding=cp1251"):
-        read_table(tmp_path, name, data)
+        read_numbered_rows(tmp_path, name, data)
 
 
 def test_the_error_quotes_a_wrongly_decoded_word(tmp_path):
     data = "text,place\nDas war,München\n".encode("cp1252")
     with pytest.raises(ValueError, match="'München' in cp1252"):
-        read_table(tmp_path, "words.csv", data)
+        read_numbered_rows(tmp_path, "words.csv", data)
 
 
 def test_an_error_contains_no_letter_that_cannot_be_printed(tmp_path):
     data = '"text" "label"\n"1" "A boat" "sea"\n"2" "A car"\n'
     with pytest.raises(ValueError, match="Close the quote") as raised:
-        read_table(tmp_path, "blanks.csv", data, has_header=True)
+        read_numbered_rows(tmp_path, "blanks.csv", data, has_header=True)
     assert str(raised.value).encode()
 
 
@@ -200,7 +200,7 @@ def test_two_marks_between_cells_ask_for_the_delimiter(tmp_path, mark, names):
     with pytest.raises(
         ValueError, match="set --delimiter to the character between the cells"
     ):
-        read_table(tmp_path, "a.csv", data, has_header=bool(names))
+        read_numbered_rows(tmp_path, "a.csv", data, has_header=bool(names))
 
 
 @for_each_mark
@@ -208,7 +208,7 @@ def test_the_delimiter_that_the_user_chose_cuts_the_rows(tmp_path, mark):
     layout = {"delimiter": "tab" if mark == "\t" else mark}
     layout["has_header"] = False
     data = ROWS_WITH_COMMAS.format(mark=mark)
-    assert read_only_rows(tmp_path, "a.csv", data, **layout) == [
+    assert read_table_rows(tmp_path, "a.csv", data, **layout) == [
         {"1": "Good, I like it", "2": "pos"},
         {"1": "Bad, I left", "2": "neg"},
     ]
@@ -217,7 +217,7 @@ def test_the_delimiter_that_the_user_chose_cuts_the_rows(tmp_path, mark):
 @for_each_mark
 def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
     data = ("text{mark}label\n" + ROWS_WITH_COMMAS).format(mark=mark)
-    rows = read_only_rows(tmp_path, "a.csv", data, has_header=True)
+    rows = read_table_rows(tmp_path, "a.csv", data, has_header=True)
     assert [row["label"] for row in rows] == ["pos", "neg"]
 
 

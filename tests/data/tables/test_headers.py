@@ -8,7 +8,7 @@ import re
 import pytest
 
 from data.tables import headers
-from tests.support.tables.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 NUMBERS_AS_NAMES = {
     "years.csv": "Region,2019,2020\nNorth,12.5,13.1\nSouth,9.2,8.8\n",
@@ -30,13 +30,13 @@ def test_numbers_that_may_be_names_ask_for_the_header(tmp_path, name):
     with pytest.raises(
         ValueError, match="nothing tells whether the first line names"
     ):
-        read_only_rows(tmp_path, name, data)
+        read_table_rows(tmp_path, name, data)
 
 
 @pytest.mark.parametrize("name", NUMBERS_AS_NAMES)
 def test_numbers_are_names_if_the_user_says_so(tmp_path, name):
     data = NUMBERS_AS_NAMES[name]
-    names = [*read_only_rows(tmp_path, name, data, has_header=True)[0]]
+    names = [*read_table_rows(tmp_path, name, data, has_header=True)[0]]
     assert names == re.split("[,;]", data.splitlines()[0])
 
 
@@ -52,7 +52,7 @@ NUMBERS_IN_ROWS = {
 @pytest.mark.parametrize("name", NUMBERS_IN_ROWS)
 def test_other_numbers_above_numbers_are_rows(tmp_path, name):
     data = NUMBERS_IN_ROWS[name]
-    assert len(read_only_rows(tmp_path, name, data)) == 3
+    assert len(read_table_rows(tmp_path, name, data)) == 3
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_other_numbers_above_numbers_are_rows(tmp_path, name):
     ],
 )
 def test_numbers_beside_a_name_are_names(tmp_path, lines):
-    names = [*read_only_rows(tmp_path, "table.csv", lines)[0]]
+    names = [*read_table_rows(tmp_path, "table.csv", lines)[0]]
     assert names == lines.splitlines()[0].split(",")
 
 
 def test_long_names_above_numbers_are_names(tmp_path):
     data = "How old are you in years?,Height\n35,170\n34,165\n"
-    names = [*read_only_rows(tmp_path, "long.csv", data)[0]]
+    names = [*read_table_rows(tmp_path, "long.csv", data)[0]]
     assert names == ["How old are you in years?", "Height"]
 
 
@@ -85,7 +85,7 @@ def rows_of_dates(dates):
 @pytest.mark.parametrize("dates", DATES)
 def test_a_word_above_dates_is_a_name(tmp_path, dates):
     data = "Person,Born\n" + rows_of_dates(dates)
-    names = [*read_only_rows(tmp_path, "dates.csv", data)[0]]
+    names = [*read_table_rows(tmp_path, "dates.csv", data)[0]]
     assert names == ["Person", "Born"]
 
 
@@ -95,7 +95,7 @@ def test_a_missing_date_above_dates_asks_for_the_header(tmp_path, dates):
     with pytest.raises(
         ValueError, match="nothing tells whether the first line names"
     ):
-        read_only_rows(tmp_path, "dates.csv", data)
+        read_table_rows(tmp_path, "dates.csv", data)
 
 
 def test_a_cell_for_a_missing_number_is_not_a_name(tmp_path):
@@ -103,7 +103,7 @@ def test_a_cell_for_a_missing_number_is_not_a_name(tmp_path):
     with pytest.raises(
         ValueError, match="nothing tells whether the first line names"
     ):
-        read_table(tmp_path, "na.csv", data)
+        read_numbered_rows(tmp_path, "na.csv", data)
 
 
 def test_a_label_named_as_its_column_asks_for_the_header(tmp_path):
@@ -112,7 +112,9 @@ def test_a_label_named_as_its_column_asks_for_the_header(tmp_path):
     with pytest.raises(
         ValueError, match="nothing tells whether the first line names"
     ):
-        read_table(tmp_path, "spam.csv", "Meldung,Spam\n" + "".join(rows))
+        read_numbered_rows(
+            tmp_path, "spam.csv", "Meldung,Spam\n" + "".join(rows)
+        )
 
 
 MAY_BE_NAMES = {
@@ -128,7 +130,7 @@ def test_a_name_that_is_a_value_too_asks_for_the_header(tmp_path, name):
     with pytest.raises(
         ValueError, match="nothing tells whether the first line names"
     ):
-        read_table(tmp_path, name, MAY_BE_NAMES[name])
+        read_numbered_rows(tmp_path, name, MAY_BE_NAMES[name])
 
 
 ROWS_FIRST = {
@@ -140,7 +142,7 @@ ROWS_FIRST = {
 
 @pytest.mark.parametrize("name", ROWS_FIRST)
 def test_a_value_beside_a_number_or_text_is_no_name(tmp_path, name):
-    assert len(read_table(tmp_path, name, ROWS_FIRST[name])) == 3
+    assert len(read_numbered_rows(tmp_path, name, ROWS_FIRST[name])) == 3
 
 
 @pytest.mark.parametrize(

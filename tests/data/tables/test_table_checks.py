@@ -8,7 +8,7 @@ data/tables/table_checks.py finds them.
 
 import pytest
 
-from tests.support.tables.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 SECOND_NAMES = {
     "types_and_flags.tab": "Category\tText\nd\tstring\nclass\t\nsea\tA boat\n",
@@ -26,7 +26,9 @@ SECOND_NAMES = {
 @pytest.mark.parametrize("has_header", [None, True])
 def test_a_second_line_of_names_is_an_error(tmp_path, name, has_header):
     with pytest.raises(ValueError, match="a second line of names"):
-        read_table(tmp_path, name, SECOND_NAMES[name], has_header=has_header)
+        read_numbered_rows(
+            tmp_path, name, SECOND_NAMES[name], has_header=has_header
+        )
 
 
 RULERS = {
@@ -42,7 +44,7 @@ def test_a_line_drawn_around_the_names_is_an_error(tmp_path, name):
     with pytest.raises(
         ValueError, match="is drawn around the names of the columns"
     ):
-        read_table(tmp_path, name, RULERS[name])
+        read_numbered_rows(tmp_path, name, RULERS[name])
 
 
 OTHER_MARKS = {"\x01": "x01", "^": r"\^", "::": "::", "    ": "  "}
@@ -53,7 +55,7 @@ def test_other_marks_between_cells_are_an_error(tmp_path, mark):
     rows = [["text", "label"], ["A boat", "sea"], ["It left", "x"], ["C", "x"]]
     data = "".join(mark.join(row) + "\n" for row in rows)
     with pytest.raises(ValueError, match=OTHER_MARKS[mark] + ".*tab"):
-        read_table(tmp_path, "marks.csv", data)
+        read_numbered_rows(tmp_path, "marks.csv", data)
 
 
 @pytest.mark.parametrize("end", ["", ";"])
@@ -61,7 +63,7 @@ def test_lines_that_are_quoted_as_a_whole_are_an_error(tmp_path, end):
     lines = [f'"""A boat, {i}"",sea"{end}\n' for i in range(4)]
     data = "".join([f"text,label{end}\n", *lines])
     with pytest.raises(ValueError, match="quoted as a whole"):
-        read_table(tmp_path, "whole.csv", data)
+        read_numbered_rows(tmp_path, "whole.csv", data)
 
 
 ONE_COLUMN_OF_MARKS = "boost::name\n" + "".join(
@@ -71,18 +73,20 @@ ONE_COLUMN_OF_MARKS = "boost::name\n" + "".join(
 
 def test_an_error_about_a_mark_names_the_flag_for_one_column(tmp_path):
     with pytest.raises(ValueError, match="--delimiter=tab"):
-        read_table(tmp_path, "names.csv", ONE_COLUMN_OF_MARKS)
+        read_numbered_rows(tmp_path, "names.csv", ONE_COLUMN_OF_MARKS)
 
 
 def test_the_flag_that_the_error_names_reads_one_column(tmp_path):
     layout = {"delimiter": "tab", "has_header": True}
-    rows = read_table(tmp_path, "names.csv", ONE_COLUMN_OF_MARKS, **layout)
+    rows = read_numbered_rows(
+        tmp_path, "names.csv", ONE_COLUMN_OF_MARKS, **layout
+    )
     assert rows[0] == (2, {"boost::name": "std::set_0"})
 
 
 def test_answers_of_one_letter_are_rows(tmp_path):
     data = "question,answer\nd,s\nc,m\nt,d\n"
-    assert len(read_table(tmp_path, "answers.csv", data)) == 3
+    assert len(read_numbered_rows(tmp_path, "answers.csv", data)) == 3
 
 
 NO_TABLES = {
@@ -104,7 +108,7 @@ NO_TABLES = {
 def test_a_file_that_is_no_table_is_named(tmp_path, name):
     data, words = NO_TABLES[name]
     with pytest.raises(ValueError, match=words):
-        read_table(tmp_path, name, data)
+        read_numbered_rows(tmp_path, name, data)
 
 
 BLANKS = 'text, label\nA boat, "sea"\nA car, "road"\nA pram, "road"\n'
@@ -113,12 +117,12 @@ BLANKS = 'text, label\nA boat, "sea"\nA car, "road"\nA pram, "road"\n'
 def test_quotes_that_stay_after_blanks_are_an_error(tmp_path):
     layout = {"quoting": True, "delimiter": ","}
     with pytest.raises(ValueError, match=r"' \"sea\"'.* blank before"):
-        read_only_rows(tmp_path, "blanks.csv", BLANKS, **layout)
+        read_table_rows(tmp_path, "blanks.csv", BLANKS, **layout)
 
 
 def test_quotes_after_blanks_are_characters_if_the_user_says_so(tmp_path):
     layout = {"quoting": False, "has_header": True}
-    rows = read_only_rows(tmp_path, "blanks.csv", BLANKS, **layout)
+    rows = read_table_rows(tmp_path, "blanks.csv", BLANKS, **layout)
     assert rows[0][" label"] == ' "sea"'
 
 
@@ -136,18 +140,20 @@ APOSTROPHES = {
 @pytest.mark.parametrize("has_header", [None, True])
 def test_apostrophes_around_cells_are_an_error(tmp_path, name, has_header):
     with pytest.raises(ValueError, match="apostrophes stand around the cell"):
-        read_only_rows(tmp_path, name, APOSTROPHES[name], has_header=has_header)
+        read_table_rows(
+            tmp_path, name, APOSTROPHES[name], has_header=has_header
+        )
 
 
 def test_apostrophes_within_texts_are_read(tmp_path):
     data = "text,label\n'Tis nice,x\n'No' means no,y\nThe cats',x\n"
-    assert len(read_only_rows(tmp_path, "texts.csv", data)) == 3
+    assert len(read_table_rows(tmp_path, "texts.csv", data)) == 3
 
 
 def test_apostrophes_are_characters_if_the_user_says_so(tmp_path):
     data = "'text','label'\na,x\nb,y\n"
     layout = {"has_header": True, "quoting": False}
-    rows = read_only_rows(tmp_path, "names.csv", data, **layout)
+    rows = read_table_rows(tmp_path, "names.csv", data, **layout)
     assert rows[0] == {"'text'": "a", "'label'": "x"}
 
 
@@ -164,7 +170,7 @@ SINGLE_BLANKS = {
 def test_single_blanks_between_cells_are_an_error(tmp_path, name, has_header):
     data = SINGLE_BLANKS[name]
     with pytest.raises(ValueError, match="' ' seems to be the mark"):
-        read_only_rows(tmp_path, name, data, has_header=has_header)
+        read_table_rows(tmp_path, name, data, has_header=has_header)
 
 
 ONE_COLUMN = {
@@ -176,5 +182,5 @@ ONE_COLUMN = {
 
 @pytest.mark.parametrize("name", ONE_COLUMN)
 def test_texts_with_blanks_are_one_column(tmp_path, name):
-    rows = read_only_rows(tmp_path, name, ONE_COLUMN[name], has_header=True)
+    rows = read_table_rows(tmp_path, name, ONE_COLUMN[name], has_header=True)
     assert {len(row) for row in rows} == {1}

@@ -4,8 +4,8 @@ import pytest
 
 from data.tables.table_formats import TableLayout, read_rows
 from tests.support.tables.table_rows import (
-    read_only_rows,
-    read_table,
+    read_numbered_rows,
+    read_table_rows,
     write_table,
 )
 
@@ -20,25 +20,25 @@ OTHER_WIDTHS = {
 @pytest.mark.parametrize("name", OTHER_WIDTHS)
 def test_another_width_is_an_error_without_a_header(tmp_path, name):
     with pytest.raises(ValueError, match=r"line \d+: the line has \d columns"):
-        read_only_rows(tmp_path, name, OTHER_WIDTHS[name], has_header=False)
+        read_table_rows(tmp_path, name, OTHER_WIDTHS[name], has_header=False)
 
 
 def test_another_width_is_an_error_if_flags_describe_the_table(tmp_path):
     data = "1,good day\n2,fine\n3,well\n4,bad, very bad\n"
     layout = {"delimiter": ",", "quoting": True, "has_header": False}
     with pytest.raises(ValueError, match=r"line 4: the line has 3 columns"):
-        read_only_rows(tmp_path, "told.csv", data, **layout)
+        read_table_rows(tmp_path, "told.csv", data, **layout)
 
 
 def test_rows_of_tabs_may_have_further_cells(tmp_path):
     data = "7\tA boat\n8\tA ship\tnews\n9\tA car\n"
-    rows = read_only_rows(tmp_path, "sts.csv", data, has_header=False)
+    rows = read_table_rows(tmp_path, "sts.csv", data, has_header=False)
     assert [len(row) for row in rows] == [2, 3, 2]
 
 
 def test_rows_of_all_widths_stay_rows_without_a_header(tmp_path):
     data = "sea,boat\nroad,car,van,bus\nair,plane,kite\nrail\n"
-    rows = read_only_rows(tmp_path, "ragged.csv", data, has_header=False)
+    rows = read_table_rows(tmp_path, "ragged.csv", data, has_header=False)
     assert [len(row) for row in rows] == [2, 4, 3, 1]
 
 
@@ -46,7 +46,7 @@ def test_rows_of_all_widths_stay_rows_without_a_header(tmp_path):
 def test_an_encrypted_workbook_is_to_be_saved_without_password(tmp_path, name):
     data = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
     with pytest.raises(ValueError, match=r"xlsx without a password"):
-        read_only_rows(tmp_path, name, data)
+        read_table_rows(tmp_path, name, data)
 
 
 TWO_CELLS = "".join(
@@ -58,13 +58,13 @@ TWO_CELLS = "".join(
 @pytest.mark.parametrize("has_header", [None, True])
 def test_empty_cells_above_the_names_are_skipped(tmp_path, above, has_header):
     data = above + "text,label\n" + TWO_CELLS
-    rows = read_table(tmp_path, "top.csv", data, has_header=has_header)
+    rows = read_numbered_rows(tmp_path, "top.csv", data, has_header=has_header)
     number = above.count("\n") + 2
     assert rows[0] == (number, {"text": "It left at 0, late", "label": ""})
 
 
 def test_a_second_mark_of_utf_8_is_no_part_of_the_name(tmp_path):
-    (_, row), *_ = read_table(
+    (_, row), *_ = read_numbered_rows(
         tmp_path, "b.csv", "\ufeff\ufefftext,label\n" + TWO_CELLS
     )
     assert [*row] == ["text", "label"]
@@ -75,7 +75,7 @@ def test_a_line_break_after_a_backslash_is_an_error(tmp_path, has_header):
     first = "0\tA boat left at noon\tsea\n"
     data = f"{first}1\tIt left\\\nlate\tsea\n2\tA car\tsea\n3\tA\tsea\n"
     with pytest.raises(ValueError, match=r"line 2: .*backslash.*2 columns.* 3"):
-        read_table(tmp_path, "o.tsv", data, has_header=has_header)
+        read_numbered_rows(tmp_path, "o.tsv", data, has_header=has_header)
 
 
 FORMS = [
@@ -127,7 +127,7 @@ def test_columns_by_number_need_no_equal_rows(tmp_path):
     """STS-B of SentEval has two more columns in some rows."""
     data = 'm\t0.5\tOne.\tTwo.\nm\t1.0\t"A.\tB.\tsource one\tsource\n'
     layout = {"delimiter": "tab", "quoting": False, "has_header": False}
-    rows = read_only_rows(tmp_path, "a.csv", data, **layout)
+    rows = read_table_rows(tmp_path, "a.csv", data, **layout)
     assert [row["4"] for row in rows] == ["Two.", "B."]
 
 

@@ -15,7 +15,7 @@ from tests.support.tables import table_rows
 
 
 def read_cells(tmp_path, name, data, **layout):
-    rows = table_rows.read_table(tmp_path, name, data, **layout)
+    rows = table_rows.read_numbered_rows(tmp_path, name, data, **layout)
     return [[*row.values()] for _, row in rows]
 
 

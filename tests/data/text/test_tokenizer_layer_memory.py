@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.support import memory
+from tests.support import graph_memory
 from tests.support.script_runner import SAMPLES
 
 pytestmark = pytest.mark.skipif(
@@ -20,12 +20,14 @@ MAX_BYTES = 100  # bytes of memory for each byte of text
 
 @pytest.mark.slow
 def test_memory_grows_with_the_bytes():
-    lines = memory.measure(VOCAB, "", 400_000, memory.TOKENIZER_SHAPES)
+    lines = graph_memory.measure(
+        VOCAB, "", 400_000, graph_memory.TOKENIZER_SHAPES
+    )
     bytes_per_byte = {
-        line["shape"]: (line["memory"] - memory.BASE) / line["bytes"]
+        line["shape"]: (line["memory"] - graph_memory.BASE) / line["bytes"]
         for line in lines
     }
-    assert len(bytes_per_byte) == len(memory.TOKENIZER_SHAPES)
+    assert len(bytes_per_byte) == len(graph_memory.TOKENIZER_SHAPES)
     too_large = {
         shape: number
         for shape, number in bytes_per_byte.items()

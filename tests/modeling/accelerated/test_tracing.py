@@ -7,7 +7,7 @@ import tensorflow as tf
 import modeling
 from modeling.accelerated import tracing
 from tests.support import models
-from tests.support.kinds import outputs_and_gradients
+from tests.support.model_cases import outputs_and_gradients
 
 BATCH = models.create_batch([32, 9, 32, 20], 32)
 

@@ -25,7 +25,7 @@ from modeling import (
     save_huggingface,
 )
 from tests.support.checkpoints import assert_same_bits
-from tests.support.kinds import assert_close
+from tests.support.model_cases import assert_close
 from tests.support.weights.huggingface_files import (
     CONFIG,
     POSITIONS,

@@ -11,7 +11,7 @@ from scipy import special
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from tests.support.kinds import assert_close
+from tests.support.model_cases import assert_close
 from tests.support.models import create_batch
 from tests.support.weights.kerashub_presets import (
     LABELS,

@@ -10,7 +10,7 @@ import pytest
 
 from modeling import BertModel, find_checkpoint, load_checkpoint, load_config
 from tests.support.golden import ROOT
-from tests.support.kinds import assert_close
+from tests.support.model_cases import assert_close
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 WEIGHTS = RECORDED / "pytorch_model.bin"

@@ -33,8 +33,12 @@ from modeling import (
 from modeling.checkpoints.tf1 import write_checkpoint
 from modeling.checkpoints.variable_names import google_name_of
 from tests.support import golden
-from tests.support.checkpoints import assert_same_bits, listed, values
-from tests.support.kinds import assert_close
+from tests.support.checkpoints import (
+    assert_same_bits,
+    list_weights,
+    read_checkpoint,
+)
+from tests.support.model_cases import assert_close
 from tests.support.models import SMALL, built
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
@@ -65,14 +69,14 @@ def test_a_saved_checkpoint_has_the_same_bits(index, tmp_path):
     model = BertPretrainer(config)
     report = load_checkpoint(model, prefix_of(index))
     assert not report.missing
-    names = listed(prefix_of(index))
+    names = list_weights(prefix_of(index))
     assert set(report.loaded) | set(report.unused) == names.keys()
-    before = values(prefix_of(index))
+    before = read_checkpoint(prefix_of(index))
 
     path = tmp_path / "new" / "copy.ckpt"
     save_checkpoint(model, path)
     assert_same_bits(
-        values(path), {name: before[name] for name in report.loaded}
+        read_checkpoint(path), {name: before[name] for name in report.loaded}
     )
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "copy.ckpt.data-00000-of-00001",
@@ -89,7 +93,7 @@ def test_names_and_shapes_are_those_of_googles_release():
     shapes = {
         google_name_of(weight): list(weight.shape) for weight in model.weights
     }
-    assert shapes == listed(folder / "bert_model.ckpt")
+    assert shapes == list_weights(folder / "bert_model.ckpt")
 
 
 def test_a_checkpoint_of_another_implementation_is_loaded():
@@ -149,7 +153,7 @@ def test_a_saved_classifier_is_loaded_with_its_head(source, tmp_path):
 
 def test_every_model_has_the_originals_names(source):
     path, config = source
-    backbone = {name for name in listed(path) if name.startswith("bert/")}
+    backbone = {name for name in list_weights(path) if name.startswith("bert/")}
     for model, head in (
         (BertModel(config), set()),
         (BertModel(config, name="encoder"), set()),
@@ -160,7 +164,7 @@ def test_every_model_has_the_originals_names(source):
         ),
         (
             BertPretrainer(config, name="cls"),
-            {name for name in listed(path) if name.startswith("cls/")},
+            {name for name in list_weights(path) if name.startswith("cls/")},
         ),
     ):
         model.build()

@@ -16,7 +16,7 @@ import pytest
 
 import predict as script
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from serving.batch import batch_loop
 from serving.batch.outputs.output_rows import OutputRow
 from tests.support import script_runner
@@ -49,7 +49,7 @@ def run_in(folder, model, **flags):
     defaults = {"text_column": "review", "batch_size": 4, "model": str(model)}
     with contextlib.chdir(folder):
         config = create_config(script.Config, **defaults | flags)
-        return script.main(Parsed(config))
+        return script.main(ParsedCommand(config))
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_wrong_flags_and_tables_are_errors_of_one_line(
     flags["model"] = str(folders[flags["model"]])
     config = create_config(script.Config, **flags)
     with pytest.raises(ValueError, match=word):
-        script.main(Parsed(config))
+        script.main(ParsedCommand(config))
     assert not [*folder.glob("no.out*")]
 
 
@@ -218,7 +218,7 @@ def test_a_missing_input_is_named(folder, folders, monkeypatch):
         output_file="no.out",
     )
     with pytest.raises(FileNotFoundError, match=r"--input_file: .*'a\.csv'"):
-        script.main(Parsed(config))
+        script.main(ParsedCommand(config))
     assert not [*folder.glob("no.out*")]
 
 

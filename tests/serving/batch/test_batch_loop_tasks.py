@@ -8,7 +8,7 @@ import pytest
 import predict
 import serving
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from serving.serving_flags import TaskFlags
 from serving.tasks import TASKS_OF_CLASS
 from serving.tasks.task_steps import ask_model
@@ -61,7 +61,7 @@ def ask_lines(folder, model, lines, **flags):
         output_file=str(folder / "out"),
         **flags,
     )
-    status = predict.main(Parsed(config))
+    status = predict.main(ParsedCommand(config))
     # An answer may hold what `splitlines` takes for the end of a line.
     lines = (folder / "out").read_text().rstrip("\n").split("\n")
     result = [*map(json.loads, lines)]
@@ -124,7 +124,7 @@ PASSAGE = "The light of the harbor is kept by Anna."
 def answer_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
     config = create_config(predict.Config, model=str(model), **flags)
-    return predict.main(Parsed(config, arguments=texts))
+    return predict.main(ParsedCommand(config, arguments=texts))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from tests.support.serving.exports import (
     SMALL,
     TEXTS,
 )
-from tests.support.tasks.keeping_task import BatchKeepingTask
+from tests.support.tasks.batch_keeping_task import BatchKeepingTask
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from serving import engines
 from tests.support.serving import exports
-from tests.support.tasks.keeping_task import LENGTH, BatchKeepingTask
+from tests.support.tasks.batch_keeping_task import LENGTH, BatchKeepingTask
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):

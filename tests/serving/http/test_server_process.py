@@ -396,6 +396,6 @@ def interrupt(path):
     sys.exit(7)
 serve.read_token = interrupt
 config = config_values.create_config(serve.Config, model=["m=" + sys.argv[1]])
-serve.main(flags.Parsed(config))
+serve.main(flags.ParsedCommand(config))
 """
     assert run_predict(code, folders["ner"]) == ""

@@ -2,7 +2,7 @@
 
 For example:
 
-    rows = read_table(tmp_path, "a.csv", "text,label\\na,x\\n")
+    rows = read_numbered_rows(tmp_path, "a.csv", "text,label\\na,x\\n")
 """
 
 import gzip
@@ -12,7 +12,7 @@ from typing import Any
 from data.tables.table_formats import TableLayout, read_rows
 
 
-def read_table(
+def read_numbered_rows(
     folder: Path, name: str, data: str | bytes, **layout: Any
 ) -> list[tuple[int, Any]]:
     """Writes a table to a file in `folder`, and returns its (number, row)s.
@@ -31,11 +31,11 @@ def read_table(
     return rows
 
 
-def read_only_rows(
+def read_table_rows(
     folder: Path, name: str, data: str | bytes, **layout: Any
 ) -> list[Any]:
-    """Returns the rows that `read_table` does, without their numbers."""
-    return [row for _, row in read_table(folder, name, data, **layout)]
+    """Returns the rows of `read_numbered_rows`, without their numbers."""
+    return [row for _, row in read_numbered_rows(folder, name, data, **layout)]
 
 
 def write_table(path: Path, data: str | bytes) -> Path:

@@ -125,7 +125,7 @@ def exported_steps(folder: Path) -> set[int]:
 
     Several steps may have the same weights.
     """
-    exported = values(folder / "weights/bert_model.ckpt")
+    exported = read_checkpoint(folder / "weights/bert_model.ckpt")
     steps = set()
     for path in (folder / "run", folder / "run/best"):
         for step in list_checkpoint_steps(path):

@@ -15,7 +15,7 @@ from typing import Any
 
 from files.json_files import JsonObject, read_json
 from tests.support import script_runner
-from tests.support.fresh_process import Done
+from tests.support.fresh_process import ProcessResult
 from tests.support.script_runner import SAMPLES, Flags
 from tests.support.tables.csv_files import read_csv, write_csv
 
@@ -49,7 +49,7 @@ class Commands:
 
     def train(
         self, output_dir: str, *, data_file: str = "table.csv", **flags: object
-    ) -> Done:
+    ) -> ProcessResult:
         """Trains for one epoch, and exports to OUTPUT_DIR_model."""
         return self._run(
             output_dir=output_dir,
@@ -62,7 +62,7 @@ class Commands:
 
     def train_on_sets(
         self, output_dir: str, *, data_dir: str, **flags: object
-    ) -> Done:
+    ) -> ProcessResult:
         """Trains for one epoch on sets that the user cut."""
         return self._run(
             output_dir=output_dir,
@@ -74,7 +74,7 @@ class Commands:
             **self._model_flags | flags,
         ).check()
 
-    def resume(self, **flags: object) -> Done:
+    def resume(self, **flags: object) -> ProcessResult:
         """Runs the command that trained `run` again."""
         return self._run(
             output_dir="run",
@@ -90,19 +90,19 @@ class Commands:
         *,
         data_file: str = "table.csv",
         **flags: object,
-    ) -> Done:
+    ) -> ProcessResult:
         """Evaluates on a table, and trains nothing."""
         return self._run(
             output_dir=output_dir, data_file=data_file, do_train=False, **flags
         )
 
-    def evaluate_set(self, data_dir: str) -> Done:
+    def evaluate_set(self, data_dir: str) -> ProcessResult:
         """Evaluates `run` on the dev set in a folder, and trains nothing."""
         return self._run(
             output_dir="run", data_dir=data_dir, do_train=False, do_eval=True
         )
 
-    def _run(self, **flags: Any) -> Done:
+    def _run(self, **flags: Any) -> ProcessResult:
         return script_runner.run("run_classifier.py", self.folder, **flags)
 
 
@@ -113,7 +113,7 @@ def read_recorded_split(folder: Path) -> JsonObject:
     return split
 
 
-def find_doubt_warnings(done: Done) -> list[str]:
+def find_doubt_warnings(done: ProcessResult) -> list[str]:
     """Returns the warnings that rows may have been trained on."""
     text = "may have been trained on"
     return [line for line in done.stderr.splitlines() if text in line]

@@ -29,7 +29,7 @@ DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
 
 def run_task_test(
     script: str, flags: Flags, metric: str, export_format: str = "saved_model"
-) -> Done:
+) -> ProcessResult:
     """Trains, evaluates, predicts and exports, and checks the results.
 
     The export and the predictions of the test set, which is the dev set or has
@@ -42,7 +42,7 @@ def run_task_test(
         export_format: format of the export.
 
     Returns:
-        The Done of the script.
+        The result of the script.
     """
     run = flags["output_dir"]
     more: Flags = {"save_checkpoints_steps": 4}
@@ -59,12 +59,12 @@ def run_task_test(
     last_step = list_checkpoint_steps(run)[-1]
     progress = f"Training step {last_step} of {last_step}  epoch "
     assert progress in done.stderr
-    assert last_step in events.check_evaluations(run)
+    assert last_step in tensorboard_events.check_evaluations(run)
     run_commands(done, run.parent)
     return done
 
 
-def run_commands(done: Done, folder: Path) -> int:
+def run_commands(done: ProcessResult, folder: Path) -> int:
     """Runs the commands of predict.py that a training named at its end."""
     lines = [*map(shlex.split, done.stderr.splitlines()[-5:])]
     commands = [line[2:] for line in lines if line[1:2] == ["predict.py"]]
@@ -100,7 +100,7 @@ def check_resume(
     killed.parent.mkdir()
     kill_when = kill_when or (lambda run: (run / "model.ckpt-4.index").exists())
 
-    def run(kill_when: Callable[[], bool] = lambda: False) -> Done:
+    def run(kill_when: Callable[[], bool] = lambda: False) -> ProcessResult:
         return script_runner.run(script, folder, kill_when=kill_when, **more)
 
     done = run(lambda: kill_when(killed))

@@ -48,9 +48,9 @@ def create_flags(folder: StrPath, **changes: object) -> Flags:
     return defaults | changes
 
 
-def parse_flags(options: Flags) -> flags.Parsed[FineTuningConfig]:
+def parse_flags(options: Flags) -> flags.ParsedCommand[FineTuningConfig]:
     """Returns the flags of a command that sets `options`."""
-    return flags.Parsed(
+    return flags.ParsedCommand(
         config_values.create_config(FineTuningConfig, **options), options
     )
 

@@ -7,7 +7,7 @@ For example:
 
 from typing import Any
 
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from files.paths import StrPath
 from tools import convert_checkpoint
 
@@ -21,4 +21,4 @@ def convert(
         output_dir=str(output_dir),
         **options,
     )
-    convert_checkpoint.main(Parsed(config, options))
+    convert_checkpoint.main(ParsedCommand(config, options))

@@ -241,7 +241,7 @@ def _start(folder: Path, **switches: object) -> None:
         **switches,
     }
     config = config_values.create_config(run_classifier.Config, **given)
-    start = read_start(flags.Parsed(config, given))
+    start = read_start(flags.ParsedCommand(config, given))
     checks.check_files(start)
     fingerprints.settings_of_start(start)
 
@@ -275,7 +275,7 @@ def _teach(folder: Path) -> None:
 
 
 def _convert(folder: Path) -> None:
-    from command_line.flags import Parsed
+    from command_line.flags import ParsedCommand
     from tools import convert_checkpoint
 
     given: dict[str, Any] = {
@@ -283,7 +283,7 @@ def _convert(folder: Path) -> None:
         "output_dir": f"{folder}-copy",
     }
     config = convert_checkpoint.Config(**given)
-    convert_checkpoint.main(Parsed(config, given))
+    convert_checkpoint.main(ParsedCommand(config, given))
 
 
 LOADERS = (_from_preset, _export, _train, _evaluate, _teach, _convert)

@@ -35,7 +35,7 @@ def adapt(folder):
         config = config_values.create_config(
             PretrainingConfig, output_dir="run", **options
         )
-        return adapt_to_records(flags.Parsed(config, options))
+        return adapt_to_records(flags.ParsedCommand(config, options))
 
     return adapt_flags
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.models import built, tiny_config
 from tests.support.tasks import toy_task
 
@@ -49,7 +49,7 @@ def train_step(folder, trained, labels):
     """Trains a step from a folder. Returns {name: value} of the result."""
     flags = create_flags(folder, do_train=True, init_checkpoint=str(trained))
     toy_task.run_task(ToyTask, flags, labels)
-    return values(folder / "run", 1)
+    return read_checkpoint(folder / "run", 1)
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], ["a", "b"]])
@@ -59,7 +59,7 @@ def test_other_labels_start_with_a_new_head(
     weights = train_step(tmp_path, trained_folder, labels)
     assert weights["output_bias"].shape == (len(labels),)
     assert abs(weights["output_bias"]).max() < 1
-    before = values(trained_folder / "bert_model.ckpt")
+    before = read_checkpoint(trained_folder / "bert_model.ckpt")
     name = "bert/pooler/dense/kernel"
     np.testing.assert_allclose(weights[name], before[name], atol=1e-4)
     assert caplog.text.count(WARNING) == 1
@@ -81,7 +81,7 @@ def test_a_task_of_another_kind_starts_with_a_new_head(tmp_path, caplog):
     )
     flags["bert_config_file"] = str(tmp_path / "tagger/config.json")
     toy_task.run_task(ToyTask, flags, ["no", "yes"])
-    assert abs(values(tmp_path / "run", 1)["output_bias"]).max() < 1
+    assert abs(read_checkpoint(tmp_path / "run", 1)["output_bias"]).max() < 1
     assert caplog.text.count(WARNING) == 1
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.two_weights import Pair, Sum
+from tests.support.two_weight_model import SumLoss, TwoWeightModel
 from training.loop.batch_gradients import (
     BatchGradients,
     Gradients,
@@ -24,7 +24,7 @@ FEATURES = {
 
 def compute_gradients(num_micro_batches, scale=None):
     """Returns the gradients of FEATURES, with a loss scale for float16."""
-    model, loss = Pair(), Sum()
+    model, loss = TwoWeightModel(), SumLoss()
     optimizer = adamw.AdamWeightDecayOptimizer()
     if scale is not None:
         optimizer = keras.optimizers.LossScaleOptimizer(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import modeling
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.script_runner import read_results
 from tests.support.tasks import scripted_task, toy_task
 from tests.support.tasks.scripted_task import (
@@ -129,7 +129,7 @@ def test_find_checkpoint_returns_the_exported_step(
     # Slots and the loss scale are not called unused.
     assert not report.unused
     assert not report.missing
-    exported = values(tmp_path / "weights/bert_model.ckpt")
+    exported = read_checkpoint(tmp_path / "weights/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits(
         {name: variables[name].numpy() for name in exported}, exported
@@ -145,7 +145,7 @@ def test_find_checkpoint_returns_the_last_step_without_load_best(
     last = STEPS_PER_EPOCH * 3
     assert modeling.find_checkpoint(run) == f"{run}/model.ckpt-{last}"
     model = modeling.BertClassifier.from_preset(run)
-    expected = values(run, last)
+    expected = read_checkpoint(run, last)
     variables = modeling.named_variables(model)
     names = [name for name in expected if name in variables]
     assert_same_bits(

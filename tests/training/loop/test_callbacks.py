@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.two_weights import batches, create_trainer
+from tests.support.two_weight_model import batches, create_trainer
 from training.loop.callbacks import Callback
 
 

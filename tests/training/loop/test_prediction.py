@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support.two_weights import batches, create_trainer
+from tests.support.two_weight_model import batches, create_trainer
 from training.loop import prediction
 
 

@@ -4,7 +4,11 @@ import pytest
 
 from files.atomic import write_json
 from model_folders import model_json
-from tests.support.two_weights import Pair, create_config, create_trainer
+from tests.support.two_weight_model import (
+    TwoWeightModel,
+    create_config,
+    create_trainer,
+)
 from training.loop.run_weights import RunWeights
 from training.run.run_folder import RunFolder
 from training.start.starting_point import StartingPoint
@@ -37,7 +41,7 @@ def weights_of(folder, **flags):
     start = StartingPoint(
         config=config, preset=None, bert_config=None, tokenizer=None
     )
-    model = Pair()
+    model = TwoWeightModel()
     return model, RunWeights(model, config, RunFolder.open(start))
 
 

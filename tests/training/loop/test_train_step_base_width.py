@@ -5,7 +5,7 @@ import pytest
 import modeling
 from modeling import losses
 from tests.support import base_width, golden
-from tests.support.two_weights import OnStep, create_trainer
+from tests.support.two_weight_model import OnStep, create_trainer
 from tests.testdata.golden.base_width import record
 
 

@@ -12,7 +12,7 @@ import modeling
 from modeling import losses
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
-from tests.support.two_weights import OnStep, create_trainer
+from tests.support.two_weight_model import OnStep, create_trainer
 
 # Number of examples in each recorded batch.
 BATCH_SIZE = 4

@@ -7,7 +7,7 @@ import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
-from tests.support.two_weights import batches, create_trainer
+from tests.support.two_weight_model import batches, create_trainer
 from training.loop import devices
 
 

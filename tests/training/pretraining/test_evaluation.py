@@ -9,7 +9,7 @@ import modeling
 from command_line import config_values
 from data.io import feature_specs, record_datasets
 from tests.support import models, script_runner
-from tests.support.two_weights import create_trainer
+from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
 )

@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from model_folders import kinds, preset_reading
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
@@ -146,7 +146,7 @@ def test_the_head_is_named_before_its_flags(
         describe_model(tmp_path / folder, name="BertOther", **head)
     (tmp_path / "run/model.ckpt-3.index").touch()
     config = importlib.import_module(runner).Config
-    parsed = Parsed(create_config(config, **flags), flags)
+    parsed = ParsedCommand(create_config(config, **flags), flags)
     with pytest.raises(ValueError, match="contains a BertOther"):
         read_start(parsed)
 

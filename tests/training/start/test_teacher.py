@@ -13,7 +13,7 @@ from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, preset_reading
 from tests.support import script_runner
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
 from tests.support.script_runner import parse_flags
 from tests.support.tasks import toy_task
@@ -78,7 +78,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     options = options | {"distill_hidden": hidden}
     toy_task.run_task(ToyTask, options)
     run = tmp_path / "run"
-    expected = values(run, 6)
+    expected = read_checkpoint(run, 6)
     assert ("distillation/kernel/adam_m" in expected) == hidden
     # As a kill after step 2 leaves it, its records lost too.
     killed = tmp_path / "killed"
@@ -88,7 +88,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
             shutil.copy(file, killed)
     resumed = options | {"output_dir": str(killed)}
     toy_task.run_task(ToyTask, resumed)
-    assert_same_bits(values(killed, 6), expected)
+    assert_same_bits(read_checkpoint(killed, 6), expected)
     other = resumed | {"teacher": str(teacher / "hf")}
     with pytest.raises(ValueError, match="teacher="):
         toy_task.run_task(ToyTask, other)

@@ -5,7 +5,7 @@ import pytest
 import modeling
 import run_classifier
 from command_line.config_values import create_config
-from command_line.flags import Parsed
+from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from tests.support import script_runner
 from tests.support.tables.csv_files import write_csv
@@ -33,7 +33,7 @@ def create_start(**options):
 def parse_options(**options):
     """Returns the flags of a command that sets `options`."""
     config = create_config(run_classifier.Config, output_dir="", **options)
-    return Parsed(config, options)
+    return ParsedCommand(config, options)
 
 
 def test_only_create_task_reads_the_sets_of_a_task(tmp_path):

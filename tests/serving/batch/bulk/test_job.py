@@ -38,14 +38,14 @@ def folder(inputs, tmp_path):
 
 
 def run_in(folder, models, output, kind="classifier", **flags):
-    """Runs predict.py in a folder, with one of the models. Returns its Done."""
+    """Runs predict.py in a folder, with one of the models."""
     flags = {"input_file": "in.jsonl", "output_file": output, **flags}
     return script_runner.run("predict.py", folder, model=models[kind], **flags)
 
 
 @pytest.fixture
 def predict(folder, folders):
-    """(output, flags) -> the Done of predict.py in `folder`."""
+    """(output, flags) -> the result of predict.py in `folder`."""
     return functools.partial(run_in, folder, folders)
 
 
@@ -258,7 +258,7 @@ def finished_folder(finished_once, tmp_path):
 
 @pytest.fixture
 def repeat(finished_folder, folders):
-    """(changed flags) -> the Done of the finished job's command."""
+    """(changed flags) -> the result of the finished job's command."""
 
     def repeat(**changes):
         return run_in(

@@ -42,7 +42,7 @@ class Resumed(NamedTuple):
     """A job that was ended by a signal, and resumed."""
 
     folder: Path
-    done: fresh_process.Done
+    done: fresh_process.ProcessResult
     # The names in the folder at the end of the command, the numbers of the
     # units that it had finished, and the snapshot of the folder.
     names: set[str]

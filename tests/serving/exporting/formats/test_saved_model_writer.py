@@ -16,10 +16,10 @@ import modeling
 from serving.exporting.export_folder import write_export
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
-from tests.support import kinds
+from tests.support import model_cases
 from tests.support.golden import ROOT
 
-CONFIG = dataclasses.replace(kinds.CONFIG, num_hidden_layers=1)
+CONFIG = dataclasses.replace(model_cases.CONFIG, num_hidden_layers=1)
 OTHER = dataclasses.replace(CONFIG, layer_norm_eps=0.1, hidden_act="silu")
 
 
@@ -74,7 +74,7 @@ def test_each_weight_is_stored_once_in_the_type_of_its_computation(
     dtypes = [*stored.get_variable_to_dtype_map().values()]
     assert dtypes.count(dtype) == num_cast
     assert dtypes.count(tf.float32) == len(model.weights) - num_cast
-    features = kinds.create_inputs("classifier")
+    features = model_cases.create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     np.testing.assert_array_equal(
         loaded.signatures["ids"](**features)["logits"],

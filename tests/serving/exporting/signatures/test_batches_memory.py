@@ -13,7 +13,7 @@ import modeling
 import serving
 from data.squad.squad_options import WindowOptions
 from serving.exporting.signatures import embed_graph, tokenize_graph
-from tests.support import memory
+from tests.support import graph_memory
 from tests.support.serving import exports
 from tests.support.serving.exports import TOKENIZER, create_model
 
@@ -80,7 +80,7 @@ def long_exports(tmp_path_factory):
     sys.platform != "linux", reason="the peak of memory is read from /proc"
 )
 @pytest.mark.soak
-@pytest.mark.parametrize("shape", memory.TOKENIZER_SHAPES)
+@pytest.mark.parametrize("shape", graph_memory.TOKENIZER_SHAPES)
 @pytest.mark.parametrize("name, signature", SIGNATURES)
 def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
     """Measures the growth: a batch in the network takes memory of its own."""
@@ -94,7 +94,7 @@ def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
         sizes = [1_000_000, 2_000_000, 4_000_000]
     for size in sizes:
         # Each in a process of its own: what an earlier one freed hides some.
-        result += memory.measure(path, signature, size, [shape])
+        result += graph_memory.measure(path, signature, size, [shape])
     growth = np.diff([line["memory"] for line in result]) / np.diff(
         [line["bytes"] for line in result]
     )

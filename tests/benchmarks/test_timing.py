@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import race
+from benchmarks import timing
 from tests.support import fresh_process
 from tests.support.golden import ROOT
 from tests.support.waiting import wait_until
@@ -20,7 +20,7 @@ SAMPLES = ROOT / "examples/samples"
 
 def test_masked_positions_are_spread_over_the_sequence():
     spec = {"seq_length": 9, "num_predictions": 3}
-    assert race.masked_positions(spec).tolist() == [0, 4, 8]
+    assert timing.masked_positions(spec).tolist() == [0, 4, 8]
 
 
 def test_batches_of_mrpc_are_sorted_by_length():
@@ -30,7 +30,7 @@ def test_batches_of_mrpc_are_sorted_by_length():
         "batch_size": 3,
         "mrpc_dir": SAMPLES / "glue",
     }
-    race.on_mrpc(spec, batches.append).repeat(2)
+    timing.create_mrpc_work(spec, batches.append).repeat(2)
     assert [len(batch) for batch in batches] == [3, 3]
     lengths = [len(text) for batch in batches for text in batch]
     assert lengths == sorted(lengths)
@@ -39,7 +39,7 @@ def test_batches_of_mrpc_are_sorted_by_length():
 def test_pairs_of_mrpc_are_two_lists_of_sentences():
     batches = []
     spec = {"name": "pair", "batch_size": 2, "mrpc_dir": SAMPLES / "glue"}
-    race.on_mrpc(spec, lambda *pair: batches.append(pair)).repeat(1)
+    timing.create_mrpc_work(spec, lambda *pair: batches.append(pair)).repeat(1)
     assert batches == [
         (
             [
@@ -72,10 +72,10 @@ def spec(tmp_path):
 
 def test_a_contestant_times_each_repeat(spec, tmp_path):
     with contextlib.ExitStack() as stack:
-        contestant = race.Contestant("data", spec, str(tmp_path), stack)
+        contestant = timing.Contestant("data", spec, str(tmp_path), stack)
         contestant.repeat()
         contestant.repeat()
-    times = [reply["seconds"] for reply in contestant.replies]
+    times = [measurement["seconds"] for measurement in contestant.measurements]
     assert len(times) == 2
     assert contestant.seconds() == pytest.approx(sum(times) / 2)
     assert contestant.ready["num_sequences"] > 0
@@ -87,7 +87,7 @@ def test_a_contestant_that_fails_shows_the_end_of_its_log(spec, tmp_path):
         contextlib.ExitStack() as stack,
         pytest.raises(RuntimeError, match=r"no_vocab\.txt"),
     ):
-        race.Contestant("data", spec, str(tmp_path), stack)
+        timing.Contestant("data", spec, str(tmp_path), stack)
 
 
 @pytest.mark.slow

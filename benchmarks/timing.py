@@ -1,8 +1,9 @@
 """Times contestants in turns, each in its own process.
 
-The process of a `Contestant` runs `serve`, which creates the work with a module
-of benchmarks.contestants, warms up, and times one repeat at each request of the
-parent process. Between requests it waits without using the processor.
+The process of a `Contestant` calls `run_contestant`, which creates the work
+with a module of benchmarks.contestants, warms up, and times one repeat at each
+request of the parent process. Between requests it waits without using the
+processor.
 """
 
 import contextlib
@@ -30,7 +31,7 @@ NUM_THREADS = len(os.sched_getaffinity(0))
 PROCESSES = multiprocessing.get_context("spawn")
 
 
-class Spec(TypedDict, total=False):
+class WorkSpec(TypedDict, total=False):
     """Settings of a contestant: those of its `rows.Row`, and the following.
 
     Attributes:
@@ -64,14 +65,14 @@ class Spec(TypedDict, total=False):
     vocab_file: str
 
 
-class Ready(TypedDict):
+class ReadyMessage(TypedDict):
     """The line that a contestant's process sends after its warm-up."""
 
     num_sequences: float
     versions: dict[str, str]
 
 
-class Reply(TypedDict):
+class Measurement(TypedDict):
     """The line that a contestant's process sends after each repeat."""
 
     seconds: float
@@ -93,7 +94,9 @@ class Work(NamedTuple):
     num_sequences: float
 
 
-def serve(name: str, spec: Spec, parent: connection.Connection) -> None:
+def run_contestant(
+    name: str, spec: WorkSpec, parent: connection.Connection
+) -> None:
     """Creates the work of a contestant, warms up, and times it on request.
 
     Args:
@@ -118,7 +121,7 @@ def serve(name: str, spec: Spec, parent: connection.Connection) -> None:
     work: Work = getattr(module, spec["work"])(spec)
     if spec["warmup_steps"]:
         work.repeat(spec["warmup_steps"])
-    ready: Ready = {
+    ready: ReadyMessage = {
         "num_sequences": spec["num_steps"] * work.num_sequences,
         "versions": _find_versions(module.PACKAGES),
     }
@@ -127,7 +130,7 @@ def serve(name: str, spec: Spec, parent: connection.Connection) -> None:
         parent.send(_time_repeat(work, spec["num_steps"]))
 
 
-def _write_to_log(spec: Spec) -> None:
+def _write_to_log(spec: WorkSpec) -> None:
     """Sends what this process prints to a file in its folder."""
     with Path(spec["folder"], "log").open("w") as log:
         os.dup2(log.fileno(), 1)
@@ -143,11 +146,11 @@ def _find_versions(packages: Iterable[str]) -> dict[str, str]:
     return versions
 
 
-def _time_repeat(work: Work, num_steps: int) -> Reply:
+def _time_repeat(work: Work, num_steps: int) -> Measurement:
     """Does the work once, and measures its time and memory."""
-    started = time.perf_counter()
+    begin_time = time.perf_counter()
     returned = work.repeat(num_steps)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - begin_time
     notes = dict(returned) if isinstance(returned, dict) else {}
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
@@ -158,22 +161,23 @@ def _time_repeat(work: Work, num_steps: int) -> Reply:
     }
 
 
-def read_config(spec: Spec) -> dict[str, Any]:
+def read_config(spec: WorkSpec) -> dict[str, Any]:
     """Returns --bert_config_file as a dict."""
+    # Any, because its entries have different types.
     config: dict[str, Any] = json.loads(
         Path(spec["bert_config_file"]).read_text()
     )
     return config
 
 
-def masked_positions(spec: Spec) -> np.ndarray:
+def masked_positions(spec: WorkSpec) -> np.ndarray:
     """Returns evenly spaced positions to mask in a sequence."""
     last = spec["seq_length"] - 1
     return np.linspace(0, last, spec["num_predictions"], dtype="int32")
 
 
 def random_inputs(
-    spec: Spec, vocab_size: int, num_batches: int = 1
+    spec: WorkSpec, vocab_size: int, num_batches: int = 1
 ) -> dict[str, np.ndarray]:
     """Returns {name of a feature: array}, with random ids and no padding.
 
@@ -189,7 +193,7 @@ def random_inputs(
 
 
 def read_corpus(
-    spec: Spec, limit: int | None = None
+    spec: WorkSpec, limit: int | None = None
 ) -> tuple[list[str], float]:
     """Returns `limit` nonempty lines of --corpus, and their size in MB."""
     lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
@@ -197,7 +201,7 @@ def read_corpus(
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
-def mrpc_rows(spec: Spec) -> list[list[str]]:
+def read_mrpc_rows(spec: WorkSpec) -> list[list[str]]:
     """Returns the rows of MRPC's train set: label, two ids, two sentences."""
     path = Path(spec["mrpc_dir"], "train.tsv")
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -205,7 +209,7 @@ def mrpc_rows(spec: Spec) -> list[list[str]]:
         return list(rows)[1:]
 
 
-def on_mrpc(spec: Spec, function: Callable[..., object]) -> Work:
+def create_mrpc_work(spec: WorkSpec, function: Callable[..., object]) -> Work:
     """Returns a Work that calls a function on batches of MRPC's texts.
 
     Args:
@@ -215,7 +219,7 @@ def on_mrpc(spec: Spec, function: Callable[..., object]) -> Work:
         function: function of a list of sentences. For pairs, function of a
             list of first sentences and a list of second sentences.
     """
-    rows = mrpc_rows(spec)
+    rows = read_mrpc_rows(spec)
     size = spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
 
@@ -233,7 +237,7 @@ def on_mrpc(spec: Spec, function: Callable[..., object]) -> Work:
     return Work(repeat, size)
 
 
-def first_pairs(spec: Spec) -> list[tuple[str, str]]:
+def read_first_pairs(spec: WorkSpec) -> list[tuple[str, str]]:
     """Returns (question, passage) pairs for 200 questions of --squad_file."""
     pairs = [
         (question["question"].strip(), paragraph["context"])
@@ -255,24 +259,28 @@ class Contestant:
 
     Attributes:
         ready: what the process sent after its warm-up.
-        replies: what the process sent after each repeat.
+        measurements: what the process sent after each repeat.
     """
 
     def __init__(
-        self, name: str, spec: Spec, folder: str, stack: contextlib.ExitStack
+        self,
+        name: str,
+        spec: WorkSpec,
+        folder: str,
+        stack: contextlib.ExitStack,
     ) -> None:
         self.name = name
-        self.replies: list[Reply] = []
-        self.spec: Spec = {**spec, "folder": tempfile.mkdtemp(dir=folder)}
+        self.measurements: list[Measurement] = []
+        self.spec: WorkSpec = {**spec, "folder": tempfile.mkdtemp(dir=folder)}
         self._connection, theirs = PROCESSES.Pipe()
         arguments = name, self.spec, theirs
-        self._process = PROCESSES.Process(target=serve, args=arguments)
+        self._process = PROCESSES.Process(target=run_contestant, args=arguments)
         self._process.start()
         stack.callback(self.close)
         theirs.close()
-        self.ready: Ready = self._read()
+        self.ready: ReadyMessage = self._read()
 
-    def _read(self) -> Any:  # noqa: ANN401  what `serve` sends next
+    def _read(self) -> Any:  # noqa: ANN401  what `run_contestant` sends next
         try:
             return self._connection.recv()
         except EOFError:
@@ -285,11 +293,13 @@ class Contestant:
         # Wait until the threads of the previous contestant are idle.
         time.sleep(0.2)
         self._connection.send(True)
-        self.replies.append(self._read())
+        self.measurements.append(self._read())
 
     def seconds(self) -> float:
         """Returns the median time of a repeat in seconds."""
-        return statistics.median(reply["seconds"] for reply in self.replies)
+        return statistics.median(
+            measurement["seconds"] for measurement in self.measurements
+        )
 
     def close(self) -> None:
         """Kills the process and its children, if they still run.

@@ -1,6 +1,6 @@
 """Measures the memory that graphs need for texts, in a separate process.
 
-    python -m tests.support.memory MODEL SIGNATURE BYTES [SHAPE ...]
+    python -m tests.support.graph_memory MODEL SIGNATURE BYTES [SHAPE ...]
 
 MODEL is the folder of a SavedModel, or the file of a vocabulary.
 This command prints one JSON line for each shape: its name, the bytes of its
@@ -69,7 +69,7 @@ def measure(
 ) -> list[Any]:
     """Returns the JSON lines that a new process prints, as dicts."""
     arguments = [str(path), signature, str(size), *shapes]
-    program = ["-m", "tests.support.memory"]
+    program = ["-m", "tests.support.graph_memory"]
     done = fresh_process.run(*program, *arguments).check()
     return list(map(json.loads, done.stdout.splitlines()))
 

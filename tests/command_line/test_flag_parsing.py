@@ -5,7 +5,7 @@ import sys
 
 from absl import flags as absl_flags
 
-from command_line import config_values, parsing
+from command_line import config_values, flag_parsing
 from command_line.declared_flags import flags_of
 from tests.support.flag_groups import Config
 
@@ -17,7 +17,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     for flag in flags_of(Config):
         define = absl_flags.DEFINE_string
         default = flag.default
-        if flag.type is int:
+        if flag.value_type is int:
             define = absl_flags.DEFINE_integer
         if default is dataclasses.MISSING:
             default = None
@@ -26,10 +26,10 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
             default,
             "help",
             flag_values=values,
-            module_name=parsing.script_name(),
+            module_name=flag_parsing.script_name(),
         )
     values(["script", "--folder=x", "--steps=5"])
-    parsed = parsing.parse_flags(Config)
+    parsed = flag_parsing.parse_flags(Config)
     assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.set_by_user == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}

@@ -9,11 +9,12 @@ from absl import flags as absl_flags
 
 from command_line.config_values import create_config
 from command_line.declared_flags import Flag, flags_of
-from command_line.flags import Config, ConfigT, Parsed
+from command_line.flags import Config, ConfigT, ParsedCommand
 from command_line.path_flags import expand_home
 from imports import installation
 
-_DEFINE_BY_TYPE: dict[type, Callable[..., object]] = {
+# {type of a value: function of absl, which takes the options of such flags}.
+_DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
     str: absl_flags.DEFINE_string,
     bool: absl_flags.DEFINE_boolean,
     int: absl_flags.DEFINE_integer,
@@ -52,8 +53,8 @@ def define_flags(config: type[Config], module: str) -> list[str]:
             default = None
             mark = "(required) "
             required.append(flag.name)
-        create: Callable[..., object] = _DEFINE_BY_TYPE.get(
-            flag.type, absl_flags.DEFINE_list
+        create: Callable[..., object] = _DEFINE_OF_TYPE.get(
+            flag.value_type, absl_flags.DEFINE_list
         )
         options: dict[str, object] = {"help": mark + flag.help}
         if flag.choices:
@@ -62,7 +63,7 @@ def define_flags(config: type[Config], module: str) -> list[str]:
             options["case_sensitive"] = False
         elif properties.get("is_repeated"):
             create = absl_flags.DEFINE_multi_string
-        elif flag.type in (int, float):
+        elif flag.value_type in (int, float):
             options["lower_bound"] = properties.get("at_least")
             options["upper_bound"] = properties.get("at_most")
         create(flag.name, default, module_name=module, **options)
@@ -71,7 +72,7 @@ def define_flags(config: type[Config], module: str) -> list[str]:
 
 def parse_flags(
     config: type[ConfigT], arguments: Sequence[str] = ()
-) -> Parsed[ConfigT]:
+) -> ParsedCommand[ConfigT]:
     """Returns the flags of the parsed command line.
 
     Args:
@@ -87,7 +88,7 @@ def parse_flags(
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
-    return Parsed(
+    return ParsedCommand(
         create_config(config, **values),
         command,
         arguments,

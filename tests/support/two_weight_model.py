@@ -37,7 +37,7 @@ Batch: TypeAlias = Mapping[str, NDArray[Any]]
 BATCH_SIZE = 2
 
 
-class Pair(keras.Model):
+class TwoWeightModel(keras.Model):
     """Multiplies the features `factor` and `zero` by one weight each."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Pair(keras.Model):
         return features["factor"] * self.one, self.zero * features["zero"]
 
 
-class Sum(BatchLoss[tuple[Tensor, Tensor]]):
+class SumLoss(BatchLoss[tuple[Tensor, Tensor]]):
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
     term_names = ("part",)
@@ -148,7 +148,7 @@ def create_trainer(
     num_steps: tuple[int, int] = (100, 0),
     **changes: Any,
 ) -> GivenBatches:
-    """Returns a Trainer of a run in `output_dir`, by default of a Pair.
+    """Returns a Trainer of a run in a folder, by default of a TwoWeightModel.
 
     `num_steps` are the numbers of training and warmup steps.
     """
@@ -158,11 +158,11 @@ def create_trainer(
     optimizer: TrainingOptimizer = plain
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(plain)
-    # A Pair is no TaskModel, but has all that a Trainer uses of one.
-    model = model or Pair()
+    # A TwoWeightModel is no TaskModel, but has all that a Trainer uses of one.
+    model = model or TwoWeightModel()
     step = TrainStep(
         model=model,
-        loss=loss or Sum(),
+        loss=loss or SumLoss(),
         optimizer=optimizer,
         flags=config.training,
         jit_compile=config.devices.jit_compile,
