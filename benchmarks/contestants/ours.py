@@ -18,9 +18,9 @@ import modeling
 import run_classifier
 import run_pretraining
 import serving
-from benchmarks import race, tickets
-from command_line import parsing
-from command_line.flags import Parsed
+from benchmarks import tickets, timing
+from command_line import flag_parsing
+from command_line.flags import ConfigT, ParsedCommand
 from command_line.groups import ExportFormat
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
@@ -29,7 +29,6 @@ from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
-from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from serving import engines
 from training.config.training_config import NumSteps, TrainingConfig
@@ -176,7 +175,7 @@ def inference(spec: timing.WorkSpec) -> timing.Work:
 
 
 def load_engine(
-    spec: race.Spec, name: ExportFormat
+    spec: timing.WorkSpec, name: ExportFormat
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
@@ -184,8 +183,8 @@ def load_engine(
     """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
-    path = export(spec, source, "encoder")
-    engine = engines.load_engine(Path(path), name, race.NUM_THREADS)
+    path = export_model(spec, source, "encoder")
+    engine = engines.load_engine(Path(path), name, timing.NUM_THREADS)
     return engine.run
 
 

@@ -19,7 +19,7 @@ from data.classification.classification_examples import (
 from data.io.text_files import find_set_file
 from data.sets.split_names import SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
-from data.tables.tables import Table, read_table
+from data.tables.tables import Table, read_table, texts_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 

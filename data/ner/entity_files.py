@@ -73,7 +73,11 @@ def write_entities(
             if are_annotated:
                 entities = find_entities(labels)
                 answer["correct"] = entities == find_entities(example.labels)
-            entry = {"guid": example.guid, "text": text, "words": example.words}
+            entry: JsonObject = {
+                "guid": example.guid,
+                "text": text,
+                "words": example.words,
+            }
             entry |= tables.with_answer(example.row or {}, answer)
             line = json.dumps(entry, ensure_ascii=False)
             # JSON can contain a lone surrogate, which UTF-8 cannot encode.

@@ -151,7 +151,7 @@ def _compute_checksums(path: str) -> list[str]:
     ends = ["", ""]
     tracked_records = progress.track(
         tfrecord_files.read_records(path),
-        label=f"Reading {os.path.basename(path)} for its checksum:",
+        description=f"Reading {os.path.basename(path)} for its checksum:",
     )
     for record in tracked_records:
         framed = tfrecord_files.frame_record(record)

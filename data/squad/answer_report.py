@@ -95,6 +95,6 @@ def _create_judged_prediction(
             f"{asked} Right: {gold_texts}. Predicted: {predicted or 'none'}."
         ),
         text=context,
-        name=qa["id"],
+        name=read_field(qa, "id", str, where),
         marks={"right": gold_spans, "predicted": predicted_spans[:1]},
     )

@@ -15,7 +15,8 @@ from files.paths import StrPath
 _DECISION_COLUMN = "answer"
 _DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
 
-# A tuple whose last element is a row, {column: cell}.
+# A tuple whose last element is a row, {column: cell}. Any, because a type
+# cannot state only the last element.
 PlacedRowT = TypeVar("PlacedRowT", bound=tuple[Any, ...])
 
 

@@ -163,7 +163,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     # Ignore entries that do not describe the network.
     names = {field.name for field in dataclasses.fields(BertConfig)}
     entries = {name: values[name] for name in names & values.keys()}
-    entries["hidden_act"] = _ACTIVATION_OF_NAME[values["hidden_act"]]
+    entries["hidden_act"] = _ACTIVATION_OF_NAME[str(values["hidden_act"])]
     return entries
 
 

@@ -109,9 +109,7 @@ def _parse_ids(
         added_ids = {token["content"]: token["id"] for token in added_tokens}
     ids = _find_entry(values, "model.vocab") or {}
     return (
-        _parse_token_ids(
-            values["model"].get("vocab") or {}, "model.vocab", path
-        ),
+        _parse_token_ids(ids, "model.vocab", path),
         _parse_token_ids(added_ids, "added_tokens", path),
     )
 

@@ -222,7 +222,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     """
     entries = parse_object(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.
-    lower_case = entries.get("lowercase", False)
+    lower_case = entries.get("lowercase", False) is True
     allowed = _ALLOWED_VALUES_OF_ENTRY | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():
         value = entries.get(name, expected[0])

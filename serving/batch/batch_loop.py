@@ -187,7 +187,7 @@ def write_output_rows(
     with (
         signals.stoppable() as ignore_signals,
         Progress(
-            num_rows, unit="row", examples_per_unit=1, label="Predicting"
+            num_rows, unit="row", examples_per_unit=1, description="Predicting"
         ) as progress,
     ):
         counter = RowCounter(progress if path else None)

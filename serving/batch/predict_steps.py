@@ -134,7 +134,7 @@ def answer_in_process(
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_requests`
             and `batch_loop.write_output_rows` raise them.
-        signals.Stopped: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script.
     """
     model = _load_model(config)
     task = model.task(config.task)

@@ -10,7 +10,7 @@ from pathlib import Path
 from absl import logging
 
 from command_line.groups import ExportFormat
-from imports.installation import as_typed, install_command
+from imports.installation import install_command, with_command_names
 from serving.engines.engine import Engine
 from serving.engines.runtimes import (
     NETWORK_FILES,

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import events, script_runner
+from tests.support import script_runner, tensorboard_events
 from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume
 from training.run import history

@@ -8,8 +8,8 @@ import pytest
 from files.json_files import read_json
 from model_folders import preset_reading
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import events, script_runner
-from tests.support.checkpoints import assert_same_bits, values
+from tests.support import script_runner, tensorboard_events
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.script_runner import (
     check_refusals,
     parse_flags,

@@ -147,15 +147,9 @@ def _with_teacher(
     start: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
     loss: AnyLoss,
-    teacher: "AnyTaskModel | None",
-) -> tuple[Trainable[Any], BatchLoss[Any]]:
-    """Returns the model and its loss, or both with the teacher around them.
-
-    The loss reads what the model returns: Outputs, or with a teacher a
-    DistillerOutputs.
-    """
-    if teacher is None:
-        return model, loss
+    teacher: "AnyTaskModel",
+) -> tuple[modeling.Distiller, modeling.DistillationLoss]:
+    """Returns the model and its loss, both with the teacher around them."""
     config = start.config
     distillation_loss = modeling.DistillationLoss(
         loss,

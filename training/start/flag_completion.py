@@ -88,7 +88,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: the folder contains no weights.
     """
-    values = config_values.values_of(config)
+    values = config_values.flag_values_of(config)
     missing = [name for name in required_flags if values[name] is None]
     if not missing:
         return

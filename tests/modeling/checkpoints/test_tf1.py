@@ -103,7 +103,7 @@ def test_a_checkpoint_of_another_implementation_is_loaded():
     report = load_checkpoint(model, path)
     assert not report.missing
     assert not report.unused  # Adam's slots and the step do not count.
-    before = values(path)
+    before = read_checkpoint(path)
     expected = [before[google_name_of(weight)] for weight in model.weights]
     assert_close(model.weights, expected, 0)
 

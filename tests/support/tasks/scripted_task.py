@@ -15,7 +15,7 @@ import numpy as np
 from data.arrays import FloatArray
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support.checkpoints import values
+from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -129,7 +129,7 @@ def exported_steps(folder: Path) -> set[int]:
     steps = set()
     for path in (folder / "run", folder / "run/best"):
         for step in list_checkpoint_steps(path):
-            saved = values(path, step)
+            saved = read_checkpoint(path, step)
             if all(
                 np.array_equal(exported[name], saved[name]) for name in exported
             ):

@@ -17,9 +17,9 @@ import pytest
 from data.arrays import FloatArray
 from files.json_files import JsonObject
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import events, script_runner
-from tests.support.checkpoints import assert_same_bits, values
-from tests.support.fresh_process import Done
+from tests.support import script_runner, tensorboard_events
+from tests.support.checkpoints import assert_same_bits, read_checkpoint
+from tests.support.fresh_process import ProcessResult
 from tests.support.script_runner import Flags, read_results
 from training.run import history
 
@@ -109,7 +109,9 @@ def check_resume(
     restored = f"Restored the checkpoint {killed}/model.ckpt-{killed_at}"
     assert restored in run().check().stderr
     step = list_checkpoint_steps(undisturbed)[-1]
-    assert_same_bits(values(killed, step), values(undisturbed, step))
+    assert_same_bits(
+        read_checkpoint(killed, step), read_checkpoint(undisturbed, step)
+    )
     actual = read_outputs(killed)
     expected = read_outputs(undisturbed)
     assert actual.keys() == expected.keys()

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import events, script_runner
+from tests.support import script_runner, tensorboard_events
 from tests.support.golden import ROOT
 from tests.support.models import NO_DROPOUT, write_config
 from tests.support.tasks import task_files

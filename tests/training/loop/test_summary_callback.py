@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from tests.support.two_weights import create_config
+from tests.support.two_weight_model import create_config
 from training.loop import summary_callback
 from training.loop.summary_callback import SummaryCallback
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import events
-from tests.support.two_weights import batches, create_trainer
+from tests.support import tensorboard_events
+from tests.support.two_weight_model import batches, create_trainer
 from training.loop import stopping
 from training.loop.best_step import BestStepCallback, BestStepRule
 
@@ -53,7 +53,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         7,
         {"figure": -1},
     )
-    assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
+    assert [*tensorboard_events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
 def best_step_of(trainer, values):
