@@ -277,8 +277,13 @@ def class_names_of(label: Label) -> list[str]:
 
 
 def regression_value_of(label: Label) -> float:
-    """Returns the label of a regression. Raises ValueError for no number."""
-    assert not isinstance(label, list)
+    """Returns the label of a regression, which is a number or its text.
+
+    Raises:
+        ValueError: the label is anything else.
+    """
+    if isinstance(label, list):
+        raise ValueError(f"{label!r} is not the label of a regression")
     return float(label)
 
 

@@ -222,7 +222,7 @@ class ServerApp:
         a list of objects, or a list of texts in a field.
         """
         model = self._find_model(name)
-        text_task = _find_or_404(f"task of {name}", task, model.tasks)
+        text_task = _find_or_404(f"task of {name}", task, model.task_of_name)
         answers = await self._answer_body(request, model, text_task, parse_body)
         text = b", ".join(answers.replies)
         return _create_response(b"[%b]" % text if answers.is_list else text)
@@ -235,7 +235,7 @@ class ServerApp:
         The reply is {"predictions": list of the replies of that task}.
         """
         model = self._find_model(name)
-        text_task = next(iter(model.tasks.values()))
+        text_task = next(iter(model.task_of_name.values()))
         answers = await self._answer_body(
             request, model, text_task, parse_predict_body
         )

@@ -21,7 +21,7 @@ class ServedModel:
             a step of `ask_in_steps`, which may take longer.
 
     Attributes:
-        tasks: {name: TextTask} of the model, {} until it is loaded.
+        task_of_name: {name: TextTask} of the model, {} until it is loaded.
         about: description of the model, for `GET /api/models`.
         version: number of the export, "1" if its folder has no number.
     """
@@ -39,7 +39,7 @@ class ServedModel:
         self._engine_flags = engine_flags
         self._model = model
         self._turn_s = turn_s
-        self.tasks: dict[str, AnyTextTask] = {}
+        self.task_of_name: dict[str, AnyTextTask] = {}
         self.about: dict[str, object] = {}
         self._queue = CallQueue()
         self._worker: asyncio.Task[None] | None = None
@@ -61,11 +61,12 @@ class ServedModel:
         model.task()
         model.warm_up()
         self._model = model
-        self.tasks = {name: model.task(name) for name in model.tasks}
+        self.task_of_name = {name: model.task(name) for name in model.tasks}
         self.about = {
             "tasks": model.tasks,
             "fields": {
-                name: task.field_names for name, task in self.tasks.items()
+                name: task.field_names
+                for name, task in self.task_of_name.items()
             },
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,
