@@ -3,7 +3,7 @@
 A script declares its flags as a `Config`, and the main call is `cli.run`:
 
     flags.py: a flag is a field of a dataclass, a group is several of them
-    groups.py: the groups for the model, its export and the devices
+    groups.py: the groups for the model and the devices
     config_values.py: reads and changes the values of a `Config`
     cli.py: `run`, from the command line to the exit status
     declared_flags.py: the flags that a `Config` declares

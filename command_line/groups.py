@@ -1,18 +1,16 @@
-"""Groups of flags: the model, its export and the devices.
+"""Groups of flags: the model and the devices.
 
 Training scripts, tools and extract_features.py share them. Each field defines a
 flag, its default and help. This module imports no TensorFlow.
 """
 
 import dataclasses
-import importlib.util
 import os
 from typing import Literal, TypeAlias, get_args
 
 from command_line import config_values, flags
 from command_line.path_flags import PathKind
 from files import json_files
-from imports.installation import install_command
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "float16"]
 # {value of --mixed_precision: Keras's dtype policy}.
@@ -21,8 +19,6 @@ POLICY_OF_PRECISION: dict[Precision, str] = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
-EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 StrategyName: TypeAlias = Literal[
     "one_device", "mirrored", "multi_worker", "tpu"
 ]
@@ -70,82 +66,6 @@ class ModelFlags:
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
         return config_values.required_value(self.vocab_file)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportFlags:
-    """Flags of an export: its folder and its format."""
-
-    export_dir: str | None = flags.neutral(
-        None,
-        "Export the model for serving to this folder, such as models/mrpc/1 "
-        "for TensorFlow Serving, which looks for numbered folders.",
-        kind=PathKind.NEW_FOLDER,
-    )
-    export_format: str | None = flags.neutral(
-        None,
-        "Format of the export: saved_model, litert or onnx, or several of "
-        "them, separated by commas. Only a saved_model can read text. The "
-        "others read token ids, and the tokenizer's files are saved beside "
-        "them. The default is saved_model, or litert with --quantize.",
-    )
-    export_seq_length: int | None = flags.neutral(
-        None,
-        "Fixed input length of exports in formats other than saved_model. By "
-        "default, inputs may have any length.",
-        at_least=3,
-    )
-    quantize: Literal["int8"] | None = flags.neutral(
-        None,
-        "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
-        "export is not quantized.",
-        choices=("int8",),
-    )
-
-    @property
-    def export_formats(self) -> tuple[ExportFormat, ...]:
-        """Formats of the export, without duplicates."""
-        names = self._format_names
-        return tuple(name for name in names if name in EXPORT_FORMATS)
-
-    @property
-    def _format_names(self) -> tuple[str, ...]:
-        """Names in --export_format, of formats or not: `check` tells."""
-        default = "litert" if self.quantize else "saved_model"
-        names = (self.export_format or default).split(",")
-        return tuple(dict.fromkeys(map(str.strip, names)))
-
-    def check(self) -> None:
-        """Checks the flags of an export, before any slow work.
-
-        Raises:
-            ValueError: flags contradict each other, or a format is unknown or
-                needs a package that is not installed.
-        """
-        for name in ("export_format", "quantize"):
-            if vars(self)[name] and self.export_dir is None:
-                raise ValueError(f"--{name} needs --export_dir")
-        names = self._format_names
-        if unknown := [name for name in names if name not in EXPORT_FORMATS]:
-            raise ValueError(
-                f"--export_format={self.export_format}: {unknown[0]!r} is not "
-                f"a format; choose from {', '.join(EXPORT_FORMATS)}"
-            )
-        if self.quantize and names == ("saved_model",):
-            raise ValueError(
-                f"--quantize={self.quantize} is not for --export_format="
-                "saved_model; set --export_format=litert or onnx"
-            )
-        # ONNX Runtime contains the quantizer.
-        needed = ["onnx", "onnxruntime"] if self.quantize else ["onnx"]
-        missing = [
-            name for name in needed if not importlib.util.find_spec(name)
-        ]
-        if "onnx" in names and missing:
-            raise ValueError(
-                f"--export_format=onnx needs {' and '.join(missing)}: "
-                f"{install_command('onnx')}"
-            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -12,12 +12,12 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from command_line.groups import ExportFormat
 from data.io import file_checksums
 from data.jobs.manifest import InputEntry
 from model_folders import model_json
 from model_folders.model_json_types import ModelJson
 from serving import engines
+from serving.engines.runtimes import ExportFormat
 
 
 def checksums_of_networks(

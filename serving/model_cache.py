@@ -12,8 +12,8 @@ from typing import (
     TypeVar,
 )
 
-from command_line.groups import ExportFormat
 from serving.engines import Engine
+from serving.engines.runtimes import ExportFormat
 
 
 class CachedModel(Protocol):

@@ -6,8 +6,7 @@ Each class is a group of flags, which the scripts include in their `Config`.
 import dataclasses
 
 from command_line.flags import flag
-from command_line.groups import ExportFormat
-from serving.engines.runtimes import RUNTIME_OF_FORMAT
+from serving.engines.runtimes import RUNTIME_OF_FORMAT, ExportFormat
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ from typing import cast
 
 from absl import logging
 
-from command_line.groups import ExportFormat
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, preset_reading, presets
 from model_folders.model_json_types import HeadSettings
 from serving import checksums, engines
+from serving.engines.runtimes import ExportFormat
 from serving.model_cache import ModelCache, UnloadableModel
 from serving.prepared_model import (
     PreparedModel,

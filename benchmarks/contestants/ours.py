@@ -21,7 +21,6 @@ import serving
 from benchmarks import tickets, timing
 from command_line import flag_parsing
 from command_line.flags import ConfigT, ParsedCommand
-from command_line.groups import ExportFormat
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
@@ -31,6 +30,7 @@ from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
 from serving import engines
+from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export, trainer_setup
 from training.flow.run_plan import RunPlan

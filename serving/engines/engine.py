@@ -13,8 +13,8 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from command_line.groups import ExportFormat
 from data.arrays import FloatArray, IntArray
+from serving.engines.runtimes import ExportFormat
 
 # Maximum number of WordPieces in a batch, including padding.
 MAX_WORDPIECES = 1024

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from absl import logging
 
-from command_line.groups import ExportFormat
 from imports.installation import install_command, with_command_names
 from serving.engines.engine import Engine
 from serving.engines.runtimes import (
     NETWORK_FILES,
     RUNTIME_OF_FORMAT,
+    ExportFormat,
 )
 
 # Those that can use an NVIDIA GPU, the preferred one first.

@@ -1,8 +1,9 @@
 """Lists the runtimes, the files that they load, and the names of inputs."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from command_line.groups import ExportFormat
+ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
+EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 
 
 class Runtime(NamedTuple):

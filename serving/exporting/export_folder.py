@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from command_line.groups import ExportFormat
 from files import atomic
 from imports.installation import install_command
 from model_folders import (
@@ -25,6 +24,7 @@ from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
 from serving import checksums, engines, output_kinds
+from serving.engines.runtimes import ExportFormat
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.formats import litert_writer, saved_model_writer
 from serving.exporting.signatures.export_signatures import ExportSignatures

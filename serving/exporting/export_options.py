@@ -5,11 +5,11 @@ import functools
 from collections.abc import Sequence
 from typing import Literal
 
-from command_line.groups import ExportFormat
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.presets import Preset
+from serving.engines.runtimes import ExportFormat
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

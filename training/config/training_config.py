@@ -19,10 +19,11 @@ from typing import (
 
 from command_line import config_values, flags
 from command_line.flags import group
-from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
+from command_line.groups import DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
 from model_folders import hub
 from model_folders.model_json_types import NetworkOptions
+from serving.exporting.export_flags import ExportFlags
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
 ScheduleName: TypeAlias = Literal["original", "continuous"]

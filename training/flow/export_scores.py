@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 from absl import logging
 
-from command_line.groups import ExportFormat
 from data.arrays import FloatArray, IntArray
 from data.sets.split_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
 from serving import engines, output_kinds
+from serving.engines.runtimes import ExportFormat
 from training.task import (
     AnyTask,
     Batch,

@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from command_line.groups import ExportFormat
 from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
@@ -13,6 +12,7 @@ from files.paths import is_remote
 from serving import checksums
 from serving.batch import request_files
 from serving.batch.outputs.output_writer import OutputFormat
+from serving.engines.runtimes import ExportFormat
 from serving.serving_flags import TaskFlags
 from serving.text_model import TextModel, load_cached
 

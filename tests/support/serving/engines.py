@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from command_line.groups import ExportFormat
 from files.paths import StrPath
 from imports.installation import install_command
 from serving import engines
+from serving.engines.runtimes import ExportFormat
 from tests.support import fresh_process
 from tests.support.serving.exports import INSTALLED
 

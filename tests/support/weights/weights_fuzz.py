@@ -202,9 +202,9 @@ def _from_preset(folder: Path) -> None:
 
 def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
-    from command_line.groups import ExportFlags
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders import preset_reading, settings_check
+    from serving.exporting.export_flags import ExportFlags
     from tools import export
 
     config = export.Config(

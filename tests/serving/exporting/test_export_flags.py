@@ -1,8 +1,8 @@
-"""Groups of flags that several scripts share."""
+"""The flags of an export, their defaults and their contradictions."""
 
 import pytest
 
-from command_line.groups import ExportFlags
+from serving.exporting.export_flags import ExportFlags
 
 
 def test_an_export_is_a_saved_model_by_default():
