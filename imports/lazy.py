@@ -7,9 +7,9 @@ as imports that Python skips and that type checkers and editors read:
     if TYPE_CHECKING:
         from modeling.bert import BertModel as BertModel
 
-    MODULES = lazy.read_imports(__file__)
-    __all__ = [*MODULES]
-    __getattr__ = lazy.create_importer(__name__, MODULES)
+    _MODULE_OF_NAME = lazy.read_imports(__file__)
+    __all__ = [*_MODULE_OF_NAME]
+    __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 A dict of the names would list them a second time, because type checkers and
 editors read only imports. So a package needs its source file, not only its

@@ -260,7 +260,7 @@ def run(
 def run_each(
     script: StrPath, folder: StrPath, flags: Flags, changes: Iterable[Flags]
 ) -> list[ProcessResult]:
-    """Runs a script for each dict of changed flags. Returns their Dones.
+    """Runs a script for each dict of changed flags. Returns the results.
 
     Fails if one of these commands fails.
     """

@@ -12,8 +12,11 @@ from data.text import tokenization
 from data.text.tokenization import FullTokenizer
 
 WORDS = [*tokenization.REQUIRED_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
-N = 600
+NUM_RECORDS = 600
 LENGTH = 40
+# A record has 35 WordPieces, then padding. Three of them are [CLS] and [SEP].
+NUM_WORDPIECES = 35
+SPECIAL_POSITIONS = [0, 21, 34]
 
 
 @pytest.fixture
@@ -26,20 +29,21 @@ def read_records(tmp_path):
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS))
     path = str(tmp_path / "a.tfrecord")
     features = {
-        "input_mask": [1] * 35 + [0] * 5,
+        "input_mask": [1] * NUM_WORDPIECES + [0] * (LENGTH - NUM_WORDPIECES),
         "segment_ids": [0] * LENGTH,
     }
     with RecordWriter([path]) as writer:
-        for number in range(N):
+        for number in range(NUM_RECORDS):
             ids = np.zeros(LENGTH, int)
-            ids[:35] = rng.integers(5, len(WORDS), 35)
-            ids[0] = 0
-            ids[[21, 34]] = 1
+            ids[:NUM_WORDPIECES] = rng.integers(5, len(WORDS), NUM_WORDPIECES)
+            ids[SPECIAL_POSITIONS] = [0, 1, 1]
             features["input_ids"] = ids.tolist()
             features["next_sentence_labels"] = [number % 2]
             writer.write(encode_example(features))
 
-    def read_records(is_training=True, skip=0, count=2 * N, seed=3, **options):
+    def read(
+        is_training=True, skip=0, count=2 * NUM_RECORDS, seed=3, **options
+    ):
         masking = dynamic_masking.DynamicMasking(
             FullTokenizer(tmp_path / "vocab.txt"),
             10,
@@ -57,7 +61,7 @@ def read_records(tmp_path):
             for name in batches[0]
         }
 
-    return read_records
+    return read
 
 
 def original_ids(features):
@@ -74,7 +78,8 @@ def test_features_have_the_shapes_of_masked_records(read_records):
     features = read_records()
     spec = feature_specs.pretraining_features(LENGTH, 10)
     assert {name: list(values.shape) for name, values in features.items()} == {
-        name: [2 * N, *feature.shape] for name, feature in spec.items()
+        name: [2 * NUM_RECORDS, *feature.shape]
+        for name, feature in spec.items()
     }
 
 
@@ -90,14 +95,16 @@ def test_features_have_the_types_of_masked_records(read_records):
 
 def test_the_originals_are_the_words_of_the_records(read_records):
     ids, _ = original_ids(read_records())
-    unmasked, _ = original_ids(read_records(is_training=False, count=N))
+    unmasked, _ = original_ids(
+        read_records(is_training=False, count=NUM_RECORDS)
+    )
     assert {row.tobytes() for row in ids} == {row.tobytes() for row in unmasked}
 
 
 def test_special_tokens_and_padding_are_never_chosen(read_records):
     _, chosen = original_ids(read_records())
-    assert not chosen[:, [0, 21, 34]].any()
-    assert not chosen[:, 35:].any()
+    assert not chosen[:, SPECIAL_POSITIONS].any()
+    assert not chosen[:, NUM_WORDPIECES:].any()
 
 
 def test_the_chosen_places_come_first_and_in_order(read_records):
@@ -124,48 +131,105 @@ def test_random_words_are_drawn_as_often_as_googles(read_records, tmp_path):
     assert (shares > 0).sum() == len(WORDS)
 
 
-def test_shares_are_the_originals(read_records):
-    features = read_records(count=20 * N, masked_lm_prob=0.2)
+@pytest.fixture
+def masked_epochs(read_records):
+    """(ids before, ids after, what was chosen) of 20 epochs, 7 of 35 chosen."""
+    features = read_records(count=20 * NUM_RECORDS, masked_lm_prob=0.2)
     ids, chosen = original_ids(features)
+    return ids, features["input_ids"], chosen
+
+
+def test_as_many_words_are_chosen_as_googles_code_chooses(masked_epochs):
+    _, _, chosen = masked_epochs
     assert (chosen.sum(1) == 7).all()  # round(35 * 0.2)
+
+
+def test_all_positions_are_chosen_equally_often(masked_epochs):
+    _, _, chosen = masked_epochs
     assert np.ptp(chosen.mean(0)[1:21]) < 0.03
-    masked = features["input_ids"][chosen]
-    labels = ids[chosen]
-    assert abs((masked == 2).mean() - 0.8 - 0.1 / len(WORDS)) < 0.01
-    # A random word can be the word that was there.
-    assert abs((masked == labels).mean() - 0.1 - 0.1 / len(WORDS)) < 0.01
-    special = np.isin(masked, [0, 1, 3, 4]).mean()
-    assert abs(special - 0.1 * 4 / len(WORDS)) < 0.005
 
 
-def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(read_records):
-    features = read_records()
-    ids, chosen = original_ids(features)
-    first = {row.tobytes(): i for i, row in enumerate(ids[:N])}
-    same = [
-        (chosen[N + i] == chosen[first[row.tobytes()]]).all()
-        for i, row in enumerate(ids[N:])
+def test_eight_of_ten_chosen_words_become_a_mask(masked_epochs):
+    _, masked_ids, chosen = masked_epochs
+    share = (masked_ids[chosen] == WORDS.index("[MASK]")).mean()
+    # A random word may be [MASK], too.
+    assert abs(share - 0.8 - 0.1 / len(WORDS)) < 0.01
+
+
+def test_one_of_ten_chosen_words_stays(masked_epochs):
+    ids, masked_ids, chosen = masked_epochs
+    share = (masked_ids[chosen] == ids[chosen]).mean()
+    # A random word may be the word that was there.
+    assert abs(share - 0.1 - 0.1 / len(WORDS)) < 0.01
+
+
+def test_a_random_word_may_be_any_special_one(masked_epochs):
+    _, masked_ids, chosen = masked_epochs
+    others = [
+        index
+        for index, word in enumerate(WORDS)
+        if word.startswith("[") and word != "[MASK]"
     ]
-    assert np.mean(same) < 0.01
-    for skip in (25, N + 75):
-        resumed = read_records(skip=skip, count=2 * N - skip)
-        for name in features:
-            np.testing.assert_array_equal(resumed[name], features[name][skip:])
+    share = np.isin(masked_ids[chosen], others).mean()
+    assert abs(share - 0.1 * len(others) / len(WORDS)) < 0.005
+
+
+def test_masks_are_new_in_every_epoch(read_records):
+    ids, chosen = original_ids(read_records())
+    first_index = {
+        row.tobytes(): index for index, row in enumerate(ids[:NUM_RECORDS])
+    }
+    is_same = [
+        (row_chosen == chosen[first_index[row.tobytes()]]).all()
+        for row, row_chosen in zip(
+            ids[NUM_RECORDS:], chosen[NUM_RECORDS:], strict=True
+        )
+    ]
+    assert np.mean(is_same) < 0.01
+
+
+@pytest.mark.parametrize("skip", [25, NUM_RECORDS + 75])
+def test_masks_are_the_same_after_a_resume(read_records, skip):
+    features = read_records()
+    resumed = read_records(skip=skip, count=2 * NUM_RECORDS - skip)
+    for name in features:
+        np.testing.assert_array_equal(resumed[name], features[name][skip:])
+
+
+def test_the_seed_decides_what_is_masked(read_records):
     name = "masked_lm_positions"
-    assert (read_records(seed=4)[name] != features[name]).any()
+    assert (read_records(seed=4)[name] != read_records(seed=3)[name]).any()
 
 
-def test_words_are_masked_whole(read_records):
+@pytest.fixture
+def whole_words(read_records):
+    """(features, what was chosen, which WordPiece continues the one before)."""
     features = read_records(masked_lm_prob=0.25, do_whole_word_mask=True)
     ids, chosen = original_ids(features)
     goes_on = np.array([word.startswith("##") for word in WORDS])[ids]
+    goes_on[:, SPECIAL_POSITIONS] = False
+    # What follows [CLS] or [SEP] begins a word.
     goes_on[:, [1, 22]] = False
-    goes_on[:, [0, 21, 34, *range(35, 40)]] = False
-    follows = goes_on[:, 1:]
-    assert (chosen[:, 1:] == chosen[:, :-1])[follows].all()
+    goes_on[:, NUM_WORDPIECES:] = False
+    return features, chosen, goes_on[:, 1:]
+
+
+def test_words_are_chosen_whole(whole_words):
+    _, chosen, goes_on = whole_words
+    assert (chosen[:, 1:] == chosen[:, :-1])[goes_on].all()
+
+
+def test_whole_words_have_nearly_as_many_wordpieces_as_chosen_ones(whole_words):
+    _, chosen, _ = whole_words
+    # round(35 * 0.25), and a word that would be too long is left out.
     assert chosen.sum(1).max() <= 9
     assert chosen.sum(1).mean() > 8.5
-    is_mask = features["input_ids"] == 2
-    together = (is_mask[:, 1:] == is_mask[:, :-1])[follows & chosen[:, 1:]]
-    assert together.mean() < 0.85
+
+
+def test_the_wordpieces_of_a_word_are_replaced_one_by_one(whole_words):
+    features, chosen, goes_on = whole_words
+    is_mask = features["input_ids"] == WORDS.index("[MASK]")
+    is_together = is_mask[:, 1:] == is_mask[:, :-1]
+    # Each is [MASK] with a probability of 0.8: 0.8 * 0.8 + 0.2 * 0.2 = 0.68.
+    assert is_together[goes_on & chosen[:, 1:]].mean() < 0.85
     assert abs(is_mask[chosen].mean() - 0.8) < 0.03
