@@ -112,7 +112,8 @@ def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
 
     Raises:
         OSError, ValueError: `read_json` raises an error, or an entry has
-            another type. Or it is another network or task of KerasHub.
+            another type. Or KerasHub's network or task is none that this
+            project reads.
     """
     values = read_json(path)
     if kerashub_config.is_kerashub(values):

@@ -150,7 +150,7 @@ def read_labels(
         stated: (file, labels in it or None) of the other files.
 
     Raises:
-        ValueError: a file is malformed, or two files name other labels.
+        ValueError: a file is malformed, or two files name different labels.
     """
     path = folder / LABELS_FILE
     listed: list[tuple[Path, Sequence[str] | None]] = []

@@ -86,7 +86,8 @@ def read_model_json(folder: StrPath) -> ModelJson:
     """Reads the model.json in a folder. Returns {} if it is missing.
 
     Raises:
-        ValueError: an entry is not valid, or the version is another.
+        ValueError: an entry is not valid, or another version of this project
+            wrote the file.
     """
     file = os.path.join(folder, MODEL_JSON_FILE)
     if not os.path.isfile(file):

@@ -2,9 +2,9 @@
 
 Each base of a model adds one thing to `keras.Model`:
 
-    KerasFitModel    `fit`, `evaluate` and `predict` read dicts of features
-    BaseModel  a model is created from a folder, saved, quantized, exported
-    TaskModel      a `BertModel` gets a head
+    KerasFitModel   `fit`, `evaluate` and `predict` read dicts of features
+    BaseModel       a model is created from a folder, saved, quantized, exported
+    TaskModel       a `BertModel` gets a head
 
 KerasFitModel has its own file, because modeling/checkpoints loads weights into
 such models, and this file imports modeling/checkpoints.

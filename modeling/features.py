@@ -52,7 +52,7 @@ def check_names(
             `input_mask` and `segment_ids`.
 
     Raises:
-        ValueError: a name is unknown or missing, or there is no dict.
+        ValueError: a name is unknown or missing, or `features` is no dict.
     """
     names = sorted(needed)
     if not isinstance(features, Mapping):

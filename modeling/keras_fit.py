@@ -38,7 +38,8 @@ class KerasFitModel(keras.Model):
         A model would silently ignore a mask with another name.
 
         Raises:
-            ValueError: a name is unknown or missing, or there is no dict.
+            ValueError: a name is unknown or missing, or the features are no
+                dict.
         """
         check_names(features, type(self).__name__, self.feature_ranks)
 

@@ -167,7 +167,7 @@ class BertSpanLabeler(TaskModel[Features]):
 
 
 class SeveralTextsModel(TaskModel[Tensor]):
-    """Base class of models that encode the C texts of an example by themselves.
+    """Base class of models that encode each of an example's C texts by itself.
 
     A subclass whose exports read [B, C, T] sets `feature_ranks`.
     """

@@ -1,8 +1,8 @@
 """Checksums of the files of an export.
 
-model.json records those of its networks: a network of another export may load
-in this folder, and answer wrong. Jobs and pickled models record those of all
-files that determine the answers.
+model.json records the checksums of the networks, because a network of another
+export may load in this folder, and answer wrong. Jobs and pickled models record
+the checksums of all files that determine the answers.
 """
 
 import functools

@@ -27,7 +27,7 @@ Replies: TypeAlias = ReplyT | list[ReplyT]
 class TaskMethods(abc.ABC):
     """Asks a model about texts, with a method for each task.
 
-    The types of the replies are those of texts that are not empty.
+    The types describe the replies to texts that are not empty.
     """
 
     @abc.abstractmethod
@@ -39,8 +39,8 @@ class TaskMethods(abc.ABC):
     ) -> Replies[ReplyT]:
         """Answers texts, {field of a request: one or several texts}.
 
-        `task` tells the name of the task, of which the model may have its own
-        version, and the type of the reply.
+        `task` has the name of the task and the type of its reply. The model may
+        have its own version of the task.
         """
 
     @overload

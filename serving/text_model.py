@@ -56,7 +56,8 @@ class TextModel(TaskMethods):
     the model raises a ValueError.
 
     A method raises a ValueError if the model does not support the task or if a
-    text is invalid, and a TypeError if an argument is not a list either.
+    text is invalid, and a TypeError if an argument is neither a string nor a
+    list of strings.
 
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
@@ -279,8 +280,8 @@ def _to_texts(name: str, texts: Iterable[str]) -> Texts:
     """Returns a text as it is, and several texts as a list.
 
     Raises:
-        TypeError: bytes, or a set or a dict, which have no order or are no
-            list of texts, although they are iterable too.
+        TypeError: the argument is not iterable. Or it is of bytes, which are no
+            texts, a set, which has no order, or a dict.
     """
     if isinstance(texts, str):
         return texts

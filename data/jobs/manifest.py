@@ -26,8 +26,7 @@ class UnitResult(TypedDict):
 
     Attributes:
         shards: the files that the unit wrote, as
-            `file_checksums.compute_shard_checksum`
-            measures them.
+            `file_checksums.compute_shard_checksum` measures them.
         counts: {name: number} of what the unit read and wrote, which the
             manifest sums up.
         errors: the first errors of a unit of predict.py, "line 3: why".

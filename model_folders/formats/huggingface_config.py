@@ -143,7 +143,8 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
         path: path of the file, for messages.
 
     Raises:
-        ValueError: it is another network. The message names the entry.
+        ValueError: the file describes another network. The message names the
+            entry.
     """
     values = {**_DEFAULT_OF_ENTRY, **values}
     if values["hidden_act"] in (None, ""):

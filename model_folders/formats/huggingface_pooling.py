@@ -12,9 +12,10 @@ from files.json_files import parse_json, read_json
 
 
 def read_first_module(folder: Path) -> str:
-    """Returns the name of the folder inside that contains the network.
+    """Returns the name of the folder in `folder` that contains the network.
 
-    "" if it is the folder itself, or a folder of another program.
+    Returns "" if `folder` itself contains the network, or is the folder of
+    another program.
 
     Raises:
         ValueError: modules.json is malformed.

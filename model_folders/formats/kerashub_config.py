@@ -106,7 +106,7 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
         path: path of the file, for messages.
 
     Raises:
-        ValueError: it is another network, or lacks an entry.
+        ValueError: the file describes another network, or lacks an entry.
     """
     entries = _DEFAULT_OF_ENTRY | parse_object(values, path, "BertBackbone")
     missing = [
@@ -135,8 +135,8 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     Without task.json, returns (the class of an encoder, {}).
 
     Raises:
-        OSError, ValueError: `read_json` raises an error, or the task is
-            another.
+        OSError, ValueError: `read_json` raises an error, or the task is none
+            that this project reads.
     """
     path = os.path.join(folder, TASK_FILE)
     if not os.path.isfile(path):
@@ -160,7 +160,7 @@ def read_model_class(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
 
     Raises:
         OSError, ValueError: `read_json` raises an error, or the network or the
-            task is another.
+            task is none that this project reads.
     """
     path = os.path.join(folder, "config.json")
     network = parse_object(read_json(path), path, "BertBackbone")
@@ -218,7 +218,8 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
         {"do_lower_case": whether text is lower-cased, "file": path}.
 
     Raises:
-        ValueError: it is another tokenizer, or has other options than Google's.
+        ValueError: the tokenizer is of another class, or has other options than
+            Google's.
     """
     entries = parse_object(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.

@@ -26,8 +26,8 @@ _FIRST_BLOCK = "bert/encoder/layer_0"
 def is_saved_encoder(folder: StrPath) -> bool:
     """Returns whether a folder may be the SavedModel of an encoder.
 
-    An export of this project is none, because its weights were changed for
-    serving.
+    An export of this project counts as none, because its weights were changed
+    for serving.
     """
 
     def has(name: str) -> bool:

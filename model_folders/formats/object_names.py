@@ -1,8 +1,8 @@
 """Converts the names in object-based checkpoints to Google's.
 
-Model Garden's classes of encoders share the names of their variables. Without
-names, the keys of the values show them. tf_h5_names.py converts the
-names in the checkpoints of transformers.
+Model Garden's classes of encoders share the names of their variables. In a
+checkpoint without names, the keys of the values show them. tf_h5_names.py
+converts the names in the checkpoints of transformers.
 """
 
 import re

@@ -1,6 +1,7 @@
 """Answers the requests of files, pipes and command lines, for predict.py.
 
-Each request becomes a row of the output, with the columns that it came with.
+An `InputRow` is a request with its place in a file. It becomes an `OutputRow`,
+a row of the output, with the columns that it came with.
 
     predict_config.py: the flags of predict.py
     predict_steps.py: the steps of predict.py, with the modules below

@@ -45,7 +45,8 @@ class RowOptions:
             fields. Otherwise, the loop checks the first reply.
         keeps_columns: whether to keep the columns of the input.
         taken_names: names of columns of the input, if all rows were read
-            before. They rename a field of a reply in all rows.
+            before. A field of a reply that has such a name is renamed in all
+            rows.
     """
 
     batch_size: int = 32

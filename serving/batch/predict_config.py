@@ -110,7 +110,7 @@ class PredictConfig(flags.Config):
 
     @property
     def is_bulk(self) -> bool:
-        """Whether a flag splits the work into tasks that write shards."""
+        """Whether a flag splits the work into units that write shards."""
         values = (self.num_processes, self.num_shards, self.beam.pipeline)
         return any(value is not None for value in values)
 

@@ -1,5 +1,9 @@
 """Runs exported networks in runtimes such as ONNX Runtime.
 
+An export is written in an `ExportFormat`, which the flag --engine names. A
+`Runtime` is a library that runs this format, and an `Engine` is a network that
+the library has loaded.
+
     engine.py: `Engine`, arrays in, arrays out
     runtimes.py: lists the runtimes and the files that they load
     loading.py: finds an export, and chooses a runtime for it

@@ -28,9 +28,9 @@ InputShapes: TypeAlias = dict[str, tuple[int | None, ...]]
 
 
 class EngineError(ValueError):
-    """A network failed, or returned what is no number.
+    """A network failed, or returned values that are not finite numbers.
 
-    The cause is not what was asked but the memory, the model or a bug.
+    The cause is not the request, but a lack of memory, the model or a bug.
     """
 
 

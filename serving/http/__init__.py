@@ -1,7 +1,8 @@
 """Answers requests over HTTP, for serve.py.
 
 A process loads the models. Its server receives the requests, and each
-`ServedModel` computes their replies.
+`ServedModel` computes their replies. A `QueuedCall` contains the requests of
+one body, and a `CallBatch` the calls that are computed together.
 
     server_process.py: the process, from loading to SIGTERM
     uvicorn_server.py: what uvicorn does not document

@@ -83,7 +83,7 @@ class ServerApp:
         models: {name of the model in requests: ServedModel}.
         token: bearer token that clients must send, or "" for no token.
         limits: limits on requests.
-        origins: origins of web pages that may read replies. "*" = all.
+        origins: origins of web pages that may read replies. "*" stands for all.
 
     Attributes:
         models: {name of the model in requests: ServedModel}.

@@ -15,7 +15,7 @@ class ServedModel:
 
     Args:
         path: folder of an export.
-        engine_flags: runtime of the model.
+        engine_flags: flags that choose and configure the runtime.
         model: the model, if it is not to be loaded from `path`.
         turn_s: seconds after which another batch has its turn. A turn ends with
             a step of `ask_in_steps`, which may take longer.
@@ -73,7 +73,7 @@ class ServedModel:
         }
 
     def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
-        """Queues requests, which `task.texts` has checked. Returns `future`."""
+        """Queues a call, whose texts are checked. Returns its `future`."""
         self._queue.add(call)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())

@@ -1,4 +1,4 @@
-"""Uvicorn, as far as the server needs more of it than its documentation says.
+"""Extends uvicorn by what the server needs beyond its documentation.
 
 Only this module uses names that uvicorn does not document, and that an upgrade
 may remove or change: those of its protocol for HTTP/1.1, and of its server's

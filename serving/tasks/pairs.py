@@ -24,7 +24,7 @@ class CutReply(TypedDict):
 def encode_pair(
     model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[PackedInput]:
-    """Packs a text, or two texts, into one input, which is the context too."""
+    """Packs one or two texts into one input, which decoding reads too."""
     max_seq_length = model.max_seq_length
     text_a, text_b = pair_of(request)
     packed = pack_input(

@@ -1,6 +1,9 @@
 """Defines the fields of requests, and reads the texts in them.
 
-Field("text_a", aliases=("text",)) and Field("text_b", is_required=False)
+For example, the requests to `classify` have these fields:
+
+    Field("text_a", aliases=("text",))
+    Field("text_b", is_required=False)
 """
 
 import dataclasses

@@ -39,7 +39,8 @@ class BulkUnit:
     Attributes:
         settings: how to answer.
         names_files: whether errors name the file.
-        taken_names: names of columns, which rename a field of an answer.
+        taken_names: names of columns of the input. A field of an answer that
+            has such a name is renamed.
         schema: what the shards have in common.
         ranges: ranges of files to read.
         shards: path of the shard.

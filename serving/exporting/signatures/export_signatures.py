@@ -189,7 +189,8 @@ def compute_outputs(
         output_kind: what to compute.
 
     Returns:
-        `logits` or `probabilities`, float32, as `logits`, or `values`, [B].
+        {"logits": tensor} or {"probabilities": tensor}, float32 in the shape of
+        the logits, or in regression {"values": float32 [B]}.
     """
     if output_kind == output_kinds.LOGITS:
         return {"logits": logits}
