@@ -19,7 +19,7 @@ from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from training.config.training_config import TrainingConfig
 from training.loop import devices, stopping
-from training.loop.callbacks import Callback, Logs
+from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.prediction import BatchPredictor
 from training.loop.run_weights import RunWeights
 from training.loop.summary_callback import SummaryCallback
@@ -81,7 +81,7 @@ class Trainer(BatchPredictor):
     ) -> bool:
         """Trains from the current step until something ends the run.
 
-        Training ends at step `num_train_steps`, when a callback returns True
+        Training ends at step `num_train_steps`, when a callback decides so
         (`BestStepCallback` out of patience), after --max_hours, at a signal, or
         at an error. For example, a run that was stopped at step 300 and is
         resumed with `num_train_steps` = 1000 trains 700 steps.
@@ -233,16 +233,20 @@ class Trainer(BatchPredictor):
     ) -> _StopReasons:
         """Runs the callbacks after a step. Returns whether training ends."""
         step = self.run_weights.global_step
-        wants_stop = [callback.on_step(step, logs) for callback in callbacks]
+        decisions = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (
             is_save_due
             or step % stopping.AGREEMENT_STEPS == 0
-            or any(wants is not None for wants in wants_stop)
+            or any(decision is not Decision.NONE for decision in decisions)
         )
         stop_reasons = _StopReasons(
             *stopping.agree_on_stop(
                 self._strategy,
-                [any(wants_stop), self._is_time_over, stop.is_set()],
+                [
+                    Decision.END in decisions,
+                    self._is_time_over,
+                    stop.is_set(),
+                ],
                 is_due,
             )
         )
