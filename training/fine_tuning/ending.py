@@ -112,6 +112,7 @@ def finish_fine_tuning(
     trainer: Trainer,
     results: Scores,
     begin_time: float,
+    *,
     has_trained: bool,
 ) -> None:
     """Writes the weights and the card, and logs what to know.

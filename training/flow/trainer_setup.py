@@ -58,7 +58,9 @@ def load_trainer(
     trainer = create_trainer(start, run_folder, plan, teacher)
     run_export.check_can_export(start.config, trainer.model)
     # See there for the order in which weights are looked for.
-    trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
+    trainer.run_weights.restore_or_load(
+        plan.output_names, prefers_best=plan.prefers_best
+    )
     return trainer
 
 

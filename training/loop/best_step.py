@@ -94,7 +94,7 @@ class BestStepCallback(Callback):
         rate = logs.get("learning_rate")
         trainer.run_folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
-        _log_scores(step, scores, is_best)
+        _log_scores(step, scores, is_best=is_best)
         if is_best:
             self._best = BestEvaluation(step, results)
             trainer.run_folder.history.best_step = step
@@ -131,7 +131,9 @@ class BestStepCallback(Callback):
         )
 
 
-def _log_scores(step: int, scores: Mapping[str, float], is_best: bool) -> None:
+def _log_scores(
+    step: int, scores: Mapping[str, float], *, is_best: bool
+) -> None:
     logging.info(
         "Evaluation after step %d: %s%s",
         step,

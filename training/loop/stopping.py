@@ -42,7 +42,10 @@ def stop_signals() -> Iterator[threading.Event]:
 
 
 def agree_on_stop(
-    strategy: tf.distribute.Strategy, wants_stop: Sequence[bool], is_due: bool
+    strategy: tf.distribute.Strategy,
+    wants_stop: Sequence[bool],
+    *,
+    is_due: bool,
 ) -> Sequence[bool]:
     """Returns for each reason to stop whether all workers stop for it.
 

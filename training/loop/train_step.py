@@ -107,6 +107,7 @@ class TrainStep:
         loss: BatchLoss[OutputsT],
         optimizer: TrainingOptimizer,
         flags: TrainingFlags,
+        *,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
     ) -> None:

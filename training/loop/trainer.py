@@ -64,7 +64,7 @@ class Trainer(BatchPredictor):
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
     ) -> None:
-        super().__init__(model, config.devices.jit_compile)
+        super().__init__(model, jit_compile=config.devices.jit_compile)
         self.model: AnyTaskModel = model
         self.config = config
         self.run_folder = run_folder
@@ -186,7 +186,7 @@ class Trainer(BatchPredictor):
                 is_save_due = self._is_save_due(saved_step)
                 with bar.paused():
                     reasons = self._run_callbacks(
-                        callbacks, logs, stop, is_save_due
+                        callbacks, logs, stop, is_save_due=is_save_due
                     )
                     ends = step == self.num_train_steps or any(reasons)
                     # Steps that are skipped may be the fault of the weights,
@@ -229,6 +229,7 @@ class Trainer(BatchPredictor):
         callbacks: Sequence[Callback],
         logs: Logs,
         stop: threading.Event,
+        *,
         is_save_due: bool,
     ) -> _StopReasons:
         """Runs the callbacks after a step. Returns whether training ends."""
@@ -247,7 +248,7 @@ class Trainer(BatchPredictor):
                     self._is_time_over,
                     stop.is_set(),
                 ],
-                is_due,
+                is_due=is_due,
             )
         )
         if stop_reasons.is_time_over:
@@ -261,7 +262,9 @@ class Trainer(BatchPredictor):
         self.run_folder.history.add("checkpoint", step, {}, rate)
         # A run that a signal or the time ended may be resumed.
         goes_on = not (step == self.num_train_steps or stop_reasons.has_ended)
-        self.run_weights.save(self.config.training.keep_optimizer or goes_on)
+        self.run_weights.save(
+            keeps_optimizer=self.config.training.keep_optimizer or goes_on
+        )
 
     @property
     def _required_train_step(self) -> TrainStep:

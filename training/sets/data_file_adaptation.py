@@ -32,6 +32,7 @@ _MAX_TOKENIZED = 10_000
 def adapt_to_data_file(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
+    *,
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, and flags that suit it.

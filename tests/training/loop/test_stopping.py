@@ -60,7 +60,8 @@ def test_too_many_skipped_steps_end_the_run():
 def test_a_process_alone_stops_at_once(is_due):
     strategy = tf.distribute.get_strategy()
     wants_stop = [True, False]
-    assert stopping.agree_on_stop(strategy, wants_stop, is_due) == wants_stop
+    agreed = stopping.agree_on_stop(strategy, wants_stop, is_due=is_due)
+    assert agreed == wants_stop
 
 
 def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():
