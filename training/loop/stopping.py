@@ -77,7 +77,7 @@ def exit_after_signal(step: int) -> NoReturn:
     raise SystemExit(INTERRUPTED_STATUS)
 
 
-class SkippedSteps:
+class SkippedStepCounter:
     """Counts the steps in a row that changed no weight.
 
     A gradient that overflows only because of float16's loss scaling does not

@@ -112,7 +112,7 @@ class Trainer(BatchPredictor):
             callbacks = [*callbacks, summaries]
         for callback in callbacks:
             callback.on_train_begin()
-        if self._agree_that_run_has_ended(callbacks):
+        if self._agree_on_end(callbacks):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
@@ -129,7 +129,7 @@ class Trainer(BatchPredictor):
         ):
             return self._run_until_stopped(records, callbacks, stop, epochs)
 
-    def _agree_that_run_has_ended(self, callbacks: Sequence[Callback]) -> bool:
+    def _agree_on_end(self, callbacks: Sequence[Callback]) -> bool:
         """Agrees with all workers whether a resumed run must not train more.
 
         Logs the reasons of callbacks.
@@ -167,7 +167,7 @@ class Trainer(BatchPredictor):
         """
         config = self.config
         batches = iter(self._distribute(self.create_dataset(records)))
-        skipped = stopping.SkippedSteps(config.training)
+        skipped = stopping.SkippedStepCounter(config.training)
         saved_step = self.run_weights.global_step
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
@@ -212,7 +212,7 @@ class Trainer(BatchPredictor):
         self,
         batches: Iterator[Features],
         callbacks: Sequence[Callback],
-        skipped: stopping.SkippedSteps,
+        skipped: stopping.SkippedStepCounter,
     ) -> Logs:
         """Runs the steps up to the next one after which something may be due.
 

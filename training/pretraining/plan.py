@@ -92,7 +92,7 @@ def list_pretraining_settings(
         records: the records to train on.
         dev_set: identity of the records of --eval_input_file.
     """
-    settings = fingerprints.settings_of_start(start)
+    settings = fingerprints.fingerprint_start(start)
     settings["input_file"] = record_files.fingerprint_records(records.files)
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set

@@ -14,7 +14,7 @@ from training.loop.train_step import Outcome
 def create_counter():
     """Returns a counter that allows two skipped steps in a row."""
     flags = TrainingFlags(output_dir="run", max_nonfinite_steps=3)
-    return stopping.SkippedSteps(flags)
+    return stopping.SkippedStepCounter(flags)
 
 
 def test_skipped_steps_in_a_row_are_counted():
