@@ -5,7 +5,7 @@ import functools
 from model_folders.model_json_types import TrainingSettings
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import NumSteps
-from training.flow.run_plan import RunPlan
+from training.flow.plan import RunPlan
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, fingerprint_start
 from training.sets import dev_set_rule
