@@ -17,6 +17,10 @@ from training.start import checks
 class RunWeights:
     """The weights of a run: those of the model, and those in its folder.
 
+    Which weights a command starts from depends on its flags, and on what the
+    folder contains. The rule is here (`restore_or_load`), so that training,
+    evaluation and export follow the same one.
+
     Args:
         model: the task's model, already built.
         config: the flags.

@@ -84,6 +84,10 @@ class _StepTensors(NamedTuple):
 class TrainStep:
     """Reads the next batch, and updates the model.
 
+    It replaces Keras's `train_step`, so that micro-batches and replicas add up
+    to the gradients of the complete batch (batch_gradients.py), and a loss that
+    is not finite does not destroy a long run.
+
     A step whose loss or gradient is not finite does not change the weights.
     Each step sums the gradients over all replicas, clips them by their global
     norm, and applies them. One device without loss scaling clips within the

@@ -41,6 +41,9 @@ class _StopReasons(NamedTuple):
 class Trainer(BatchPredictor):
     """Trains one model, and predicts with it.
 
+    The number of the step determines the next batch, the learning rate and what
+    is due. So a resumed run goes on as if it had not stopped.
+
     Args:
         model: the task's model, already built. Its weights are saved.
         config: the flags.
