@@ -247,7 +247,7 @@ def create_predictor(
         )
         model.build()
     modeling.load_checkpoint(model, preset)
-    return BatchPredictor(model, config.devices.jit_compile)
+    return BatchPredictor(model, jit_compile=config.devices.jit_compile)
 
 
 def write_vectors(

@@ -14,7 +14,7 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Any, Generic, Self, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 import keras
 
@@ -102,6 +102,18 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
         return sum_terms(means), means
 
 
+class OutputTarget(NamedTuple):
+    """What one of several outputs of a model is compared with.
+
+    Attributes:
+        label: name of the feature with its labels.
+        term: name of the loss term that compares the two.
+    """
+
+    label: str
+    term: str
+
+
 # The loss of any task. It reads what the model of its task returns, a type that
 # code for all tasks cannot name.
 AnyLoss: TypeAlias = "Loss[Any]"
@@ -121,12 +133,12 @@ class Loss(BatchLoss[OutputsT_contra]):
     Attributes:
         sample_weight_feature: name of the feature that gets the `sample_weight`
             of Keras's `fit`.
-        label_and_term_of_output: {an output: (its label feature, its loss
-            term)}, of models with several outputs, {} of others.
+        target_of_output: {name of an output: what it is compared with}, of
+            models with several outputs, {} of others.
     """
 
     sample_weight_feature = "example_weights"
-    label_and_term_of_output: Mapping[str, tuple[str, str]] = {}
+    target_of_output: Mapping[str, OutputTarget] = {}
 
     @property
     def label_features(self) -> tuple[str, ...]:

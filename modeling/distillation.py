@@ -168,9 +168,9 @@ class DistillationLoss(BatchLoss[DistillerOutputs]):
     @property
     def epsilon(self) -> Mapping[str, float]:
         """{term: number added to its divisor}, as for the task's loss."""
-        return self._of_each_part(self.loss.epsilon)
+        return self._copy_to_parts(self.loss.epsilon)
 
-    def _of_each_part(self, values: Mapping[str, ValueT]) -> dict[str, ValueT]:
+    def _copy_to_parts(self, values: Mapping[str, ValueT]) -> dict[str, ValueT]:
         """Returns {PART_NAME: value} for each part of the loss."""
         return {
             f"{part}_{name}": value
@@ -180,7 +180,7 @@ class DistillationLoss(BatchLoss[DistillerOutputs]):
 
     def divisors(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
-        divisors = self._of_each_part(self.loss.divisors(features))
+        divisors = self._copy_to_parts(self.loss.divisors(features))
         if self.hidden:
             divisors["hidden_loss"] = keras.ops.sum(_mask_of(features))
         return divisors

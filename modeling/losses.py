@@ -12,7 +12,13 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.base_loss import Loss, UnreducedTerms, divergence, weigh_examples
+from modeling.base_loss import (
+    Loss,
+    OutputTarget,
+    UnreducedTerms,
+    divergence,
+    weigh_examples,
+)
 from modeling.ops import at_least_float32, cross_entropy
 from modeling.tensors import Features, Tensor
 
@@ -191,9 +197,9 @@ class SpanLoss(Loss[Features]):
     """
 
     label_features = ("start_positions", "end_positions")
-    label_and_term_of_output: Mapping[str, tuple[str, str]] = {
-        "start_logits": ("start_positions", "loss"),
-        "end_logits": ("end_positions", "loss"),
+    target_of_output: Mapping[str, OutputTarget] = {
+        "start_logits": OutputTarget("start_positions", "loss"),
+        "end_logits": OutputTarget("end_positions", "loss"),
     }
 
     def unreduced_terms(
@@ -256,9 +262,11 @@ class PretrainingLoss(Loss[Features]):
     """
 
     epsilon: Mapping[str, float] = {"masked_lm_loss": 1e-5}
-    label_and_term_of_output: Mapping[str, tuple[str, str]] = {
-        "masked_lm_logits": ("masked_lm_ids", "masked_lm_loss"),
-        "next_sentence_logits": ("next_sentence_labels", "next_sentence_loss"),
+    target_of_output: Mapping[str, OutputTarget] = {
+        "masked_lm_logits": OutputTarget("masked_lm_ids", "masked_lm_loss"),
+        "next_sentence_logits": OutputTarget(
+            "next_sentence_labels", "next_sentence_loss"
+        ),
     }
 
     def __init__(self, next_sentence: bool = True) -> None:

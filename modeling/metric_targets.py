@@ -28,11 +28,11 @@ def labels_and_weights(
             "metrics could compare. Compile the model without metrics"
         )
     weights = loss.term_weights(features)
-    if not loss.label_and_term_of_output:
+    if not loss.target_of_output:
         return features[loss.label_features[0]], weights["loss"]
     # The next sentence loss and its labels may be left out.
-    pairs = loss.label_and_term_of_output.items()
+    targets = loss.target_of_output.items()
     return (
-        {name: features.get(label) for name, (label, _) in pairs},
-        {name: weights[term] for name, (_, term) in pairs},
+        {name: features.get(target.label) for name, target in targets},
+        {name: weights[target.term] for name, target in targets},
     )

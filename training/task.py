@@ -90,7 +90,7 @@ class Split(Generic[ExampleT, OriginT]):
     origins: Sequence[OriginT] = ()
 
     def create_dataset(
-        self, batch_size: int, trim: bool
+        self, batch_size: int, *, trim: bool
     ) -> "tf.data.Dataset[dict[str, tf.Tensor]]":
         """Returns the batches of the split, for evaluation or prediction."""
         # Import late, so that a script checks its flags without TensorFlow.

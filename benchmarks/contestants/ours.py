@@ -32,8 +32,8 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flow import run_export, trainer_setup
-from training.flow.run_plan import RunPlan
+from training.flow import model_export, trainer_setup
+from training.flow.plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -245,7 +245,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        run_export.export_task(task, trainer, splits, scores, export_dir)
+        model_export.export_task(task, trainer, splits, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

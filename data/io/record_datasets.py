@@ -112,7 +112,7 @@ def _compare_with_spec(
     Compares before the integers become int32, which turns 2 ** 32 into 0.
     """
     for name, value in values.items():
-        _, _, low, high = spec[name]
+        low, high = spec[name].at_least, spec[name].at_most
         is_right = tf.constant(True)
         # Both comparisons are false for NaN.
         if math.isfinite(low):
@@ -168,6 +168,7 @@ def trim_padding(
 def create_dataset(
     records: Records,
     batch_size: int,
+    *,
     is_training: bool,
     seed: int = 0,
     skip_records: int = 0,
@@ -363,8 +364,8 @@ def named_record_errors(
             text in error.message for text in _WRONG_RECORD_MESSAGES
         ):
             logging.info("Searching all files for the record that is wrong")
-            for files, spec, _ in records_read:
-                check_records(files, spec, None)
+            for records in records_read:
+                check_records(records.files, records.spec, limit=None)
         if is_corrupt:
             raise ValueError(str(error)) from error
         raise

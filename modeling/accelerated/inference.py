@@ -24,7 +24,9 @@ class GraphPredictor:
             pinned, because XLA fuses operations itself.
     """
 
-    def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
+    def __init__(
+        self, model: keras.Model, *, jit_compile: bool = False
+    ) -> None:
         self.model = model
         devices = tf.config.list_logical_devices()
         device_types = {device.device_type for device in devices}

@@ -1,4 +1,6 @@
-"""Every kind of bad JSON becomes one line that names the file."""
+"""Bad JSON becomes one line that names the file, or the malformed entry."""
+
+from typing import Literal, NotRequired, TypedDict
 
 import pytest
 
@@ -32,3 +34,34 @@ def test_sound_files_are_read(tmp_path):
     path.write_bytes(b'\xef\xbb\xbf{"a": [1.5, "\xc3\xa9"]}')
     assert json_files.read_json(path) == {"a": [1.5, "\u00e9"]}
     assert json_files.parse_json("[1]", "here", list) == [1]
+
+
+class Line(TypedDict):
+    """Entries of each type that a file's object may have."""
+
+    kind: Literal["a", "b"]
+    hours: float
+    values: dict[str, float | None]
+    count: NotRequired[int]
+
+
+@pytest.mark.parametrize(
+    ("changed", "malformed"),
+    [
+        ({}, None),
+        ({"count": 1, "more": []}, None),
+        ({"hours": 2, "values": {"x": None}}, None),
+        ({"kind": "c"}, "kind"),
+        ({"hours": "2"}, "hours"),
+        ({"hours": True}, "hours"),
+        ({"values": {"x": "y"}}, "values"),
+        ({"count": 1.5}, "count"),
+    ],
+)
+def test_the_first_malformed_entry_is_found(changed, malformed):
+    values = {"kind": "a", "hours": 0.5, "values": {"x": 1.0}} | changed
+    assert json_files.find_malformed_entry(values, Line) == malformed
+
+
+def test_a_required_entry_that_is_missing_is_malformed():
+    assert json_files.find_malformed_entry({"kind": "a"}, Line) == "hours"

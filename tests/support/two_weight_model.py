@@ -23,7 +23,7 @@ from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingConfig, TrainingFlags
-from training.loop.callbacks import Callback, Logs
+from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -78,11 +78,12 @@ class SumLoss(BatchLoss[tuple[Tensor, Tensor]]):
 class OnStep(Callback):
     """Calls a function with the number and the logs of each step."""
 
-    def __init__(self, function: Callable[[int, Logs], bool | None]) -> None:
+    def __init__(self, function: Callable[[int, Logs], None]) -> None:
         self._function = function
 
-    def on_step(self, step: int, logs: Logs) -> bool | None:
-        return self._function(step, logs)
+    def on_step(self, step: int, logs: Logs) -> Decision:
+        self._function(step, logs)
+        return Decision.NONE
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

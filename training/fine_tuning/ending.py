@@ -11,7 +11,7 @@ from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.evaluation import predict_split
-from training.flow import run_ending, run_export
+from training.flow import finishing, model_export
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
@@ -31,7 +31,7 @@ def write_outputs(
     config = task.config
     results: Scores = {}
     if config.training.do_eval:
-        results = run_ending.evaluate_at_the_end(trainer, evaluate)
+        results = finishing.evaluate_at_the_end(trainer, evaluate)
     if not config.is_chief:
         return results
     if config.training.do_eval:
@@ -39,7 +39,7 @@ def write_outputs(
     if config.fine_tuning.do_predict:
         results |= _write_predictions(task, trainer, splits, results)
     if export_dir := config.export.export_dir:
-        run_export.export_task(task, trainer, splits, results, export_dir)
+        model_export.export_task(task, trainer, splits, results, export_dir)
     return results
 
 
@@ -103,8 +103,8 @@ def finish_without_scores(
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
-        run_export.export_task(task, trainer, splits, {}, export_dir)
-    run_ending.store_weights(trainer)
+        model_export.export_task(task, trainer, splits, {}, export_dir)
+    finishing.store_weights(trainer)
 
 
 def finish_fine_tuning(
@@ -112,6 +112,7 @@ def finish_fine_tuning(
     trainer: Trainer,
     results: Scores,
     begin_time: float,
+    *,
     has_trained: bool,
 ) -> None:
     """Writes the weights and the card, and logs what to know.
@@ -128,12 +129,12 @@ def finish_fine_tuning(
     if not task.config.is_chief:
         return
     run_folder = trainer.run_folder
-    run_ending.store_weights(trainer)
+    finishing.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
         run_folder.warn_of_earlier_results(begin_time)
     warn_of_missed_labels(task.config, results)
-    run_ending.log_end(
+    finishing.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),

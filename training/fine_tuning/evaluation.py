@@ -69,7 +69,7 @@ def predict_split(
         description: text of the progress bar.
     """
     size = task.config.batch_size_of(purpose)
-    dataset = split.create_dataset(size, task.config.unpads)
+    dataset = split.create_dataset(size, trim=task.config.unpads)
     num_batches = -(-split.num_records // size)
     batches = trainer.predict(dataset, num_batches, description)
     return task.pool(split, batches)

@@ -68,7 +68,9 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
         if plan.writes_scores:
             results = write_outputs(task, trainer, splits, evaluate)
             has_trained = trainer.run_weights.global_step != first_step
-            finish_fine_tuning(task, trainer, results, begin_time, has_trained)
+            finish_fine_tuning(
+                task, trainer, results, begin_time, has_trained=has_trained
+            )
         else:
             finish_without_scores(task, trainer, splits, evaluate(trainer))
 

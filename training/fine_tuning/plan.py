@@ -5,9 +5,9 @@ import functools
 from model_folders.model_json_types import TrainingSettings
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import NumSteps
-from training.flow.run_plan import RunPlan
+from training.flow.plan import RunPlan
 from training.run import resuming
-from training.run.fingerprints import fingerprint_files, settings_of_start
+from training.run.fingerprints import fingerprint_files, fingerprint_start
 from training.sets import dev_set_rule
 from training.sets.recorded_set_checks import (
     RecordedSets,
@@ -97,7 +97,7 @@ def list_fine_tuning_settings(
         sets: the sets of the command.
     """
     settings: TrainingSettings = {
-        **settings_of_start(task.start),
+        **fingerprint_start(task.start),
         **task.settings,
         RECORDED_SETS: [*sets.values()],
     }

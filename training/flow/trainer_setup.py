@@ -1,6 +1,6 @@
 """Creates the model and the Trainer of a run, and loads their weights.
 
-`train_and_evaluate` in loop/best_step.py then trains, and run_ending.py has
+`train_and_evaluate` in loop/best_step.py then trains, and finishing.py has
 the steps after the training.
 """
 
@@ -14,8 +14,8 @@ import modeling
 from command_line.groups import POLICY_OF_PRECISION
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flow import run_export
-from training.flow.run_plan import RunPlan
+from training.flow import model_export
+from training.flow.plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
@@ -56,9 +56,11 @@ def load_trainer(
     run_folder.set_recorded_values(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
     trainer = create_trainer(start, run_folder, plan, teacher)
-    run_export.check_can_export(start.config, trainer.model)
+    model_export.check_can_export(start.config, trainer.model)
     # See there for the order in which weights are looked for.
-    trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
+    trainer.run_weights.restore_or_load(
+        plan.output_names, prefers_best=plan.prefers_best
+    )
     return trainer
 
 

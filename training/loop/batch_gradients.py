@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import keras
 import tensorflow as tf
 
-from modeling.base_loss import BatchLoss
+from modeling.base_loss import BatchLoss, Terms
 from modeling.features import select_features
 from modeling.tensors import Features, Tensor
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
@@ -101,7 +101,7 @@ class BatchGradients(Generic[OutputsT]):
         self._num_replicas = num_replicas
 
     def compute(
-        self, features: Features, divisors: Features, seed: Tensor
+        self, features: Features, divisors: Terms, seed: Tensor
     ) -> Gradients:
         """Computes the losses and the gradients of a replica's batch.
 
@@ -119,7 +119,7 @@ class BatchGradients(Generic[OutputsT]):
         return self._sum_micro_batches(features, divisors, seed)
 
     def _sum_micro_batches(
-        self, features: Features, divisors: Features, seed: Tensor
+        self, features: Features, divisors: Terms, seed: Tensor
     ) -> Gradients:
         """Computes the micro-batches in turn, and adds up the results."""
         micro_batches = _split_batch(features, self._num_micro_batches)
@@ -152,7 +152,7 @@ class BatchGradients(Generic[OutputsT]):
         return sums
 
     def _compute_micro_batch(
-        self, features: Features, divisors: Features, seed: Tensor
+        self, features: Features, divisors: Terms, seed: Tensor
     ) -> Gradients:
         """Runs the network forward and backward, as `compute` says."""
         variables = self._model.trainable_variables

@@ -9,7 +9,7 @@ from absl import logging
 from data.io import record_datasets
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.results import Scores, overall_scores
-from training.loop.callbacks import Callback, Logs
+from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.trainer import Evaluate, Trainer
 from training.run.history import BestEvaluation
 
@@ -82,31 +82,29 @@ class BestStepCallback(Callback):
                 folder,
             )
 
-    def on_step(self, step: int, logs: Logs) -> bool | None:
-        """Runs an evaluation if one is due at `step`.
-
-        Returns whether training should stop, None without an evaluation.
-        """
+    def on_step(self, step: int, logs: Logs) -> Decision:
+        """Runs an evaluation if one is due at `step`, and decides by it."""
         trainer = self._trainer
         # Also evaluate after the last step, even if its number is not a
         # multiple of `interval`.
         if step % self.interval and step != trainer.num_train_steps:
-            return None
+            return Decision.NONE
         results = {**self._evaluate(trainer), "global_step": step}
         is_best = self._is_best(results[self._rule.metric])
         rate = logs.get("learning_rate")
         trainer.run_folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
-        _log_scores(step, scores, is_best)
+        _log_scores(step, scores, is_best=is_best)
         if is_best:
             self._best = BestEvaluation(step, results)
             trainer.run_folder.history.best_step = step
             trainer.run_weights.save_best()
-            return False
+            return Decision.GO_ON
         reason = self.find_reason_to_stop(step)
-        if reason:
-            logging.info("%s", reason)
-        return reason is not None
+        if reason is None:
+            return Decision.GO_ON
+        logging.info("%s", reason)
+        return Decision.END
 
     def _is_best(self, value: float) -> bool:
         """Returns whether a value of the metric is better than all before."""
@@ -133,7 +131,9 @@ class BestStepCallback(Callback):
         )
 
 
-def _log_scores(step: int, scores: Mapping[str, float], is_best: bool) -> None:
+def _log_scores(
+    step: int, scores: Mapping[str, float], *, is_best: bool
+) -> None:
     logging.info(
         "Evaluation after step %d: %s%s",
         step,

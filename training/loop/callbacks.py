@@ -1,10 +1,29 @@
 """Callbacks, which a run calls after each step."""
 
+import enum
 from collections.abc import Mapping
 from typing import TypeAlias
 
 # {name: value} of one step, see `Callback.on_step`.
 Logs: TypeAlias = Mapping[str, float]
+
+
+class Decision(enum.Enum):
+    """What a callback decides after a step.
+
+    With several workers, each must decide after the same steps. If one of them
+    decides to end the training, all end.
+
+    Attributes:
+        NONE: nothing was due, so nothing was decided. The workers do not ask
+            each other.
+        GO_ON: the training goes on, unless another worker ends it.
+        END: the training ends.
+    """
+
+    NONE = enum.auto()
+    GO_ON = enum.auto()
+    END = enum.auto()
 
 
 class Callback:
@@ -28,14 +47,12 @@ class Callback:
         """
         return None
 
-    def on_step(self, step: int, logs: Logs) -> bool | None:
-        """Runs after a step, and returns True to end the training.
-
-        None means that nothing was decided. With several workers, each must
-        decide after the same steps. If one of them returns True, all end.
+    def on_step(self, step: int, logs: Logs) -> Decision:
+        """Runs after a step, and decides whether the training ends.
 
         Args:
             step: number of steps trained so far.
             logs: the loss, the terms that add up to the loss, the learning rate
                 and the norm of the gradient.
         """
+        return Decision.NONE

@@ -54,6 +54,7 @@ class Checkpointer:
         output_dir: StrPath,
         variables: Mapping[str, keras.Variable],
         optimizer: "TrainingOptimizer | None" = None,
+        *,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
     ) -> None:
@@ -68,7 +69,7 @@ class Checkpointer:
         self._restored_step = -1
         self.has_optimizer = True
 
-    def save(self, step: int, keeps_optimizer: bool = True) -> None:
+    def save(self, step: int, *, keeps_optimizer: bool = True) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
         A later checkpoint is damaged, because a newer step would have been

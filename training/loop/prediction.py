@@ -28,9 +28,9 @@ class BatchPredictor:
         jit_compile: whether XLA compiles the network.
     """
 
-    def __init__(self, model: BaseModel, jit_compile: bool) -> None:
+    def __init__(self, model: BaseModel, *, jit_compile: bool) -> None:
         self.model = model
-        self._predictor = GraphPredictor(model, jit_compile)
+        self._predictor = GraphPredictor(model, jit_compile=jit_compile)
         self._forward = tf.function(
             self._predictor,
             jit_compile=jit_compile or None,

@@ -17,6 +17,10 @@ from training.start import checks
 class RunWeights:
     """The weights of a run: those of the model, and those in its folder.
 
+    Which weights a command starts from depends on its flags, and on what the
+    folder contains. The rule is here (`restore_or_load`), so that training,
+    evaluation and export follow the same one.
+
     Args:
         model: the task's model, already built.
         config: the flags.
@@ -55,8 +59,8 @@ class RunWeights:
             run_folder.path,
             variables,
             train_step.optimizer if train_step else None,
-            config.training.keep_checkpoint_max,
-            config.is_chief,
+            keep_checkpoint_max=config.training.keep_checkpoint_max,
+            is_chief=config.is_chief,
         )
         self._best = Checkpointer(
             run_folder.best_folder,
@@ -68,6 +72,7 @@ class RunWeights:
     def restore_or_load(
         self,
         output_names: Sequence[Sequence[str]] = (),
+        *,
         prefers_best: bool = False,
     ) -> None:
         """Sets the weights that training or evaluation starts from.
@@ -127,7 +132,7 @@ class RunWeights:
         if not config.training.do_train:
             # Pretraining exports models without a masked LM head.
             needs_head = bool(config.model_class or config.training.do_eval)
-            checks.check_loaded(report, needs_head)
+            checks.check_loaded(report, needs_head=needs_head)
 
     def check_optimizer(self) -> None:
         """Checks that the checkpoint which was restored can be trained on.
@@ -152,7 +157,7 @@ class RunWeights:
             self.is_best_step = True
         return bool(path)
 
-    def save(self, keeps_optimizer: bool) -> None:
+    def save(self, *, keeps_optimizer: bool) -> None:
         """Saves the current weights as a checkpoint of the run.
 
         Args:
@@ -163,7 +168,9 @@ class RunWeights:
             ValueError: a weight is not finite.
             OSError: the checkpoint could not be written.
         """
-        self._checkpointer.save(self.global_step, keeps_optimizer)
+        self._checkpointer.save(
+            self.global_step, keeps_optimizer=keeps_optimizer
+        )
         logging.info("Saved the checkpoint of step %d", self.global_step)
 
     def save_best(self) -> None:

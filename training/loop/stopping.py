@@ -42,7 +42,10 @@ def stop_signals() -> Iterator[threading.Event]:
 
 
 def agree_on_stop(
-    strategy: tf.distribute.Strategy, wants_stop: Sequence[bool], is_due: bool
+    strategy: tf.distribute.Strategy,
+    wants_stop: Sequence[bool],
+    *,
+    is_due: bool,
 ) -> Sequence[bool]:
     """Returns for each reason to stop whether all workers stop for it.
 
@@ -74,7 +77,7 @@ def exit_after_signal(step: int) -> NoReturn:
     raise SystemExit(INTERRUPTED_STATUS)
 
 
-class SkippedSteps:
+class SkippedStepCounter:
     """Counts the steps in a row that changed no weight.
 
     A gradient that overflows only because of float16's loss scaling does not

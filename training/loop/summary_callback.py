@@ -7,7 +7,7 @@ import time
 import tensorflow as tf
 
 from training.config.training_config import TrainingConfig
-from training.loop.callbacks import Callback, Logs
+from training.loop.callbacks import Callback, Decision, Logs
 from training.run.history import History
 
 
@@ -27,13 +27,13 @@ class SummaryCallback(Callback):
         # Step and time of the last line.
         self._last: tuple[int, float] | None = None
 
-    def on_step(self, step: int, logs: Logs) -> None:
+    def on_step(self, step: int, logs: Logs) -> Decision:
         """Adds losses and speed to the history, if a line is due at `step`."""
         if self._last is None:
             # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
         if step % self.interval:
-            return
+            return Decision.NONE
         values = dict(logs)
         before, begin_time = self._last
         if step > before:
@@ -43,6 +43,7 @@ class SummaryCallback(Callback):
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = _measure_peak_memory() / 2**30
         self._history.add("train", step, values, logs.get("learning_rate"))
+        return Decision.NONE
 
 
 def _measure_peak_memory() -> int:

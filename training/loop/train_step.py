@@ -8,6 +8,7 @@ import enum
 from collections.abc import Iterator
 from typing import NamedTuple, Never, TypeVar
 
+import keras
 import numpy as np
 import tensorflow as tf
 from keras.optimizers import LossScaleOptimizer
@@ -83,6 +84,10 @@ class _StepTensors(NamedTuple):
 class TrainStep:
     """Reads the next batch, and updates the model.
 
+    It replaces Keras's `train_step`, so that micro-batches and replicas add up
+    to the gradients of the complete batch (batch_gradients.py), and a loss that
+    is not finite does not destroy a long run.
+
     A step whose loss or gradient is not finite does not change the weights.
     Each step sums the gradients over all replicas, clips them by their global
     norm, and applies them. One device without loss scaling clips within the
@@ -106,6 +111,7 @@ class TrainStep:
         loss: BatchLoss[OutputsT],
         optimizer: TrainingOptimizer,
         flags: TrainingFlags,
+        *,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
     ) -> None:
@@ -207,42 +213,58 @@ class TrainStep:
 
     def _apply_gradients(
         self,
-        grads: dict[int, tf.Tensor],
+        dense: dict[int, tf.Tensor],
         clip_factor: tf.Tensor,
         is_applied: tf.Tensor,
     ) -> None:
         """Clips the gradients, and applies them if `is_applied` is true."""
-        variables = [self.model.trainable_variables[index] for index in grads]
         optimizer = self.optimizer
-        if self._uses_default_strategy and not isinstance(
-            optimizer, LossScaleOptimizer
-        ):
-            # Clip within the optimizer's update, which is faster.
-            optimizer.apply_scaled(
-                [*grads.values()], variables, clip_factor, is_applied
-            )
-            return
-
-        def apply_clipped(
-            grads: dict[int, tf.Tensor], factor: tf.Tensor
-        ) -> None:
-            clipped = [
-                grad * tf.cast(factor, grad.dtype) for grad in grads.values()
-            ]
-            optimizer.apply(clipped, variables)
-
-        def apply() -> tf.Tensor:
-            self.strategy.run(apply_clipped, args=(grads, clip_factor))
-            return tf.constant(True)
-
         if isinstance(optimizer, LossScaleOptimizer):
             # Keras's loss scaling checks the gradients itself, and halves the
             # scale if they are not finite.
-            apply()
+            self._apply_on_replicas(dense, clip_factor)
+        elif self._uses_default_strategy:
+            # Clip within the optimizer's update, which is faster.
+            optimizer.apply_scaled(
+                [*dense.values()],
+                self._variables_of(dense),
+                clip_factor,
+                is_applied,
+            )
         else:
             # Put tf.cond outside of strategy.run, because an update inside a
             # condition must not leave the replica context.
-            tf.cond(is_applied, apply, lambda: tf.constant(False))
+            tf.cond(
+                is_applied,
+                lambda: self._apply_on_replicas(dense, clip_factor),
+                lambda: tf.constant(False),
+            )
+
+    def _apply_on_replicas(
+        self, dense: dict[int, tf.Tensor], clip_factor: tf.Tensor
+    ) -> tf.Tensor:
+        """Clips and applies the gradients on all replicas. Returns True.
+
+        A branch of tf.cond must return a tensor.
+        """
+        self.strategy.run(self._apply_clipped, args=(dense, clip_factor))
+        return tf.constant(True)
+
+    def _apply_clipped(
+        self, dense: dict[int, tf.Tensor], clip_factor: tf.Tensor
+    ) -> None:
+        """Clips and applies the gradients, on one replica."""
+        clipped = [
+            gradient * tf.cast(clip_factor, gradient.dtype)
+            for gradient in dense.values()
+        ]
+        self.optimizer.apply(clipped, self._variables_of(dense))
+
+    def _variables_of(
+        self, dense: dict[int, tf.Tensor]
+    ) -> list[keras.Variable]:
+        """Returns the variables of gradients, in the same order."""
+        return [self.model.trainable_variables[index] for index in dense]
 
     def _run_steps(
         self, batches: Iterator[Features], num_steps: tf.Tensor

@@ -19,7 +19,7 @@ from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from training.config.training_config import TrainingConfig
 from training.loop import devices, stopping
-from training.loop.callbacks import Callback, Logs
+from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.prediction import BatchPredictor
 from training.loop.run_weights import RunWeights
 from training.loop.summary_callback import SummaryCallback
@@ -40,6 +40,9 @@ class _StopReasons(NamedTuple):
 
 class Trainer(BatchPredictor):
     """Trains one model, and predicts with it.
+
+    The number of the step determines the next batch, the learning rate and what
+    is due. So a resumed run goes on as if it had not stopped.
 
     Args:
         model: the task's model, already built. Its weights are saved.
@@ -64,7 +67,7 @@ class Trainer(BatchPredictor):
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
     ) -> None:
-        super().__init__(model, config.devices.jit_compile)
+        super().__init__(model, jit_compile=config.devices.jit_compile)
         self.model: AnyTaskModel = model
         self.config = config
         self.run_folder = run_folder
@@ -81,7 +84,7 @@ class Trainer(BatchPredictor):
     ) -> bool:
         """Trains from the current step until something ends the run.
 
-        Training ends at step `num_train_steps`, when a callback returns True
+        Training ends at step `num_train_steps`, when a callback decides so
         (`BestStepCallback` out of patience), after --max_hours, at a signal, or
         at an error. For example, a run that was stopped at step 300 and is
         resumed with `num_train_steps` = 1000 trains 700 steps.
@@ -112,7 +115,7 @@ class Trainer(BatchPredictor):
             callbacks = [*callbacks, summaries]
         for callback in callbacks:
             callback.on_train_begin()
-        if self._agree_that_run_has_ended(callbacks):
+        if self._agree_on_end(callbacks):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
@@ -129,7 +132,7 @@ class Trainer(BatchPredictor):
         ):
             return self._run_until_stopped(records, callbacks, stop, epochs)
 
-    def _agree_that_run_has_ended(self, callbacks: Sequence[Callback]) -> bool:
+    def _agree_on_end(self, callbacks: Sequence[Callback]) -> bool:
         """Agrees with all workers whether a resumed run must not train more.
 
         Logs the reasons of callbacks.
@@ -167,7 +170,7 @@ class Trainer(BatchPredictor):
         """
         config = self.config
         batches = iter(self._distribute(self.create_dataset(records)))
-        skipped = stopping.SkippedSteps(config.training)
+        skipped = stopping.SkippedStepCounter(config.training)
         saved_step = self.run_weights.global_step
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
@@ -186,7 +189,7 @@ class Trainer(BatchPredictor):
                 is_save_due = self._is_save_due(saved_step)
                 with bar.paused():
                     reasons = self._run_callbacks(
-                        callbacks, logs, stop, is_save_due
+                        callbacks, logs, stop, is_save_due=is_save_due
                     )
                     ends = step == self.num_train_steps or any(reasons)
                     # Steps that are skipped may be the fault of the weights,
@@ -212,7 +215,7 @@ class Trainer(BatchPredictor):
         self,
         batches: Iterator[Features],
         callbacks: Sequence[Callback],
-        skipped: stopping.SkippedSteps,
+        skipped: stopping.SkippedStepCounter,
     ) -> Logs:
         """Runs the steps up to the next one after which something may be due.
 
@@ -229,21 +232,26 @@ class Trainer(BatchPredictor):
         callbacks: Sequence[Callback],
         logs: Logs,
         stop: threading.Event,
+        *,
         is_save_due: bool,
     ) -> _StopReasons:
         """Runs the callbacks after a step. Returns whether training ends."""
         step = self.run_weights.global_step
-        wants_stop = [callback.on_step(step, logs) for callback in callbacks]
+        decisions = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (
             is_save_due
             or step % stopping.AGREEMENT_STEPS == 0
-            or any(wants is not None for wants in wants_stop)
+            or any(decision is not Decision.NONE for decision in decisions)
         )
         stop_reasons = _StopReasons(
             *stopping.agree_on_stop(
                 self._strategy,
-                [any(wants_stop), self._is_time_over, stop.is_set()],
-                is_due,
+                [
+                    Decision.END in decisions,
+                    self._is_time_over,
+                    stop.is_set(),
+                ],
+                is_due=is_due,
             )
         )
         if stop_reasons.is_time_over:
@@ -257,7 +265,9 @@ class Trainer(BatchPredictor):
         self.run_folder.history.add("checkpoint", step, {}, rate)
         # A run that a signal or the time ended may be resumed.
         goes_on = not (step == self.num_train_steps or stop_reasons.has_ended)
-        self.run_weights.save(self.config.training.keep_optimizer or goes_on)
+        self.run_weights.save(
+            keeps_optimizer=self.config.training.keep_optimizer or goes_on
+        )
 
     @property
     def _required_train_step(self) -> TrainStep:

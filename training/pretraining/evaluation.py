@@ -81,6 +81,7 @@ def create_pretraining_evaluation(
 def pretraining_metrics(
     outputs: dict[str, tf.Tensor],
     features: dict[str, tf.Tensor],
+    *,
     has_next_sentence: bool = True,
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """Computes Google's eval metrics, and "loss", for one batch.

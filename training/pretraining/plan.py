@@ -12,7 +12,7 @@ from data.pretraining import record_files
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flow.run_plan import RunPlan
+from training.flow.plan import RunPlan
 from training.pretraining.records import PretrainingRecords
 from training.run import fingerprints, resuming
 from training.start.starting_point import StartingPoint
@@ -92,7 +92,7 @@ def list_pretraining_settings(
         records: the records to train on.
         dev_set: identity of the records of --eval_input_file.
     """
-    settings = fingerprints.settings_of_start(start)
+    settings = fingerprints.fingerprint_start(start)
     settings["input_file"] = record_files.fingerprint_records(records.files)
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set

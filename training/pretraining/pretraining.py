@@ -9,7 +9,7 @@ from data.io import record_datasets
 from model_folders import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import run_ending
+from training.flow import finishing
 from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
@@ -56,7 +56,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
-            results = run_ending.evaluate_at_the_end(trainer, evaluate)
+            results = finishing.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.

@@ -17,7 +17,7 @@ from training.config.training_config import TrainingConfig
 from training.start.starting_point import StartingPoint
 
 
-def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
+def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
@@ -31,15 +31,15 @@ def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        settings["teacher_network"] = _settings_of_network(
+        settings["teacher_network"] = _fingerprint_network(
             preset_reading.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
-    return settings | _settings_of_init_checkpoint(start)
+    return settings | _fingerprint_init_checkpoint(start)
 
 
-def _settings_of_init_checkpoint(
+def _fingerprint_init_checkpoint(
     start: StartingPoint[TrainingConfig],
 ) -> TrainingSettings:
     """Identifies --init_checkpoint, {} if it does not say how a run began."""
@@ -57,11 +57,11 @@ def _settings_of_init_checkpoint(
     )
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
-        "init_checkpoint_network": _settings_of_network(preset),
+        "init_checkpoint_network": _fingerprint_network(preset),
     }
 
 
-def _settings_of_network(preset: Preset) -> dict[str, object]:
+def _fingerprint_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in

@@ -20,18 +20,14 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import UnionType
 from typing import (
     TYPE_CHECKING,
-    Any,
     Literal,
     NamedTuple,
     NotRequired,
     Self,
     TypedDict,
     get_args,
-    get_origin,
-    get_type_hints,
 )
 
 from files import atomic, json_files
@@ -312,31 +308,12 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
 def _parse_line(text: bytes, where: str) -> HistoryLine:
     """Parses one line. Error messages begin with `where`."""
     line: HistoryLine = json_files.parse_json(text, where)
-    for name, hint in get_type_hints(HistoryLine).items():
-        is_needed = name in line or name in HistoryLine.__required_keys__
-        if is_needed and not _is_of_type(line.get(name), hint):
-            raise ValueError(
-                f"{where}: `{name}` is missing or malformed. Copy the file "
-                "again, or remove the line"
-            )
-    return line
-
-
-def _is_of_type(value: object, hint: Any) -> bool:  # noqa: ANN401  any type
-    """Returns whether a value of JSON is of a type of `HistoryLine`."""
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if get_origin(hint) is UnionType:
-        return any(_is_of_type(value, part) for part in get_args(hint))
-    if get_origin(hint) is dict:
-        _, value_hint = get_args(hint)
-        return isinstance(value, dict) and all(
-            _is_of_type(item, value_hint) for item in value.values()
+    if name := json_files.find_malformed_entry(line, HistoryLine):
+        raise ValueError(
+            f"{where}: `{name}` is missing or malformed. Copy the file "
+            "again, or remove the line"
         )
-    if isinstance(value, bool):
-        return False
-    # JSON may write a float without a fraction.
-    return isinstance(value, int | float if hint is float else hint)
+    return line
 
 
 def _line_of(line: HistoryLine) -> str:

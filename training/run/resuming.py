@@ -109,7 +109,7 @@ def _with_flags(
     """Returns settings as model.json stores them, with lists for tuples."""
     current = {
         **settings,
-        "flags": flag_values_of_roles(config, *_COMPARED_ROLES),
+        "flags": select_flag_values(config, *_COMPARED_ROLES),
     }
     stored: TrainingSettings = json.loads(json.dumps(current))
     return stored
@@ -127,7 +127,7 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return values | {name: settings[name] for name in names}
 
 
-def flag_values_of_roles(
+def select_flag_values(
     config: TrainingConfig, *roles: Role
 ) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths.

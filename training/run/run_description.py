@@ -25,7 +25,7 @@ from model_folders.model_json_types import (
 )
 from model_folders.tokenizer_files import create_vocab_files
 from training.config.training_config import TrainingConfig
-from training.run.resuming import flag_values_of_roles
+from training.run.resuming import select_flag_values
 from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def create_model_json(
         model: its class is the name of the task.
         settings: result of `resuming.settings_to_record`.
     """
-    head_settings = flag_values_of_roles(start.config, Role.HEAD, Role.DECODING)
+    head_settings = select_flag_values(start.config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = settings
     head_settings |= {

@@ -234,6 +234,7 @@ class RunFolder:
 
     def write_card(
         self,
+        *,
         is_finished: bool = True,
         export: str | None = None,
         table: str | None = None,

@@ -32,6 +32,7 @@ _MAX_TOKENIZED = 10_000
 def adapt_to_data_file(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
+    *,
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, and flags that suit it.
@@ -49,14 +50,10 @@ def adapt_to_data_file(
         OSError: the file cannot be read.
     """
     start = with_dev_set_rule(start, processor)
-    return (
-        with_suitable_length_and_epochs(start, processor)
-        if may_set_flags
-        else start
-    )
+    return with_suitable_flags(start, processor) if may_set_flags else start
 
 
-def with_suitable_length_and_epochs(
+def with_suitable_flags(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:

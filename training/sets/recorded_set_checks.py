@@ -65,7 +65,7 @@ def check_dev_set(
     elif not start.config.training.do_train:
         _check_trained_file(start, preset, sets)
         if has_other_dev_set(start, sets):
-            _log_that_scores_are_not_written(preset)
+            _log_unwritten_scores(preset)
         else:
             _warn_of_replaced_scores(start, preset, sets)
 
@@ -137,7 +137,7 @@ def has_other_dev_set(
     return not (is_same_split and has_same_rows)
 
 
-def _log_that_scores_are_not_written(preset: Preset) -> None:
+def _log_unwritten_scores(preset: Preset) -> None:
     """Logs what happens to scores on another dev set than that of `preset`."""
     logging.info(
         "This is not the dev set of %s. The scores are only shown, and the "

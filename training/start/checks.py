@@ -102,12 +102,13 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     if task.labels and (preset.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_own_run or "labels" in task.start.set_by_user
-        check_head_labels(preset, task.output_names, is_fixed)
+        check_head_labels(preset, task.output_names, is_fixed=is_fixed)
 
 
 def check_head_labels(
     preset: Preset,
     output_names: Sequence[Sequence[str]],
+    *,
     is_fixed: bool = False,
 ) -> None:
     """Checks that a trained head has the labels of the task.
@@ -140,7 +141,7 @@ def check_head_labels(
         )
 
 
-def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
+def check_loaded(report: LoadReport, *, needs_head: bool = True) -> None:
     """Checks that a model which is not trained has no random weights.
 
     Logs a warning if the checkpoint contains weights that no model reads.

@@ -52,7 +52,7 @@ def load_teacher(
         # Says which other library's weights the folder contains.
         modeling.find_checkpoint(preset)
     bert_config = preset.load_required_config()
-    _check_is_of_task(start, preset, bert_config, output_mode)
+    _check_teacher(start, preset, bert_config, output_mode)
     if output_names:
         checks.check_head_labels(preset, output_names)
     # Compare the sizes that the files state before a model of these sizes is
@@ -76,7 +76,7 @@ def load_teacher(
     return model
 
 
-def _check_is_of_task(
+def _check_teacher(
     start: StartingPoint[TrainingConfig],
     preset: Preset,
     bert_config: BertConfig,

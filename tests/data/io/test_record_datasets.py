@@ -45,14 +45,14 @@ def first_ids_of(dataset, num_batches=None):
     ).tolist()
 
 
-def dataset_of(files, *args, **kwargs):
+def dataset_of(files, batch_size, **options):
     return record_datasets.create_dataset(
-        record_datasets.Records(files, SPEC), *args, **kwargs
+        record_datasets.Records(files, SPEC), batch_size, **options
     )
 
 
 def test_evaluation_reads_once_in_order(three_files):
-    dataset = dataset_of(three_files, 16, False)
+    dataset = dataset_of(three_files, 16, is_training=False)
     batches = list(dataset)
     assert [len(batch["input_ids"]) for batch in batches] == [16, 16, 8]
     assert batches[0]["input_ids"].dtype == tf.int32
@@ -63,7 +63,8 @@ def test_evaluation_reads_once_in_order(three_files):
 
 def test_training_is_a_function_of_the_seed(three_files):
     def draw_numbers(seed, num_batches=30):
-        return first_ids_of(dataset_of(three_files, 4, True, seed), num_batches)
+        dataset = dataset_of(three_files, 4, is_training=True, seed=seed)
+        return first_ids_of(dataset, num_batches)
 
     first = draw_numbers(seed=5)
     assert first == draw_numbers(seed=5)
@@ -81,7 +82,13 @@ def test_skipping_gives_the_tail_of_the_full_sequence(
     monkeypatch.setattr(record_datasets, "SHUFFLE_BUFFER_SIZE", 10)
 
     def dataset(skip_records):
-        return dataset_of(three_files, 5, True, 7, skip_records)
+        return dataset_of(
+            three_files,
+            5,
+            is_training=True,
+            seed=7,
+            skip_records=skip_records,
+        )
 
     full = first_ids_of(dataset(0), (skip + 60) // 5 + 1)
     assert first_ids_of(dataset(skip), 12) == full[skip : skip + 60]
@@ -122,7 +129,9 @@ def read_all(files, spec, message=None):
     if message:
         expected = pytest.raises(ValueError, match=message)
     with expected, record_datasets.named_record_errors([wrong_records]):
-        for _ in record_datasets.create_dataset(wrong_records, 4, False):
+        for _ in record_datasets.create_dataset(
+            wrong_records, 4, is_training=False
+        ):
             pass
 
 

@@ -53,7 +53,11 @@ def read_records(tmp_path):
         spec = feature_specs.unmasked_features(LENGTH)
         records = record_datasets.Records([path], spec, masking)
         dataset = record_datasets.create_dataset(
-            records, 25, is_training, seed=1, skip_records=skip
+            records,
+            25,
+            is_training=is_training,
+            seed=1,
+            skip_records=skip,
         )
         batches = list(dataset.take(count // 25))
         return {

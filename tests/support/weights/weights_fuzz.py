@@ -243,7 +243,7 @@ def _start(folder: Path, **switches: object) -> None:
     config = config_values.create_config(run_classifier.Config, **given)
     start = read_start(flags.ParsedCommand(config, given))
     checks.check_files(start)
-    fingerprints.settings_of_start(start)
+    fingerprints.fingerprint_start(start)
 
 
 def _train(folder: Path) -> None:

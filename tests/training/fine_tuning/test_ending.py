@@ -17,7 +17,7 @@ from training.fine_tuning.ending import (
     warn_of_missed_labels,
 )
 from training.flow import trainer_setup
-from training.flow.run_plan import RunPlan
+from training.flow.plan import RunPlan
 from training.run.run_folder import RunFolder
 
 

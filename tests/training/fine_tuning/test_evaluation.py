@@ -15,7 +15,7 @@ from training.fine_tuning.evaluation import (
     predict_split,
 )
 from training.flow import trainer_setup
-from training.flow.run_plan import RunPlan
+from training.flow.plan import RunPlan
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.two_weight_model import batches, create_trainer
-from training.loop.callbacks import Callback
+from training.loop.callbacks import Callback, Decision
 
 
 class Recorder(Callback):
@@ -30,7 +30,7 @@ class Recorder(Callback):
     def on_step(self, step, logs):
         self.calls.append(f"step {step}")
         self.logs.append(logs)
-        return step == self.stop_at
+        return Decision.END if step == self.stop_at else Decision.GO_ON
 
 
 def train_steps(folder, *callbacks, num_steps=3):
@@ -50,7 +50,7 @@ def test_a_callback_without_methods_changes_nothing(tmp_path):
     assert train_steps(tmp_path, Callback()).run_weights.global_step == 3
 
 
-def test_a_callback_that_returns_true_ends_the_training(tmp_path):
+def test_a_callback_that_decides_to_end_ends_the_training(tmp_path):
     trainer = train_steps(tmp_path, Recorder(stop_at=2), num_steps=9)
     assert trainer.run_weights.global_step == 2
 

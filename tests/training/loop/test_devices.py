@@ -176,9 +176,12 @@ def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
     script.write_text(
         "import os, runpy\n"
         "from training.loop.best_step import BestStepCallback\n"
+        "from training.loop.callbacks import Decision\n"
         "is_second = '\"index\": 1' in os.environ['TF_CONFIG']\n"
         "def on_step(self, step, logs):\n"
-        "    return is_second if step == 7 else None\n"
+        "    if step != 7:\n"
+        "        return Decision.NONE\n"
+        "    return Decision.END if is_second else Decision.GO_ON\n"
         "BestStepCallback.on_step = on_step\n"
         f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')\n"
     )

@@ -14,7 +14,7 @@ from training.loop.train_step import Outcome
 def create_counter():
     """Returns a counter that allows two skipped steps in a row."""
     flags = TrainingFlags(output_dir="run", max_nonfinite_steps=3)
-    return stopping.SkippedSteps(flags)
+    return stopping.SkippedStepCounter(flags)
 
 
 def test_skipped_steps_in_a_row_are_counted():
@@ -60,7 +60,8 @@ def test_too_many_skipped_steps_end_the_run():
 def test_a_process_alone_stops_at_once(is_due):
     strategy = tf.distribute.get_strategy()
     wants_stop = [True, False]
-    assert stopping.agree_on_stop(strategy, wants_stop, is_due) == wants_stop
+    agreed = stopping.agree_on_stop(strategy, wants_stop, is_due=is_due)
+    assert agreed == wants_stop
 
 
 def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():

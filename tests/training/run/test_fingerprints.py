@@ -37,7 +37,7 @@ def describe_run(options, resumes=None):
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
-    settings = fingerprints.settings_of_start(start)
+    settings = fingerprints.fingerprint_start(start)
     resuming.check_resumed(config, preset, settings)
     return resuming.settings_to_record(config, preset, settings)
 

@@ -7,7 +7,7 @@ from model_folders import atomic_folders
 from tests.support import models
 from tests.support.script_runner import read_results, snapshot
 from tests.support.tasks import toy_task
-from training.flow import run_export
+from training.flow import model_export
 
 
 class WorseExport(toy_task.ToyTask):
@@ -55,9 +55,9 @@ def test_a_model_without_signatures_is_refused_before_the_training(tmp_path):
     config = toy_task.create_config(tmp_path, export_dir="export")
     model = UnknownModel(models.SMALL, 2)
     with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
-        run_export.check_can_export(config, model)
+        model_export.check_can_export(config, model)
 
 
 def test_a_model_without_signatures_may_train_without_an_export(tmp_path):
     config = toy_task.create_config(tmp_path)
-    run_export.check_can_export(config, UnknownModel(models.SMALL, 2))
+    model_export.check_can_export(config, UnknownModel(models.SMALL, 2))

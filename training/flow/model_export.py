@@ -104,7 +104,10 @@ def export_task(
             trainer.run_folder.write_export_results(scores)
             if card:
                 _write_scored_card(
-                    folder, card, scores, trainer.run_weights.is_best_step
+                    folder,
+                    card,
+                    scores,
+                    is_best_step=trainer.run_weights.is_best_step,
                 )
         else:
             logging.info(
@@ -137,6 +140,7 @@ def _write_scored_card(
     folder: Path,
     card: model_card.Card,
     scores: Mapping[str, float],
+    *,
     is_best_step: bool,
 ) -> None:
     scored_card = dataclasses.replace(
