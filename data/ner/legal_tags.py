@@ -40,13 +40,13 @@ class Penalties(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def find_penalties(labels: tuple[str, ...]) -> Penalties:
+def compute_penalties(labels: tuple[str, ...]) -> Penalties:
     """Returns the penalties for illegal tags, such as I-PER after O.
 
     Examples:
         No sentence begins with I-PER, and I-PER does not follow O (row 0):
 
-        >>> penalties = find_penalties(("O", "B-PER", "I-PER"))
+        >>> penalties = compute_penalties(("O", "B-PER", "I-PER"))
         >>> penalties.start.tolist()
         [0.0, 0.0, -10000.0]
         >>> penalties.transition.tolist()
@@ -130,7 +130,7 @@ def decode_tags(
     best: IntArray = scores.argmax(-1)
     if not only_legal or not len(best):
         return best
-    start, transition, end = find_penalties(tuple(labels))
+    start, transition, end = compute_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form a legal sequence,
     # which needs no search.
     penalty = start[best[0]] + end[best[-1]]

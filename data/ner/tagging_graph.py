@@ -92,7 +92,7 @@ def decode_legal_tags(
     Returns:
         index of each word's chosen tag, int32 [number of words in all texts].
     """
-    start, transition, end = legal_tags.find_penalties(tuple(labels))
+    start, transition, end = legal_tags.compute_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form legal sequences,
     # which need no search.
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
@@ -139,7 +139,7 @@ def _find_legal_tags(
         St    0.1 0.4 0.5      0.08  0.32  0.05            B, best before I
         Ives  0.1 0.2 0.7      0.032 0.064 0.224           I, best at the end
     """
-    start, transition, end = legal_tags.find_penalties(tuple(labels))
+    start, transition, end = legal_tags.compute_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts = tf.size(lengths)
     num_tags = len(end)

@@ -39,7 +39,7 @@ def create_fine_tuning_plan(
             task.create_model, **task.config.network
         ),
         loss=task.loss,
-        num_steps=_find_num_steps(task, splits),
+        num_steps=_compute_num_steps(task, splits),
         settings=_find_settings_to_record(task, splits, sets),
         dev_set_checksum=dev_set_checksum(task, splits),
         output_names=task.output_names,
@@ -48,7 +48,7 @@ def create_fine_tuning_plan(
     )
 
 
-def _find_num_steps(
+def _compute_num_steps(
     task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.

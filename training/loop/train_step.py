@@ -201,8 +201,8 @@ class TrainStep:
         losses = gradients.losses
         norm = gradients.global_norm()
         scale = tf.cast(loss_scale_of(self.optimizer), norm.dtype)
-        outcome = _find_outcome(losses["loss"], norm, scale)
-        clip_factor = _find_clip_factor(norm, self._clip_norm * scale)
+        outcome = _choose_outcome(losses["loss"], norm, scale)
+        clip_factor = _compute_clip_factor(norm, self._clip_norm * scale)
         return _StepGradients(
             dense=gradients.dense,
             clip_factor=clip_factor,
@@ -291,7 +291,9 @@ class TrainStep:
         return _StepTensors(logs, outcomes.stack())
 
 
-def _find_outcome(loss: Tensor, norm: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
+def _choose_outcome(
+    loss: Tensor, norm: tf.Tensor, scale: tf.Tensor
+) -> tf.Tensor:
     """Returns the outcome of a step, by the loss and the gradient's norm."""
     # If the loss is finite and the loss scale is above 1, the scale may be the
     # only reason why the gradient is not finite.
@@ -302,7 +304,7 @@ def _find_outcome(loss: Tensor, norm: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
     return tf.where(is_applied, Outcome.APPLIED, skipped)
 
 
-def _find_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
+def _compute_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
     """Returns what clips gradients of this global norm to the limit.
 
     As in tf.clip_by_global_norm, it is NaN if the norm is not finite.

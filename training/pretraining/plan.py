@@ -46,13 +46,13 @@ def create_pretraining_plan(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
-        num_steps=_find_num_steps(config),
+        num_steps=_compute_num_steps(config),
         settings=_find_settings_to_record(start, records.train, dev_set),
         dev_set_checksum=_records_checksum(config, dev_set),
     )
 
 
-def _find_num_steps(config: PretrainingConfig) -> NumSteps | None:
+def _compute_num_steps(config: PretrainingConfig) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, or None."""
     if not config.training.do_train:
         return None

@@ -138,11 +138,11 @@ def _create_classifier_task(
         processors,
         labels=labels,
         num_texts=num_texts,
-        class_weights=_find_class_weights(config, processors, labels),
+        class_weights=_compute_class_weights(config, processors, labels),
     )
 
 
-def _find_class_weights(
+def _compute_class_weights(
     config: ClassifierConfig,
     processors: SplitProcessors,
     labels: list[str] | None,
