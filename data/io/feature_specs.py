@@ -4,7 +4,7 @@ Features that Google's code also writes have the names and types that it uses.
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from model_folders.model_json_types import OutputMode
 
@@ -18,7 +18,7 @@ class FeatureSpec(NamedTuple):
     at_most: float = math.inf
 
 
-RecordSpec = dict[str, FeatureSpec]
+RecordSpec: TypeAlias = dict[str, FeatureSpec]
 # Largest valid absolute value of a regression label, about the largest float32.
 # The comparison with this limit also rejects NaN and infinity.
 _MAX_LABEL = 3.4e38

@@ -9,7 +9,7 @@ beginning.
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from data.io import encodings, text_files
 from data.tables import json_tables, parquet, table_formats
@@ -32,7 +32,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 # What a range of a file contains.
-RangeKind = Literal["jsonl", "text", "parquet"]
+RangeKind: TypeAlias = Literal["jsonl", "text", "parquet"]
 
 
 class FileRange(NamedTuple):
