@@ -34,6 +34,9 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
+    The columns and labels of GLUE are fixed. Those of a user's tables are not,
+    so that flags or the tables themselves name them.
+
     FILES_OF_SET names the files. A label in the dev or test set must be a label
     of the task (see `find_labels`). Unless --labels names the labels, the train
     set is therefore read before another set.
@@ -233,9 +236,9 @@ class TableProcessor(
         """Checks that the labels of a set suit the task.
 
         Args:
-            path: path of the table.
-            set_name: name of the set, "train", "dev" or "test".
-            columns: columns of the table.
+            path: the table of the set, for the message.
+            set_name: the set that it contains.
+            columns: names of the table's columns.
             examples: the examples of the set, at least one.
 
         Raises:

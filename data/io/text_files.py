@@ -84,7 +84,7 @@ def open_text(
     `encodings.check_text` finds.
 
     Args:
-        path: path of the file.
+        path: a file of text, which may be compressed.
         encoding: the encoding, unless the file begins with a mark. None =
             UTF-8.
 

@@ -39,7 +39,7 @@ class FileRange(NamedTuple):
     """A file, or a part of its rows.
 
     Attributes:
-        path: path of the file.
+        path: a file of texts, tables or JSON lines.
         kind: "jsonl", "text" or "parquet" for a part of a file, None for a
             whole file.
         start: offset of the first byte, or index of the first group of rows.

@@ -39,7 +39,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     Args:
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
-        options: options for reading the files.
+        options: flags of the task that tell how to read its files.
     """
 
     file_names: ClassVar[Mapping[SetName, Sequence[str]]]
