@@ -24,19 +24,6 @@ RecordSpec: TypeAlias = dict[str, FeatureSpec]
 _MAX_LABEL = 3.4e38
 
 
-def _input_features(*shape: int) -> RecordSpec:
-    ids = FeatureSpec(shape, at_least=0)
-    return {
-        "input_ids": ids,
-        "input_mask": _flag_feature(*shape),
-        "segment_ids": ids,
-    }
-
-
-def _flag_feature(*shape: int, dtype: str = "int64") -> FeatureSpec:
-    return FeatureSpec(shape, dtype, 0, 1)
-
-
 def with_id_bounds(
     spec: RecordSpec, vocab_size: int, type_vocab_size: int
 ) -> RecordSpec:
@@ -150,3 +137,16 @@ def squad_features(max_seq_length: int, is_training: bool) -> RecordSpec:
         for name in ("start_positions", "end_positions"):
             spec[name] = FeatureSpec((), "int64", 0, max_seq_length - 1)
     return spec
+
+
+def _input_features(*shape: int) -> RecordSpec:
+    ids = FeatureSpec(shape, at_least=0)
+    return {
+        "input_ids": ids,
+        "input_mask": _flag_feature(*shape),
+        "segment_ids": ids,
+    }
+
+
+def _flag_feature(*shape: int, dtype: str = "int64") -> FeatureSpec:
+    return FeatureSpec(shape, dtype, 0, 1)
