@@ -27,6 +27,7 @@ answers each text of the command line:
 """
 
 import functools
+from typing import TypeAlias
 
 from command_line import cli, flags
 from serving.batch.outputs import output_writer
@@ -39,7 +40,7 @@ from serving.batch.predict_steps import (
 )
 
 # The flags of the script, which serving/batch/ reads too.
-Config = PredictConfig
+Config: TypeAlias = PredictConfig
 
 
 def main(parsed: flags.ParsedCommand[Config]) -> int:

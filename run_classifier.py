@@ -9,6 +9,7 @@ from the newest checkpoint in --output_dir.
 """
 
 import functools
+from typing import TypeAlias
 
 from command_line import cli, flags
 from training.sets.data_file_adaptation import adapt_to_data_file
@@ -21,7 +22,7 @@ from training.tasks.classifier_setup import (
 )
 
 # The flags of the script, which training/tasks/ reads too.
-Config = ClassifierConfig
+Config: TypeAlias = ClassifierConfig
 
 
 def main(parsed: flags.ParsedCommand[Config]) -> None:

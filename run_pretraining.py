@@ -9,6 +9,7 @@ newest checkpoint in --output_dir.
 """
 
 import functools
+from typing import TypeAlias
 
 from command_line import cli, flags
 from training.config.pretraining_config import (
@@ -18,7 +19,7 @@ from training.config.pretraining_config import (
 from training.start.starting_point import read_start
 
 # The flags of the script, which training/pretraining/ reads too.
-Config = PretrainingConfig
+Config: TypeAlias = PretrainingConfig
 
 
 def main(parsed: flags.ParsedCommand[Config]) -> None:

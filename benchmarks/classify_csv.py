@@ -12,11 +12,12 @@ import csv
 import os
 import sys
 from collections.abc import Callable
+from typing import TypeAlias
 
 BATCH_SIZE = 32
 
 # A function that returns (label, score) of each text.
-Classify = Callable[[list[str]], list[tuple[str, float]]]
+Classify: TypeAlias = Callable[[list[str]], list[tuple[str, float]]]
 
 
 def load_transformers(folder: str, dtype: str) -> Classify:

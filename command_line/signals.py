@@ -4,9 +4,12 @@ import contextlib
 import signal
 import types
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 # What `signal.signal` takes: a function, SIG_IGN or SIG_DFL.
-Handler = Callable[[int, types.FrameType | None], object] | int | None
+Handler: TypeAlias = (
+    Callable[[int, types.FrameType | None], object] | int | None
+)
 
 _SIGNALS: tuple[int, ...] = (signal.SIGTERM, signal.SIGINT)
 

@@ -11,7 +11,7 @@ import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from files import atomic
 from files.paths import StrPath
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # Counts of (label or entity type, outcome), such as ("PER", "missed"). The
 # outcome "support" counts the right answers.
-OutcomeCounts = collections.Counter[tuple[str, str]]
+OutcomeCounts: TypeAlias = collections.Counter[tuple[str, str]]
 # A normal variable is at most this many deviations from its mean in 95% of all
 # cases.
 _DEVIATIONS_95 = 1.96

@@ -10,6 +10,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -45,7 +46,7 @@ with `--noname`.
 
 <!-- Written by docs/flags_index.py. -->
 """
-Rows = dict[str, str]
+Rows: TypeAlias = dict[str, str]
 
 
 def main() -> None:

@@ -6,8 +6,9 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from typing import TypeAlias
 
-StrPath = str | os.PathLike[str]
+StrPath: TypeAlias = str | os.PathLike[str]
 
 # Characters that are special in patterns.
 _PATTERN_CHARACTER = re.compile(r"[*?\[\\]")

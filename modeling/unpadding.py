@@ -9,7 +9,7 @@ In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import keras
 
@@ -176,7 +176,7 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
     )
 
 
-Rows = PaddedRows | KeptRows
+Rows: TypeAlias = PaddedRows | KeptRows
 
 
 def _with_gradient(

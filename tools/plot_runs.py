@@ -13,7 +13,7 @@ import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from command_line import cli, flags
 from command_line.flags import flag
@@ -36,7 +36,7 @@ KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
 _FEW_POINTS = 10
 
 # {(metric, whether it is of evaluations): [(value on the x axis, value)]}.
-Curves = Mapping[tuple[str, bool], Sequence[tuple[float, float]]]
+Curves: TypeAlias = Mapping[tuple[str, bool], Sequence[tuple[float, float]]]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

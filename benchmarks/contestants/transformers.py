@@ -3,6 +3,7 @@
 import itertools
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import tokenizers
@@ -14,7 +15,7 @@ from benchmarks import tickets, timing
 PACKAGES = ["transformers", "tokenizers", "torch"]
 
 # (start logits, end logits) of a window.
-Logits = tuple[np.ndarray, np.ndarray]
+Logits: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
 def precision(spec: timing.WorkSpec) -> torch.autocast:

@@ -242,7 +242,7 @@ def log_label_numbers(
     """Logs the meaning of a file's labels if they are numbers.
 
     Args:
-        path: path of the file.
+        path: the TSV file of the labels, for the message.
         labels: the labels in the file.
         hub_labels: the labels in the order of their numbers on the hub, [] if
             GLUE's own labels are numbers.

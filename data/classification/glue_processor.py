@@ -28,8 +28,8 @@ class _SetFile(NamedTuple):
     """The file of a set.
 
     Attributes:
-        path: path of the file.
-        set_name: name of the set.
+        path: a TSV file of GLUE.
+        set_name: the set that it contains.
         lines: (number, cells) of each line.
         indices: where the texts and the label are in a line.
     """

@@ -80,7 +80,7 @@ class UserCode:
     """A user's file of Python.
 
     Attributes:
-        path: path of the file.
+        path: the file of Python, which --processor names.
     """
 
     path: str

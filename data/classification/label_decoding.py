@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from absl import logging
@@ -20,7 +21,7 @@ from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
 
 # (features, logits or values) of a batch.
-LogitsBatch = tuple[FeatureArrays, FloatArray]
+LogitsBatch: TypeAlias = tuple[FeatureArrays, FloatArray]
 
 
 def to_probabilities(logits: FloatArray, output_mode: OutputMode) -> FloatArray:

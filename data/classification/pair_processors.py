@@ -142,9 +142,9 @@ class PairProcessor(TableProcessor):
         """Checks that no column can contain scores if the rows have none.
 
         Args:
-            path: path of the table.
-            set_name: name of the set, "train", "dev" or "test".
-            columns: columns of the table.
+            path: a table of pairs, for the message.
+            set_name: the set that it contains.
+            columns: names of the table's columns, with those of the texts.
             examples: the examples of the set. Rows without a score are left
                 out if other rows have one, except in a test set.
 

@@ -32,8 +32,8 @@ class RepeatedTexts:
         """Adds the set "train" or "dev", and compares it with the other one.
 
         Args:
-            set_name: name of the set.
-            path: path of its table, for the warning.
+            set_name: which of the two sets.
+            path: the table that contains it, for the warning.
             keys: the key of each row's texts, as `FileProcessor.keys_of`
                 returns.
         """

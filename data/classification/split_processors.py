@@ -15,6 +15,9 @@ from data.sets.split_names import Purpose, purpose_of, suffix_of
 class SplitProcessors:
     """The processors of a classification task, one or several.
 
+    A task asks for splits by name. Only this class knows that some of them need
+    a processor of their own.
+
     The main processor reads the labels, the train set, and the splits whose
     names have no suffix. MultiNLI has another one, for its mismatched sets.
 

@@ -29,8 +29,8 @@ def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
     Commas separate them, unless a column of the table has the whole name.
 
     Args:
-        value: value of the flag.
-        columns: the columns of the table.
+        value: value of --label_column.
+        columns: names of the table's columns.
     """
     return [value] if value in columns else value.split(",")
 

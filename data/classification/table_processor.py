@@ -34,6 +34,9 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
+    The columns and labels of GLUE are fixed. Those of a user's tables are not,
+    so that flags or the tables themselves name them.
+
     FILES_OF_SET names the files. A label in the dev or test set must be a label
     of the task (see `find_labels`). Unless --labels names the labels, the train
     set is therefore read before another set.
@@ -87,10 +90,8 @@ class TableProcessor(
             )
         self._repeated_texts = RepeatedTexts()
         self._label_set = LabelSet(options, self.output_mode, label_columns)
-        # None until `find_labels` has read the train set, and in regression.
+        # None until `find_labels` is called, and in regression.
         self._labels: list[str] | None = None
-        if self.output_mode != "regression":
-            self._labels = self._label_set.named_by_flags
 
     def find_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
@@ -104,8 +105,12 @@ class TableProcessor(
         if self.output_mode == "regression":
             return None
         if self._labels is None:
-            self._labels = self._read_labels()
+            self._labels = self._labels_of_flags or self._read_labels()
         return self._labels
+
+    @property
+    def _labels_of_flags(self) -> list[str] | None:
+        return self._label_set.named_by_flags
 
     def _read_labels(self) -> list[str]:
         """Reads the train set, and returns the labels that its rows name."""
@@ -136,19 +141,12 @@ class TableProcessor(
         return sorted(self.text_columns)
 
     def _read_file(
-        self, path: StrPath, set_name: SetName
+        self, path: StrPath, set_name: SetName, labels: Sequence[str] | None
     ) -> list[InputExample]:
         """Reads a set from a table, for `read`, whose errors it raises.
 
         If the table does not contain a test example's label, the label is None.
         """
-        # The rows of the train set may name the labels of the task. Find them
-        # before the rows of another set, which may have no other labels.
-        allowed_labels = (
-            self._label_set.named_by_flags
-            if set_name == "train"
-            else self.find_labels()
-        )
         table = self._table
         if table is None or table.path != path:
             table = Table(path, layout_of(self._options))
@@ -159,7 +157,7 @@ class TableProcessor(
             self._label_columns,
             may_lack_labels=self._may_lack_labels(set_name),
         )
-        examples, counts = self._create_examples(rows, set_name, allowed_labels)
+        examples, counts = self._create_examples(rows, set_name, labels)
         counts.log(path)
         if set_name != "test":
             keys = self.keys_of(examples)
@@ -238,9 +236,9 @@ class TableProcessor(
         """Checks that the labels of a set suit the task.
 
         Args:
-            path: path of the table.
-            set_name: name of the set, "train", "dev" or "test".
-            columns: columns of the table.
+            path: the table of the set, for the message.
+            set_name: the set that it contains.
+            columns: names of the table's columns.
             examples: the examples of the set, at least one.
 
         Raises:

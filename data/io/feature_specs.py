@@ -4,7 +4,7 @@ Features that Google's code also writes have the names and types that it uses.
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from model_folders.model_json_types import OutputMode
 
@@ -18,23 +18,10 @@ class FeatureSpec(NamedTuple):
     at_most: float = math.inf
 
 
-RecordSpec = dict[str, FeatureSpec]
+RecordSpec: TypeAlias = dict[str, FeatureSpec]
 # Largest valid absolute value of a regression label, about the largest float32.
 # The comparison with this limit also rejects NaN and infinity.
 _MAX_LABEL = 3.4e38
-
-
-def _input_features(*shape: int) -> RecordSpec:
-    ids = FeatureSpec(shape, at_least=0)
-    return {
-        "input_ids": ids,
-        "input_mask": _flag_feature(*shape),
-        "segment_ids": ids,
-    }
-
-
-def _flag_feature(*shape: int, dtype: str = "int64") -> FeatureSpec:
-    return FeatureSpec(shape, dtype, 0, 1)
 
 
 def with_id_bounds(
@@ -150,3 +137,16 @@ def squad_features(max_seq_length: int, is_training: bool) -> RecordSpec:
         for name in ("start_positions", "end_positions"):
             spec[name] = FeatureSpec((), "int64", 0, max_seq_length - 1)
     return spec
+
+
+def _input_features(*shape: int) -> RecordSpec:
+    ids = FeatureSpec(shape, at_least=0)
+    return {
+        "input_ids": ids,
+        "input_mask": _flag_feature(*shape),
+        "segment_ids": ids,
+    }
+
+
+def _flag_feature(*shape: int, dtype: str = "int64") -> FeatureSpec:
+    return FeatureSpec(shape, dtype, 0, 1)

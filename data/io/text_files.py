@@ -21,15 +21,6 @@ from files.paths import StrPath, find_matches, is_remote, named_errors
 STDIN = "<stdin>"
 
 
-def _import_gfile() -> types.ModuleType:
-    """Imports tf.io.gfile."""
-    # Only remote files need TensorFlow, which loads slowly.
-    from tensorflow.io import gfile
-
-    module: types.ModuleType = gfile
-    return module
-
-
 def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """Lists the files that match comma-separated patterns of a flag.
 
@@ -84,7 +75,7 @@ def open_text(
     `encodings.check_text` finds.
 
     Args:
-        path: path of the file.
+        path: a file of text, which may be compressed.
         encoding: the encoding, unless the file begins with a mark. None =
             UTF-8.
 
@@ -140,6 +131,15 @@ def is_file(path: StrPath) -> bool:
         exists: bool = _import_gfile().exists(path)
         return exists
     return os.path.isfile(path)
+
+
+def _import_gfile() -> types.ModuleType:
+    """Imports tf.io.gfile."""
+    # Only remote files need TensorFlow, which loads slowly.
+    from tensorflow.io import gfile
+
+    module: types.ModuleType = gfile
+    return module
 
 
 def read_corpus_lines(path: StrPath) -> Iterator[str]:

@@ -9,7 +9,7 @@ instance that it contains.
 import functools
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, cast
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _FLOATS_FIELD = 2
 _INTS_FIELD = 3
 
 # The values of a feature.
-Values = Sequence[int] | Sequence[float] | np.ndarray
+Values: TypeAlias = Sequence[int] | Sequence[float] | np.ndarray
 
 
 def encode_example(features: Mapping[str, Values]) -> bytes:

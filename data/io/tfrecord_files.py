@@ -32,11 +32,6 @@ class ShardEntry(FileChecksum):
     num_records: int
 
 
-def _masked_crc(data: bytes) -> int:
-    crc: int = google_crc32c.value(data)
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
-
 def frame_record(record: bytes) -> bytes:
     """Adds the header and footer of a TFRecord: its length and checksums."""
     footer = struct.pack("<I", _masked_crc(record))
@@ -164,6 +159,11 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
     if length >= _MAX_LENGTH:
         raise _damage_error(path, position, f"corrupt ({length} bytes long)")
     return length
+
+
+def _masked_crc(data: bytes) -> int:
+    crc: int = google_crc32c.value(data)
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def _damage_error(path: StrPath, position: int, damage: str) -> ValueError:

@@ -9,7 +9,7 @@ beginning.
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from data.io import encodings, text_files
 from data.tables import json_tables, parquet, table_formats
@@ -32,14 +32,14 @@ _CHUNK_BYTES = 1 << 20
 
 
 # What a range of a file contains.
-RangeKind = Literal["jsonl", "text", "parquet"]
+RangeKind: TypeAlias = Literal["jsonl", "text", "parquet"]
 
 
 class FileRange(NamedTuple):
     """A file, or a part of its rows.
 
     Attributes:
-        path: path of the file.
+        path: a file of texts, tables or JSON lines.
         kind: "jsonl", "text" or "parquet" for a part of a file, None for a
             whole file.
         start: offset of the first byte, or index of the first group of rows.

@@ -66,7 +66,7 @@ def find_sentence(
         TaggedSentence(words=['Ann', 'left'], tags=['B-PER', 'O'], text=None)
 
     Args:
-        row: the row.
+        row: an object of a file of JSON lines, or of a list in JSON.
         where: place of the row, for messages.
         needs_tags: False if a row may lack its tags. They are then O.
 

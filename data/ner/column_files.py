@@ -55,6 +55,31 @@ def read_columns(
         yield NerExample(guid, words, labels, document_index, row=row)
 
 
+def _read_lines(
+    path: str, table_layout: table_formats.TableLayout
+) -> tuple[list[tuple[int, str]], dialects.Delimiter | None]:
+    """Returns ([(number, line)], the delimiter if it is known)."""
+    if table_formats.format_of(path) == "xlsx":
+        return [*_lines_of_sheet(path, table_layout.sheet)], "tab"
+    lines = text_files.read_numbered_lines(path, table_layout.encoding)
+    return [*lines], table_layout.delimiter
+
+
+def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
+    """Yields the rows of a workbook as lines of a file of tabs.
+
+    An empty row ends a sentence, as an empty line does.
+    """
+    last = 0
+    for row_number, cells in workbooks.read_sheet(
+        path, sheet, empty_is_gap=True
+    ):
+        if row_number > last + 1:
+            yield row_number - 1, ""
+        last = row_number
+        yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
+
+
 class _ReadingPlan(NamedTuple):
     """The columns of the words and the tags of a file, and what cells mean.
 
@@ -97,14 +122,151 @@ def _find_reading_plan(
     )
 
 
-def _read_lines(
-    path: str, table_layout: table_formats.TableLayout
-) -> tuple[list[tuple[int, str]], dialects.Delimiter | None]:
-    """Returns ([(number, line)], the delimiter if it is known)."""
-    if table_formats.format_of(path) == "xlsx":
-        return [*_lines_of_sheet(path, table_layout.sheet)], "tab"
-    lines = text_files.read_numbered_lines(path, table_layout.encoding)
-    return [*lines], table_layout.delimiter
+def _find_tag_column(
+    columns: Sequence[Sequence[str]],
+    layout: ColumnLayout,
+    options: ColumnOptions,
+) -> int | None:
+    """Returns the index of the column of the tags.
+
+    The index is None in a test set without tags. The user's choice counts more
+    than the names of the columns.
+    """
+    width = len(columns)
+    is_test = options.set_name == "test"
+    tag_column_index = _first_index(
+        options.tag_column_index, layout.tag_column_index
+    )
+    if tag_column_index is None:
+        if is_test and layout.names:
+            return None
+        may_be_first = options.word_column_index is None
+        is_first = may_be_first and _are_tags_first(columns)
+        tag_column_index = 0 if is_first else width - 1
+    has_tags = width > 1 and tag_column_index < width
+    return None if is_test and not has_tags else tag_column_index
+
+
+def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
+    """Returns whether the first column contains the tags, not the last one."""
+    if len(columns) < 2:
+        return False
+    first, last = Counter(columns[0]), Counter(columns[-1])
+    if all(map(is_tag, first)) and "O" in first:
+        return not all(map(is_tag, last))
+    # Tags without B- and I- are few, and most words are outside of entities.
+    ((first_value, _),) = first.most_common(1)
+    ((last_value, _),) = last.most_common(1)
+    are_first = first_value == "O" and last_value != "O"
+    return are_first and len(first) < len(last)
+
+
+def _find_word_column(
+    tag_column_index: int | None, layout: ColumnLayout, options: ColumnOptions
+) -> int:
+    """Returns the index of the column of the words.
+
+    It is the first one that does not contain the tags, unless the user or the
+    names of the columns choose another one.
+    """
+    word_column_index = _first_index(
+        options.word_column_index, layout.word_column_index
+    )
+    if word_column_index is not None:
+        return word_column_index
+    return 1 if tag_column_index == 0 else 0
+
+
+def _first_index(*indices: int | None) -> int | None:
+    """Returns the first index that is not None."""
+    return next((index for index in indices if index is not None), None)
+
+
+def _check_width(
+    path: str, width: int, word_column_index: int, tag_column_index: int | None
+) -> None:
+    """Raises a ValueError if the lines lack a column for words or for tags."""
+    is_missing = max(word_column_index, tag_column_index or 0) >= width
+    if word_column_index == tag_column_index or is_missing:
+        expected = f"the words are expected in column {word_column_index + 1}"
+        if tag_column_index is not None:
+            expected += f" and the tags in column {tag_column_index + 1}"
+        raise ValueError(
+            f"{path}: a line must contain a word and its tag, separated by a "
+            f"tab or spaces. The lines have {width} columns, but {expected}. "
+            "Set --text_column and --label_column"
+        )
+
+
+def _check_words(
+    path: str,
+    sentences: Sequence[SentenceLines],
+    word_column_index: int,
+    width: int,
+) -> None:
+    """Raises a ValueError if a column contains no words.
+
+    It contains numbers of words, or one value of each sentence. The function is
+    not called for a column that the user chose.
+    """
+    if width == 1:
+        return
+    words_of_sentences = [
+        [line.cells[word_column_index] for line in sentence.lines]
+        for sentence in sentences
+    ]
+    all_words = [*itertools.chain(*words_of_sentences)]
+    if all(re.search(r"\d", word) for word in all_words):
+        raise ValueError(
+            f"{path}: the words, such as {all_words[:3]}, all contain a "
+            "digit. Remove the digits, or set --text_column to the column of "
+            "the words, even if it is this one"
+        )
+    # In a file of two columns, the column beside the tags contains the words.
+    has_others = width > 2 and len(all_words) > len(sentences)
+    if has_others and all(len({*words}) == 1 for words in words_of_sentences):
+        raise ValueError(
+            f"{path}: all words of a sentence are the same, such as "
+            f"{all_words[0]!r}. Set --text_column to the column of the words"
+        )
+
+
+def _check_nested(
+    path: str,
+    columns: Sequence[Sequence[str]],
+    word_column_index: int,
+    tag_column_index: int,
+) -> None:
+    """Raises an error if another column uses an entity type of the tags.
+
+    GermEval 2014 tags entities in one column, and entities nested in them in
+    the next column. CoNLL-2003 passes, because its column of chunks uses types
+    such as NP, which are not entity types.
+    """
+    types = [
+        {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
+        for column in columns
+    ]
+    other_types = {
+        entity_type
+        for index, types_of_column in enumerate(types)
+        if index not in (word_column_index, tag_column_index)
+        for entity_type in types_of_column
+    }
+    if both := types[tag_column_index] & other_types:
+        raise ValueError(
+            f"{path}: two columns contain tags of the type {min(both)}. Set "
+            "--label_column to the column to learn"
+        )
+
+
+def _find_language(words: Sequence[str], num_sentences: int) -> str:
+    """Returns what PAN-X writes before each word: a language such as "en:"."""
+    prefix = re.match("[a-z-]+:", words[0])
+    if num_sentences < 2 or not prefix:
+        return ""
+    is_language = all(word.startswith(prefix.group()) for word in words)
+    return prefix.group() if is_language else ""
 
 
 def _find_tags(
@@ -142,165 +304,3 @@ def _read_word(
         )
     word_alone = word.removeprefix(plan.language) or word
     return word_alone, plan.tag_of_cell[cell]
-
-
-def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
-    """Yields the rows of a workbook as lines of a file of tabs.
-
-    An empty row ends a sentence, as an empty line does.
-    """
-    last = 0
-    for row_number, cells in workbooks.read_sheet(
-        path, sheet, empty_is_gap=True
-    ):
-        if row_number > last + 1:
-            yield row_number - 1, ""
-        last = row_number
-        yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
-
-
-def _find_tag_column(
-    columns: Sequence[Sequence[str]],
-    layout: ColumnLayout,
-    options: ColumnOptions,
-) -> int | None:
-    """Returns the index of the column of the tags.
-
-    The index is None in a test set without tags. The user's choice counts more
-    than the names of the columns.
-    """
-    width = len(columns)
-    is_test = options.set_name == "test"
-    tag_column_index = _first_index(
-        options.tag_column_index, layout.tag_column_index
-    )
-    if tag_column_index is None:
-        if is_test and layout.names:
-            return None
-        may_be_first = options.word_column_index is None
-        is_first = may_be_first and _are_tags_first(columns)
-        tag_column_index = 0 if is_first else width - 1
-    has_tags = width > 1 and tag_column_index < width
-    return None if is_test and not has_tags else tag_column_index
-
-
-def _find_word_column(
-    tag_column_index: int | None, layout: ColumnLayout, options: ColumnOptions
-) -> int:
-    """Returns the index of the column of the words.
-
-    It is the first one that does not contain the tags, unless the user or the
-    names of the columns choose another one.
-    """
-    word_column_index = _first_index(
-        options.word_column_index, layout.word_column_index
-    )
-    if word_column_index is not None:
-        return word_column_index
-    return 1 if tag_column_index == 0 else 0
-
-
-def _check_width(
-    path: str, width: int, word_column_index: int, tag_column_index: int | None
-) -> None:
-    """Raises a ValueError if the lines lack a column for words or for tags."""
-    is_missing = max(word_column_index, tag_column_index or 0) >= width
-    if word_column_index == tag_column_index or is_missing:
-        expected = f"the words are expected in column {word_column_index + 1}"
-        if tag_column_index is not None:
-            expected += f" and the tags in column {tag_column_index + 1}"
-        raise ValueError(
-            f"{path}: a line must contain a word and its tag, separated by a "
-            f"tab or spaces. The lines have {width} columns, but {expected}. "
-            "Set --text_column and --label_column"
-        )
-
-
-def _first_index(*indices: int | None) -> int | None:
-    """Returns the first index that is not None."""
-    return next((index for index in indices if index is not None), None)
-
-
-def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
-    """Returns whether the first column contains the tags, not the last one."""
-    if len(columns) < 2:
-        return False
-    first, last = Counter(columns[0]), Counter(columns[-1])
-    if all(map(is_tag, first)) and "O" in first:
-        return not all(map(is_tag, last))
-    # Tags without B- and I- are few, and most words are outside of entities.
-    ((first_value, _),) = first.most_common(1)
-    ((last_value, _),) = last.most_common(1)
-    are_first = first_value == "O" and last_value != "O"
-    return are_first and len(first) < len(last)
-
-
-def _check_words(
-    path: str,
-    sentences: Sequence[SentenceLines],
-    word_column_index: int,
-    width: int,
-) -> None:
-    """Raises a ValueError if a column contains no words.
-
-    It contains numbers of words, or one value of each sentence. The function is
-    not called for a column that the user chose.
-    """
-    if width == 1:
-        return
-    words_of_sentences = [
-        [line.cells[word_column_index] for line in sentence.lines]
-        for sentence in sentences
-    ]
-    all_words = [*itertools.chain(*words_of_sentences)]
-    if all(re.search(r"\d", word) for word in all_words):
-        raise ValueError(
-            f"{path}: the words, such as {all_words[:3]}, all contain a "
-            "digit. Remove the digits, or set --text_column to the column of "
-            "the words, even if it is this one"
-        )
-    # In a file of two columns, the column beside the tags contains the words.
-    has_others = width > 2 and len(all_words) > len(sentences)
-    if has_others and all(len({*words}) == 1 for words in words_of_sentences):
-        raise ValueError(
-            f"{path}: all words of a sentence are the same, such as "
-            f"{all_words[0]!r}. Set --text_column to the column of the words"
-        )
-
-
-def _find_language(words: Sequence[str], num_sentences: int) -> str:
-    """Returns what PAN-X writes before each word: a language such as "en:"."""
-    prefix = re.match("[a-z-]+:", words[0])
-    if num_sentences < 2 or not prefix:
-        return ""
-    is_language = all(word.startswith(prefix.group()) for word in words)
-    return prefix.group() if is_language else ""
-
-
-def _check_nested(
-    path: str,
-    columns: Sequence[Sequence[str]],
-    word_column_index: int,
-    tag_column_index: int,
-) -> None:
-    """Raises an error if another column uses an entity type of the tags.
-
-    GermEval 2014 tags entities in one column, and entities nested in them in
-    the next column. CoNLL-2003 passes, because its column of chunks uses types
-    such as NP, which are not entity types.
-    """
-    types = [
-        {cell[2:] for cell in column if re.match("[BIESLUM]-.", cell)}
-        for column in columns
-    ]
-    other_types = {
-        entity_type
-        for index, types_of_column in enumerate(types)
-        if index not in (word_column_index, tag_column_index)
-        for entity_type in types_of_column
-    }
-    if both := types[tag_column_index] & other_types:
-        raise ValueError(
-            f"{path}: two columns contain tags of the type {min(both)}. Set "
-            "--label_column to the column to learn"
-        )

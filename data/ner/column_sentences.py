@@ -220,16 +220,6 @@ def _find_list_columns(
     return None
 
 
-def _split_words(cell: str) -> list[str]:
-    """Returns the words of a cell, [] if it is a list that cannot be read."""
-    if not cell.startswith("["):
-        return cell.split()
-    try:
-        return [*map(str, ast.literal_eval(cell))]
-    except (SyntaxError, ValueError):
-        return []
-
-
 def _split_tags(cell: str) -> list[str]:
     """Returns the tags of a cell, which contain no space, comma or quote."""
     return re.findall(r"[^\s,'\"\[\]]+", cell)
@@ -261,3 +251,13 @@ def _expand_rows(
                 sentence.append(ColumnsLine(line_number, row))
             if sentence:
                 yield SentenceLines(document_index, sentence)
+
+
+def _split_words(cell: str) -> list[str]:
+    """Returns the words of a cell, [] if it is a list that cannot be read."""
+    if not cell.startswith("["):
+        return cell.split()
+    try:
+        return [*map(str, ast.literal_eval(cell))]
+    except (SyntaxError, ValueError):
+        return []

@@ -50,7 +50,7 @@ def write_entities(
     If the row has a field of that name, the new one begins with `predicted_`.
 
     Args:
-        path: path of the file.
+        path: the file of JSON lines to write.
         examples: the examples.
         tags: predicted tags of each example.
         probabilities: probabilities of these tags, float [words].

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from data.ner.entity_scoring import find_entities
 from data.ner.ner_example import NerExample
@@ -16,7 +17,7 @@ from data.report import (
 from files.paths import StrPath
 
 # (type, start, end) of an entity, in characters of the sentence.
-_Entity = tuple[str, int, int]
+_Entity: TypeAlias = tuple[str, int, int]
 
 
 def write_entity_report(

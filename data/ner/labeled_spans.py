@@ -65,7 +65,7 @@ def read_span(value: object, text: str, where: str) -> LabeledSpan:
 
     Args:
         value: the JSON value of the span.
-        text: the text.
+        text: the text that should contain the span.
         where: place of the text, for messages.
 
     Raises:

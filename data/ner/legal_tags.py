@@ -120,7 +120,7 @@ def decode_tags(
     Args:
         scores: float [words, tags], logits of the tags, or logarithms of their
             probabilities.
-        labels: names of the tags.
+        labels: names of the tags, in the order of the scores.
         only_legal: whether to choose the best legal sequence instead of the
             best tag of each word.
 

@@ -37,9 +37,9 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
 
     Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
     of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
-    the scheme of --labels. Without --labels, call `find_labels` before you
-    read a dev or test set. Only then are its tags compared with those of the
-    task.
+    the scheme of --labels. The tags of a dev or test set are compared with
+    those of the task. Unless --labels names them, the train set is therefore
+    read before another set.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.
@@ -88,9 +88,10 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         options: NerOptions,
     ) -> None:
         super().__init__(data_dir, data_file_options, options)
-        self._labels = [*options.labels] if options.labels else None
-        if self._labels is not None:
-            check_labels(self._labels, "--labels", min_labels=2)
+        # None until `find_labels` is called.
+        self._labels: list[str] | None = None
+        if options.labels:
+            check_labels(options.labels, "--labels", min_labels=2)
 
     def find_labels(self) -> list[str]:
         """Returns the names of the tags, from --labels or the train set.
@@ -100,30 +101,41 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             ValueError: the train set is malformed, or contains no entity.
         """
         if self._labels is None:
-            examples = [*self.read("train")]
-            if self._data_file_options.data_file:
-                # The dev set of the same file may have more tags.
-                examples += self.read("eval")
-            tags = {tag for example in examples for tag in example.labels}
-            if examples[0].text is not None:
-                # For each B- tag add the I- tag, because entities of this type
-                # may have several words only in the dev and test sets.
-                tags |= {tag.replace("B-", "I-", 1) for tag in tags}
-            if tags == {"O"}:
-                raise ValueError(
-                    f"{self._source}: the only tag in the train set is O. "
-                    "Tag the words of the named entities"
-                )
-            self._labels = ["O", *sorted(tags - {"O"})]
+            self._labels = self._labels_of_flags or self._read_labels()
         return self._labels
 
-    def _read_file(self, path: StrPath, set_name: SetName) -> list[NerExample]:
+    @property
+    def _labels_of_flags(self) -> list[str] | None:
+        return [*self._options.labels] if self._options.labels else None
+
+    def _read_labels(self) -> list[str]:
+        """Reads the train set, and returns the tags of its words, O first."""
+        examples = [*self.read("train")]
+        if self._data_file_options.data_file:
+            # The dev set of the same file may have more tags.
+            examples += self.read("eval")
+        tags = {tag for example in examples for tag in example.labels}
+        if examples[0].text is not None:
+            # For each B- tag add the I- tag, because entities of this type may
+            # have several words only in the dev and test sets.
+            tags |= {tag.replace("B-", "I-", 1) for tag in tags}
+        if tags == {"O"}:
+            raise ValueError(
+                f"{self._source}: the only tag in the train set is O. "
+                "Tag the words of the named entities"
+            )
+        return ["O", *sorted(tags - {"O"})]
+
+    def _read_file(
+        self, path: StrPath, set_name: SetName, labels: Sequence[str] | None
+    ) -> list[NerExample]:
         """Reads a set from a file, for `read`, whose errors it raises.
 
-        Compares the tags with those of the task, if these are known.
+        Compares the tags with `labels`, those of the task, if these are known.
         """
         path = str(path)
-        examples = self._read_examples(path, set_name)
+        labels = labels or []
+        examples = self._read_examples(path, set_name, labels)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if self._options.document_context and not examples[-1].document_index:
@@ -131,19 +143,21 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
         for example in examples:
-            example.labels = to_scheme(example.labels, self._labels or ())
+            example.labels = to_scheme(example.labels, labels)
         if set_name == "train":
-            self._check_train_tags(path, examples)
-        self._check_tags(path, set_name, examples)
+            _check_train_tags(path, examples, labels)
+        if labels:
+            _check_tags(path, set_name, examples, labels)
         if not self._data_file_options.data_file:
             for example_number, example in enumerate(examples, start=1):
                 example.guid = f"{set_name}-{example_number}"
         return examples
 
-    def _read_examples(self, path: str, set_name: SetName) -> list[NerExample]:
+    def _read_examples(
+        self, path: str, set_name: SetName, labels: Sequence[str]
+    ) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
-        labels = self._labels or []
         if format_of(path) == "jsonl":
             return span_files.read_annotated_texts(
                 path, set_name, labels, options.encoding
@@ -177,52 +191,6 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
                 "between sentences"
             )
 
-    def _check_train_tags(
-        self, path: str, examples: Sequence[NerExample]
-    ) -> None:
-        """Raises a ValueError or warns if tags come from a wrong column."""
-        counts = Counter(
-            label
-            for example in examples
-            if example.text is None
-            for label in example.labels
-        )
-        tag_names.warn_of_rare_outside(path, counts)
-        if not self._labels:
-            tag_names.check_types(
-                path, [example.labels for example in examples]
-            )
-
-    def _check_tags(
-        self, path: str, set_name: SetName, examples: Sequence[NerExample]
-    ) -> None:
-        """Raises a ValueError or warns if a set contains unknown tags.
-
-        Known tags are the labels.
-        """
-        labels = self._labels
-        if not labels:
-            return
-        # {tag: place where it first occurs}
-        tags: dict[str, str] = {}
-        for example in examples:
-            for tag in example.labels:
-                tags.setdefault(tag, example.guid)
-        unknown = [tag for tag in tags if tag not in labels]
-        if not unknown:
-            return
-        where = f"{path}, {tags[unknown[0]]}"
-        message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
-        # A warning suffices for a dev or test set, unless all its tags except O
-        # are unknown.
-        if set_name == "train" or {*unknown} >= tags.keys() - {"O"}:
-            raise ValueError(message)
-        logging.warning(
-            "%s. In the scores, words tagged %s count as errors.",
-            message,
-            ", ".join(unknown),
-        )
-
     def texts_of(self, example: NerExample) -> list[str]:
         """Returns the words as one text."""
         return [" ".join(example.words)]
@@ -251,6 +219,49 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             for document_index, sentences in texts.items()
         }
         return [keys[example.document_index] for example in examples]
+
+
+def _check_train_tags(
+    path: str, examples: Sequence[NerExample], labels: Sequence[str]
+) -> None:
+    """Raises a ValueError or warns if tags come from a wrong column."""
+    counts = Counter(
+        label
+        for example in examples
+        if example.text is None
+        for label in example.labels
+    )
+    tag_names.warn_of_rare_outside(path, counts)
+    if not labels:
+        tag_names.check_types(path, [example.labels for example in examples])
+
+
+def _check_tags(
+    path: str,
+    set_name: SetName,
+    examples: Sequence[NerExample],
+    labels: Sequence[str],
+) -> None:
+    """Raises a ValueError or warns if tags of a set are no labels."""
+    # {tag: place where it first occurs}
+    tags: dict[str, str] = {}
+    for example in examples:
+        for tag in example.labels:
+            tags.setdefault(tag, example.guid)
+    unknown = [tag for tag in tags if tag not in labels]
+    if not unknown:
+        return
+    where = f"{path}, {tags[unknown[0]]}"
+    message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
+    # A warning suffices for a dev or test set, unless all its tags except O are
+    # unknown.
+    if set_name == "train" or {*unknown} >= tags.keys() - {"O"}:
+        raise ValueError(message)
+    logging.warning(
+        "%s. In the scores, words tagged %s count as errors.",
+        message,
+        ", ".join(unknown),
+    )
 
 
 def _index_of(column_number: int | None) -> int | None:

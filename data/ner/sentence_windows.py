@@ -196,7 +196,7 @@ def choose_tags(
         features: windows of the sentences.
         probabilities: for each window, the probabilities of the L tags at each
             position, float [max_seq_length, L].
-        labels: names of the L tags.
+        labels: names of the L tags, in the order of the probabilities.
         only_legal: whether to choose the best legal sequence of tags.
 
     Returns:

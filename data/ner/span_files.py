@@ -91,7 +91,7 @@ def read_annotated_texts(
     out.
 
     Args:
-        path: path of the file.
+        path: a file of JSON lines, or of a list in JSON.
         set_name: "train", "dev" or "test".
         labels: the tags of --labels or of the model, [] if they are unknown.
         encoding: encoding of the file. None = UTF-8.

@@ -46,7 +46,7 @@ def find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
     """Returns how a span fits the words of its text.
 
     Args:
-        text: the text.
+        text: the text that contains the span.
         start: index of the span's first character.
         end: index after the span's last character.
         where: place of the text, for messages.

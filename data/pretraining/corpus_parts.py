@@ -25,7 +25,7 @@ class LineRange(NamedTuple):
     """A range of lines of a text file.
 
     Attributes:
-        path: path of the text file.
+        path: a file of the corpus, which is text.
         start: offset of the first byte of the range.
         end: offset after the last byte of the range. None = the end of the
             file.

@@ -4,6 +4,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from data.io import text_files
 from data.pretraining.corpus_checks import find_markup
@@ -15,7 +16,7 @@ from data.text import characters, tokenization
 from data.text.wordpiece import WordCache
 
 # Sentences, each a list of encoded WordPieces.
-Document = list[list[bytes]]
+Document: TypeAlias = list[list[bytes]]
 
 
 class TextEncoder:

@@ -76,8 +76,8 @@ class InstanceEncoder:
     """Encodes instances as records, counts them, and logs the first one.
 
     Args:
-        vocabulary: the vocabulary of the instances.
-        options: options of `encode_instance`.
+        vocabulary: as in the attributes.
+        options: as in the attributes.
 
     Attributes:
         vocabulary: {WordPiece: its id as bytes}, to log an instance as text.

@@ -39,7 +39,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     Args:
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
-        options: options for reading the files.
+        options: flags of the task that tell how to read its files.
     """
 
     file_names: ClassVar[Mapping[SetName, Sequence[str]]]
@@ -57,7 +57,15 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     @abc.abstractmethod
     def find_labels(self) -> list[str] | None:
-        """Returns the labels of the task, in order, or None in regression."""
+        """Returns the labels of the task, in order, or None in regression.
+
+        Unless flags name them, the first call reads the train set.
+        """
+
+    @property
+    @abc.abstractmethod
+    def _labels_of_flags(self) -> list[str] | None:
+        """The labels that flags name. None = the train set names them."""
 
     def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:
         """Reads a set from its file, or splits --data_file.
@@ -73,7 +81,14 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
             path = find_set_file(
                 self._source, set_name, self.file_names[set_name]
             )
-            sets = {purpose: self._read_file(path, set_name)}
+            # The rows of the train set may name the labels of the task. Find
+            # them before another set is read, which may have no other labels.
+            labels = (
+                self._labels_of_flags
+                if set_name == "train"
+                else self.find_labels()
+            )
+            sets = {purpose: self._read_file(path, set_name, labels)}
         _drop_rows(sets.get("train", ()))
         return sets
 
@@ -87,7 +102,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set of --data_file."""
-        examples = self._read_file(path, "train")
+        examples = self._read_file(path, "train", self._labels_of_flags)
         train, dev = data_file_split.split_examples(
             path,
             examples,
@@ -106,8 +121,16 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         return collections.Counter(itertools.chain.from_iterable(labels))
 
     @abc.abstractmethod
-    def _read_file(self, path: StrPath, set_name: SetName) -> list[ExampleT]:
+    def _read_file(
+        self, path: StrPath, set_name: SetName, labels: Sequence[str] | None
+    ) -> list[ExampleT]:
         """Reads the set `set_name` from a file, for `read`.
+
+        Args:
+            path: a file of the data folder, or --data_file.
+            set_name: "train", "dev" or "test". --data_file is a train set.
+            labels: the labels that the rows may have. None = any, because the
+                rows name them, or the task is a regression.
 
         Raises:
             OSError: the file cannot be read.

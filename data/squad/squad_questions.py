@@ -32,7 +32,7 @@ class SquadFile(NamedTuple):
     """The questions of a SQuAD file.
 
     Attributes:
-        path: path of the file.
+        path: the file that the questions come from, for messages.
         questions: the questions, in the order of the file.
     """
 

@@ -18,8 +18,8 @@ def split_examples(
     """Returns the train set and the dev set of a file.
 
     Args:
-        path: path of the file.
-        examples: the examples in the file.
+        path: value of --data_file, for the error.
+        examples: the examples of all its rows.
         keys: key of each example, as `row_keys.key_of` returns.
         fraction: value of --dev_fraction.
 

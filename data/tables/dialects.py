@@ -203,17 +203,6 @@ def _choose_dialect(
     return strictest[0]
 
 
-def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
-    """Returns the key to sort dialects by. The strictest dialect is first.
-
-    It has the fewest stray quotes, and among equals the lowest level. For
-    example, `,` cuts `x,"a; b"` into x and "a; b", and `;` cuts it into `x,"a`
-    and ` b"`. Both fit, but `;` leaves two quotes that quote no cell. So `,` is
-    stricter.
-    """
-    return fit.num_stray, fit.level
-
-
 def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
     """Returns the strictest dialect, or several that are equally strict."""
     lowest = min(map(_strictness_of, fits))
@@ -276,6 +265,17 @@ def _fit_delimiter(
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))
     return min(fits, key=_strictness_of, default=None)
+
+
+def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
+    """Returns the key to sort dialects by. The strictest dialect is first.
+
+    It has the fewest stray quotes, and among equals the lowest level. For
+    example, `,` cuts `x,"a; b"` into x and "a; b", and `;` cuts it into `x,"a`
+    and ` b"`. Both fit, but `;` leaves two quotes that quote no cell. So `,` is
+    stricter.
+    """
+    return fit.num_stray, fit.level
 
 
 def _choose_usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:

@@ -7,7 +7,7 @@ read as a whole.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Literal, TypeGuard
+from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
 from data.tables import headers
@@ -20,9 +20,9 @@ _MAX_WORDS_OF_FIELD = 4
 # Does not match a text that begins with [MASK].
 _JSON_BEGINNING = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # What a text contains. A "list" must be read as a whole.
-TextKind = Literal["text", "jsonl", "list"]
+TextKind: TypeAlias = Literal["text", "jsonl", "list"]
 # A row: (number, {column: cell}, or a ValueError if the row is malformed).
-NumberedRow = tuple[int, JsonObject | ValueError]
+NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 
 
 def find_text_kind(

@@ -21,7 +21,7 @@ def read_parquet(
     """Yields the rows of a file of Parquet.
 
     Args:
-        path: path of the file.
+        path: a file of Parquet.
         row_groups: numbers of the groups of rows to read. None = all.
         first: number of the first row.
 

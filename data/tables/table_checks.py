@@ -131,12 +131,6 @@ def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
     return has_index and has_repeated_name and all(second[1:])
 
 
-def _filled_columns(records: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Returns the cells of each column that are not empty."""
-    columns = itertools.zip_longest(*records)
-    return [[cell for cell in cells if cell] for cells in columns]
-
-
 def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
     """Raises a ValueError if blanks precede the quotes of most cells."""
     for cells in _filled_columns(records):
@@ -169,6 +163,12 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
                 "and others. Write quotes for them, or set --noquoting if they "
                 "belong to the cells"
             )
+
+
+def _filled_columns(records: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Returns the cells of each column that are not empty."""
+    columns = itertools.zip_longest(*records)
+    return [[cell for cell in cells if cell] for cells in columns]
 
 
 def check_blanks(

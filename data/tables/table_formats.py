@@ -37,7 +37,7 @@ FORMAT_OF_ENDING: dict[str, TableFormat] = {
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
-Row = json_tables.NumberedRow
+Row: TypeAlias = json_tables.NumberedRow
 
 
 class TableLayout(NamedTuple):

@@ -30,12 +30,12 @@ class Table:
     cannot be read again. Each further `read` opens the file again.
 
     Args:
-        path: path of the file.
+        path: a file in any format of table_formats.py.
         layout: how the table is written.
 
     Attributes:
-        path: path of the file.
-        layout: how the table is written.
+        path: as in the arguments.
+        layout: as in the arguments.
     """
 
     def __init__(

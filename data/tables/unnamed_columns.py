@@ -11,7 +11,7 @@ class RepeatedName(str):
     the cells of both columns.
 
     Attributes:
-        name: the name in the file.
+        name: the name in the file, which both columns have.
     """
 
     name: str

@@ -9,6 +9,7 @@ In Python:
     special_tokens.py: keeps special tokens such as [MASK] whole
     casing.py: whether a model expects lower-cased text
     token_windows.py: cuts texts to length, or into windows
+    padded_inputs.py: pads them to one length
     text_lists.py: lists, arrays and tensors of texts, as lists of str
 
 The same in a graph:
@@ -24,7 +25,8 @@ The same in a graph:
 Vocabularies:
 
     vocabulary.py: learns one, or extends it
-    vocabulary_checks.py: whether a vocabulary fits a model
+    vocabulary_files.py: reads one
+    vocabulary_checks.py: whether a vocabulary fits a model, or another one
 
 What users call:
 

@@ -5,23 +5,21 @@
 All other tokenizers in this project must return the same WordPieces.
 """
 
+import copy
 import os
 import re
 import zlib
-from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, TypedDict
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from data.arrays import IntArray
-from data.io import compressed_files, text_files
 from data.text import casing, special_tokens, text_lists, vocabulary_checks
 from data.text.characters import clean_text
+from data.text.padded_inputs import PaddedInput, pad_input, stack_inputs
 from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
+from data.text.vocabulary_files import read_vocabulary
 from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
-from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 from model_folders.model_json_types import TokenizerIdentity
 from model_folders.preset_reading import read_preset
 from model_folders.presets import Preset
@@ -36,20 +34,6 @@ _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 # WordPieces that the network's inputs contain, whatever the texts are.
 REQUIRED_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
-
-
-class PaddedInput(TypedDict):
-    """The network's input for one text or pair, [max_seq_length] each.
-
-    Attributes:
-        input_ids: ids of the WordPieces.
-        input_mask: 1 = a real token.
-        segment_ids: 0 or 1, number of the text.
-    """
-
-    input_ids: list[int]
-    input_mask: list[int]
-    segment_ids: list[int]
 
 
 class FullTokenizer:
@@ -88,32 +72,29 @@ class FullTokenizer:
         do_lower_case: bool | None = True,
         special_tokens_in_strings: bool = False,
     ) -> None:
+        vocabulary = read_vocabulary(vocab_file)
+        stated = vocabulary.stated_casing
+        if stated is not None and do_lower_case not in (None, stated):
+            raise ValueError(
+                f"{os.fspath(vocab_file)}: `normalizer.lowercase` is "
+                f"{str(stated).lower()}; set --do_lower_case={stated}"
+            )
         self.vocab_file = vocab_file
-        with text_files.open_binary(vocab_file) as file:
-            self.vocab_bytes: bytes = file.read().removeprefix(BOM_UTF8)
-        self.stated_casing: bool | None = None
-        path = os.fspath(vocab_file)
-        if compressed_files.uncompressed_name(path).endswith(".json"):
-            self.vocab_bytes, stated = parse_tokenizer(self.vocab_bytes, path)
-            if do_lower_case not in (None, stated):
-                raise ValueError(
-                    f"{path}: `normalizer.lowercase` is {str(stated).lower()}; "
-                    f"set --do_lower_case={stated}"
-                )
-            self.stated_casing = stated
-            do_lower_case = stated
-        first, end, _ = self.vocab_bytes.partition(b"\n")
-        text_files.check_first_line(first + end, path)
-        # As in Google's code, only a line feed ends a line, and bytes that are
-        # not UTF-8 are dropped.
-        text = self.vocab_bytes.decode("utf-8", "ignore").removesuffix("\n")
-        self.tokens = [line.strip() for line in text.split("\n")]
+        self.vocab_bytes = vocabulary.contents
+        self.stated_casing = stated
+        self.tokens = vocabulary.tokens
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
+        words = special_tokens.TOKENS if special_tokens_in_strings else ()
+        self.special_words = [word for word in words if word in self.vocab]
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
-        # None as long as no layer has the present settings.
+        self._set_casing(do_lower_case is not False and stated is not False)
+
+    def _set_casing(self, do_lower_case: bool) -> None:
+        self.do_lower_case = do_lower_case
+        self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
+        self._word_pieces = WordCache(self.tokenize_word)
+        # None until `layer` is used.
         self._layer: TokenizerLayer | None = None
-        self.set_casing(do_lower_case is not False)
-        self.keep_special_tokens(special_tokens_in_strings)
 
     @classmethod
     def from_preset(
@@ -141,20 +122,12 @@ class FullTokenizer:
             )
         tokenizer = cls(preset.vocab_file, None, special_tokens_in_strings)
         tokenizer.check_vocab()
-        tokenizer.use_stated_casing(None, preset)
-        return tokenizer
+        return tokenizer.with_stated_casing(None, preset)
 
-    def set_casing(self, do_lower_case: bool) -> None:
-        """Sets whether text is lower-cased and accents are stripped."""
-        self.do_lower_case = do_lower_case
-        self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
-        self._word_pieces = WordCache(self.tokenize_word)
-        self._layer = None
-
-    def use_stated_casing(
+    def with_stated_casing(
         self, do_lower_case: bool | None, preset: Preset | None
-    ) -> None:
-        """Sets the casing that the user or the files of a model state.
+    ) -> "FullTokenizer":
+        """Returns a copy whose casing the user or the files of a model state.
 
         A tokenizer.json beside the vocabulary must contain the same words.
 
@@ -170,20 +143,13 @@ class FullTokenizer:
         neighbor = os.path.join(folder, "tokenizer.json")
         if os.path.isfile(neighbor):
             self.check_same_vocab(neighbor)
-        self.set_casing(casing.find_casing(self, do_lower_case, preset))
-
-    def keep_special_tokens(self, is_kept: bool) -> None:
-        """Sets whether special tokens such as [MASK] stay whole in a text."""
-        words = special_tokens.TOKENS if is_kept else ()
-        self.special_words = [word for word in words if word in self.vocab]
-        self._layer = None
+        tokenizer = copy.copy(self)
+        tokenizer._set_casing(casing.find_casing(self, do_lower_case, preset))
+        return tokenizer
 
     @property
     def layer(self) -> "TokenizerLayer":
         """This tokenizer as a Keras layer, which is created at the first use.
-
-        A later `set_casing` or `keep_special_tokens` applies to the layers that
-        are read after it.
 
         Raises:
             ValueError: the vocabulary does not contain all REQUIRED_TOKENS.
@@ -243,18 +209,14 @@ class FullTokenizer:
         Raises:
             ValueError: an id has another WordPiece in `other`.
         """
-        if os.path.realpath(other) == os.path.realpath(self.vocab_file):
-            return
-        others = FullTokenizer(other, None).tokens
-        pairs = zip(others, self.tokens, strict=False)
-        for row, (theirs, ours) in enumerate(pairs, start=1):
-            if theirs != ours and not theirs.startswith("[unused"):
-                raise ValueError(
-                    f"--vocab_file={self.vocab_file} is not the vocabulary of "
-                    f"{source or other}: line {row} is {ours!r} instead of "
-                    f"{theirs!r}. Remove --vocab_file, or set --vocab_file="
-                    f"{other}"
-                )
+        if os.path.realpath(other) != os.path.realpath(self.vocab_file):
+            vocabulary_checks.check_same_tokens(
+                self.vocab_file,
+                self.tokens,
+                other,
+                read_vocabulary(other).tokens,
+                source or other,
+            )
 
     def __call__(
         self,
@@ -295,15 +257,7 @@ class FullTokenizer:
             self.create_inputs(row.tokens, row.first_length, width)
             for row in rows
         ]
-        features = {
-            "input_ids": [row["input_ids"] for row in inputs],
-            "input_mask": [row["input_mask"] for row in inputs],
-            "segment_ids": [row["segment_ids"] for row in inputs],
-        }
-        return {
-            name: np.array(values, np.int32).reshape(len(rows), width)
-            for name, values in features.items()
-        }
+        return stack_inputs(inputs, width)
 
     def create_inputs(
         self, tokens: Sequence[str], first_length: int, max_seq_length: int
@@ -312,13 +266,8 @@ class FullTokenizer:
 
         The first `first_length` tokens are in segment 0.
         """
-        padding = [0] * (max_seq_length - len(tokens))
-        segment_ids = [0] * first_length + [1] * (len(tokens) - first_length)
-        return {
-            "input_ids": self.convert_tokens_to_ids(tokens) + padding,
-            "input_mask": [1] * len(tokens) + padding,
-            "segment_ids": segment_ids + padding,
-        }
+        input_ids = self.convert_tokens_to_ids(tokens)
+        return pad_input(input_ids, first_length, max_seq_length)
 
     def tokenize(self, text: str) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""

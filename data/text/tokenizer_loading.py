@@ -68,5 +68,4 @@ def create_tokenizer(
             "a copy of it"
         )
     tokenizer.check_vocab(vocab_size)
-    tokenizer.use_stated_casing(do_lower_case, preset)
-    return tokenizer
+    return tokenizer.with_stated_casing(do_lower_case, preset)

@@ -61,6 +61,38 @@ def check_tokens(
         _check_size(path, count_tokens(tokens, vocab_size), vocab_size)
 
 
+def check_same_tokens(
+    path: StrPath,
+    tokens: Sequence[str],
+    other: StrPath,
+    others: Sequence[str],
+    source: str,
+) -> None:
+    """Checks that two vocabularies contain the same WordPieces.
+
+    The first may have words instead of entries [unusedN] of the other one, and
+    either may have more words.
+
+    Args:
+        path: value of --vocab_file, for the message.
+        tokens: its lines.
+        other: path of the other vocabulary, for the message.
+        others: the lines of the other vocabulary.
+        source: model or file that the other vocabulary belongs to.
+
+    Raises:
+        ValueError: an id has another WordPiece in the other vocabulary.
+    """
+    pairs = zip(others, tokens, strict=False)
+    for row, (theirs, ours) in enumerate(pairs, start=1):
+        if theirs != ours and not theirs.startswith("[unused"):
+            raise ValueError(
+                f"--vocab_file={path} is not the vocabulary of {source}: line "
+                f"{row} is {ours!r} instead of {theirs!r}. Remove "
+                f"--vocab_file, or set --vocab_file={other}"
+            )
+
+
 def _check_size(path: StrPath, num_tokens: int, vocab_size: int) -> None:
     """Raises a ValueError if the vocabulary is larger than the model's.
 

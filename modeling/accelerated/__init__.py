@@ -30,7 +30,7 @@ whose dict contains the function:
 """
 
 from collections.abc import Callable
-from typing import Any, Concatenate
+from typing import Any, Concatenate, TypeAlias
 
 import keras
 import tensorflow as tf
@@ -47,7 +47,9 @@ MIN_COMPILED_CLASSES = 1024
 
 # {function of modeling/ops.py: its faster version}. Any, because a dict cannot
 # state that each version has the type of its function.
-Versions = dict[DispatchedFunction[Any, ..., Any], Callable[..., Any]]
+Versions: TypeAlias = dict[
+    DispatchedFunction[Any, ..., Any], Callable[..., Any]
+]
 
 ALWAYS: Versions = {
     ops.dense: fusions.dense,

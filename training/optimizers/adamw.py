@@ -22,7 +22,7 @@ TrainingOptimizer: TypeAlias = (
     "AdamWeightDecayOptimizer"
     " | keras.optimizers.LossScaleOptimizer[AdamWeightDecayOptimizer]"
 )
-GradientsAndVariables = Sequence[tuple[tf.Tensor, tf.Variable]]
+GradientsAndVariables: TypeAlias = Sequence[tuple[tf.Tensor, tf.Variable]]
 
 
 def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:

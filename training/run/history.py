@@ -26,6 +26,7 @@ from typing import (
     NamedTuple,
     NotRequired,
     Self,
+    TypeAlias,
     TypedDict,
     get_args,
 )
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 HISTORY_FILE = "history.jsonl"
 # Kind of a line.
-LineKind = Literal["train", "eval", "checkpoint"]
+LineKind: TypeAlias = Literal["train", "eval", "checkpoint"]
 LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data import report
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
     from modeling.tensors import Tensor
 
-_Split = task.Split[InputExample, int]
+_Split: TypeAlias = task.Split[InputExample, int]
 # A length that no text reaches, in WordPieces.
 _UNLIMITED_LENGTH = 2**31
 

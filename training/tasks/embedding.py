@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
     from modeling.tensors import Tensor
 
-_Split = task.Split[InputExample, None]
+_Split: TypeAlias = task.Split[InputExample, None]
 
 
 class EmbeddingTask(task.Task[InputExample, None, FloatArray]):

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from training.start.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_Split = task.Split[NerExample, NerFeatures]
+_Split: TypeAlias = task.Split[NerExample, NerFeatures]
 
 
 class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):

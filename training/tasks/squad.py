@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from absl import logging
 
@@ -36,10 +36,10 @@ from training.start.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_Split = task.Split[SquadExample, passage_windows.SquadFeatures]
+_Split: TypeAlias = task.Split[SquadExample, passage_windows.SquadFeatures]
 # The logits of the start and the end.
-_Outputs = Mapping[str, FloatArray]
-_Batches = task.Batches[_Outputs]
+_Outputs: TypeAlias = Mapping[str, FloatArray]
+_Batches: TypeAlias = task.Batches[_Outputs]
 
 
 class SquadTask(

@@ -1,7 +1,7 @@
 """Chooses among continuations of a sentence, for run_swag.py."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
@@ -18,7 +18,7 @@ from training.start.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_Split = task.Split[swag_examples.SwagExample, None]
+_Split: TypeAlias = task.Split[swag_examples.SwagExample, None]
 
 
 class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):

@@ -3,7 +3,7 @@
 B = batch size, C = choices, T = length in WordPieces, W = hidden size.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from modeling import BertModel
 from modeling.base_model import BaseModel
@@ -19,7 +19,7 @@ from serving.exporting.formats.onnx_encoder import EncoderOutputNames
 from serving.exporting.formats.onnx_graph import GraphBuilder
 
 # Shape of a tensor. A str is the name of a size that is known only at run time.
-TensorShape = list[int | str]
+TensorShape: TypeAlias = list[int | str]
 
 
 class GraphOutput(NamedTuple):
@@ -35,7 +35,7 @@ class GraphOutput(NamedTuple):
 
 
 # {name of an output: GraphOutput}
-GraphOutputs = dict[str, GraphOutput]
+GraphOutputs: TypeAlias = dict[str, GraphOutput]
 
 
 class HeadInputs(NamedTuple):

@@ -5,7 +5,7 @@ rows, M = length of the longest row.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 import tensorflow as tf
 
@@ -16,7 +16,7 @@ from data.text.packing_layer import PackingLayer
 # values must not be padding.
 _MAX_PADDING = 1 << 20
 
-Tensors = dict[str, tf.Tensor]
+Tensors: TypeAlias = dict[str, tf.Tensor]
 # A dict of tensors, or a TypedDict of them.
 _OutputsT = TypeVar("_OutputsT", bound=Mapping[str, object])
 

@@ -67,7 +67,7 @@ def test_words_and_tags_are_found_in_each_layout(tmp_path, layout, end):
 
 
 def test_a_table_may_end_in_txt(tmp_path):
-    examples = read_columns(tmp_path, TABLES["Kaggle's"], "dev.txt", "eval")
+    examples = read_columns(tmp_path, TABLES["Kaggle's"], "train.txt")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
 
@@ -99,7 +99,7 @@ def test_the_tag_may_come_before_the_word(tmp_path):
 
 def test_types_without_prefixes_may_come_before_the_word(tmp_path):
     text = "O show\nACTOR Tom\nO in\nO films\n\nO now\n"
-    examples = read_columns(tmp_path, text, "dev.txt", "eval")
+    examples = read_columns(tmp_path, text, "train.txt")
     assert examples[0].labels == ["O", "B-ACTOR", "O", "O"]
 
 
@@ -110,6 +110,7 @@ def test_a_test_set_without_tags_expects_none(tmp_path):
             "Anna x\nleft y\n",
             "test.txt",
             "predict",
+            ["O", "B-PER"],
             text_column=3,
             label_column=9,
         )

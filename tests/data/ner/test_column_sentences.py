@@ -17,7 +17,9 @@ from tests.support.tagged_words import (
 
 def test_the_last_column_may_tell_where_a_sentence_begins(tmp_path):
     text = "Word\tTag\tSentence\nAnna\tO\t1\nleft\tO\t\nOslo\tO\t2\n"
-    examples = read_columns(tmp_path, text, "test.tsv", "predict")
+    examples = read_columns(
+        tmp_path, text, "test.tsv", "predict", ["O", "B-PER"]
+    )
     assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
 
 

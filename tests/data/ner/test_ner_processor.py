@@ -75,7 +75,10 @@ def test_sentences_and_documents_are_read(tmp_path):
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_words_and_tags_of_each_public_layout(tmp_path, name):
     layout = LAYOUTS[name]
-    (example,) = read_set(tmp_path, "dev", layout["text"], **layout["flags"])
+    labels = sorted({"O", "B-PER", *layout["tags"]})
+    (example,) = read_set(
+        tmp_path, "dev", layout["text"], *labels, **layout["flags"]
+    )
     assert (example.words, example.labels) == (layout["words"], layout["tags"])
 
 
@@ -202,7 +205,7 @@ def test_a_column_that_is_not_there_is_an_error(tmp_path, flags):
     with pytest.raises(
         ValueError, match="but the words are expected in column"
     ):
-        read_set(tmp_path, "dev", "a O\n", **flags)
+        read_set(tmp_path, "train", "a O\n", **flags)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +217,7 @@ def test_a_column_that_is_not_there_is_an_error(tmp_path, flags):
     ],
 )
 def test_words_may_look_like_tags(tmp_path, text, flags, words):
-    (example,) = read_set(tmp_path, "dev", text, **flags)
+    (example,) = read_set(tmp_path, "dev", text, "O", "B-DNA", **flags)
     assert example.words == words.split()
 
 
@@ -223,7 +226,9 @@ def test_words_may_look_like_tags(tmp_path, text, flags, words):
     [("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nc\n", 1), ("a1\nb2\n", None)],
 )
 def test_a_test_set_may_lack_its_tags(tmp_path, text, column):
-    (example,) = read_set(tmp_path, "test", text, label_column=column)
+    (example,) = read_set(
+        tmp_path, "test", text, "O", "B-PER", label_column=column
+    )
     assert example.labels == ["O", "O"]
 
 
@@ -273,6 +278,13 @@ def test_tags_that_training_has_not_seen_count_as_errors(
         unseen_examples, features, logits, labels, False
     )
     assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
+
+
+def test_tags_of_a_dev_set_are_compared_with_the_train_set(tmp_path, caplog):
+    """Nobody has to call `find_labels` before."""
+    (tmp_path / "train.txt").write_text("a B-LOC\nb O\n\nc O\n")
+    read_set(tmp_path, "dev", UNSEEN)
+    assert "words tagged I-LOC, B-X count as errors" in caplog.text
 
 
 def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):

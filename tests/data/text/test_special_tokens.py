@@ -144,15 +144,18 @@ def test_what_is_no_string_is_refused(keeping, given):
 @pytest.mark.parametrize(
     ("lower_case", "is_kept"), [(False, False), (False, True), (True, True)]
 )
-def test_the_layer_follows_later_settings(
+def test_the_layer_of_a_copy_has_its_settings(
     create_tokenizer, lower_case, is_kept
 ):
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "The"]
-    tokenizer = FullTokenizer(create_tokenizer(words).vocab_file)
+    original = FullTokenizer(
+        create_tokenizer(words).vocab_file, special_tokens_in_strings=is_kept
+    )
     texts = tf.constant(["The [MASK]"])
-    tokenizer.layer(texts)
-    tokenizer.set_casing(lower_case)
-    tokenizer.keep_special_tokens(is_kept)
-    tokens = tokenizer.tokenize("The [MASK]")
-    ids = tokenizer.convert_tokens_to_ids(tokens)
-    assert tokenizer.layer(texts).to_list()[0] == ids
+    original.layer(texts)
+    changed = original.with_stated_casing(lower_case, None)
+    for tokenizer, casing in ((original, True), (changed, lower_case)):
+        tokens = tokenizer.tokenize("The [MASK]")
+        ids = tokenizer.convert_tokens_to_ids(tokens)
+        assert tokenizer.layer(texts).to_list()[0] == ids
+        assert tokenizer.do_lower_case == casing

@@ -35,3 +35,12 @@ def test_more_lines_than_the_model_has_are_refused():
 def test_fewer_lines_than_the_model_has_are_warned_of(caplog):
     vocabulary_checks.check_tokens("v.txt", SPECIAL, SPECIAL, 5)
     assert "the model's last 3 embeddings stay unused" in caplog.text
+
+
+def test_vocabularies_may_differ_in_unused_entries_and_in_length():
+    ours, theirs = ["[UNK]", "new", "b"], ["[UNK]", "[unused1]"]
+    vocabulary_checks.check_same_tokens("v", ours, "w", theirs, "model")
+    with pytest.raises(
+        ValueError, match=r"of model: line 2 is .* instead of 'new'"
+    ):
+        vocabulary_checks.check_same_tokens("w", theirs, "v", ours, "model")
