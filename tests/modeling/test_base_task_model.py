@@ -43,8 +43,16 @@ class PooledModel(ToyModel):
         return self.head(encoded["pooled_output"])
 
 
+class NotingHead(keras.layers.Layer):
+    """Notes the shape for which it is built."""
+
+    def build(self, input_shape):
+        self.noted = input_shape
+
+
 @pytest.fixture
 def features():
+    """A batch with padding, with more features than a model reads."""
     return create_features()
 
 
@@ -62,6 +70,16 @@ def test_the_head_reads_the_output_that_its_class_names(
     assert isinstance(model.head, OutputHead)
     assert model.head.output_weights.shape == (3, WIDTH)
     assert tuple(model(features).shape) == shape
+
+
+@pytest.mark.parametrize(
+    ("model_class", "shape"),
+    [(ToyModel, (None, None, WIDTH)), (PooledModel, (None, WIDTH))],
+)
+def test_the_head_is_built_for_the_shape_of_that_output(model_class, shape):
+    model = model_class(CONFIG)
+    model.head = NotingHead()
+    assert built(model).head.noted == shape
 
 
 def test_a_build_needs_no_batch_and_creates_all_weights(features):

@@ -11,7 +11,7 @@ from tests.support.serving.exports import TOKENIZER
 MODEL = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
 
 
-def tokenize(**request):
+def tokenize(request):
     """Returns the reply to a request."""
     encoded = TOKENIZE.encode(MODEL, request)
     assert encoded.inputs == [], "the network would run"
@@ -20,14 +20,14 @@ def tokenize(**request):
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
 def test_a_text_has_the_special_tokens_of_the_network(name):
-    assert tokenize(**{name: "The boat"}) == {
+    assert tokenize({name: "The boat"}) == {
         "tokens": ["[CLS]", "the", "boat", "[SEP]"],
         "num_wordpieces": 2,
     }
 
 
 def test_a_pair_has_a_separator_after_each_text():
-    assert tokenize(text_a="the", text_b="boat")["tokens"] == [
+    assert tokenize({"text_a": "the", "text_b": "boat"})["tokens"] == [
         "[CLS]",
         "the",
         "[SEP]",
@@ -37,7 +37,7 @@ def test_a_pair_has_a_separator_after_each_text():
 
 
 def test_all_wordpieces_are_counted_but_only_those_that_fit_are_shown():
-    reply = tokenize(text_a="the " * 500, text_b="boat boat")
+    reply = tokenize({"text_a": "the " * 500, "text_b": "boat boat"})
     assert reply["num_wordpieces"] == 502
     assert len(reply["tokens"]) == 6
 
