@@ -57,8 +57,8 @@ def test_brackets_in_the_path_of_a_folder_are_no_pattern(save):
     assert SavedModel(save("ids", "model [1]*")).inputs
 
 
-def test_a_damaged_file_is_named(save):
+def test_a_model_of_damaged_weights_is_named(save):
     path = save("ids")
-    path.write_bytes(b"damaged")
-    with pytest.raises(OSError, match=r"saved_model\.pb"):
+    (path.parent / "variables" / "variables.index").write_bytes(b"damaged")
+    with pytest.raises(OSError, match=r"saved_model\.pb cannot be loaded"):
         SavedModel(path)
