@@ -159,9 +159,13 @@ def test_a_stopping_server_answers_what_it_has_accepted():
         await until(
             lambda: any(c.has_complete_request for c in server.connections)
         )
+        (listener,) = server.servers[0].sockets
+        address = listener.getsockname()
         server.stop()
         await until(lambda: server.steps)
         assert server.steps == ["drain"]
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, TIMEOUT)
         app.may_reply.set()
         await reader.readuntil(b"abcd")
         writer.close()
