@@ -49,7 +49,8 @@ config = modeling.BertConfig(vocab_size=100)
 model = modeling.BertClassifier(config, num_labels=2, unpad=True, seed=1)
 model = modeling.BertClassifier.from_preset("a", config=config, num_labels=2)
 model.compile("adam", loss=modeling.ClassifierLoss())
-model.fit({}, epochs=3)
+losses: list[float] = model.fit({}, epochs=3).history["loss"]
+scores: dict[str, float] = model.evaluate({}, return_dict=True)
 features = {"input_ids": keras.ops.ones((1, 4), "int32")}
 score = model(features, training=False)[0, 1]
 vector = modeling.BertModel(config)(features)["pooled_output"][0]
@@ -58,6 +59,8 @@ starts = modeling.BertSpanLabeler(config)(features)["start_logits"][0]
         [
             "model.fitt({})",
             "model.fit({}, epoch=3)",
+            "model.fit({}).losses",
+            "model.evaluate({}, return_dict=True).loss",
             "model.config.hidden",
             "modeling.BertModel(config, unpadd=True)",
             "modeling.BertClassifier(config, 2, bilstm='yes')",

@@ -9,7 +9,7 @@ config, which may come from a file.
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 from keras import activations as activations
@@ -25,10 +25,11 @@ from keras import random as random
 from keras import saving as saving
 from keras import tree as tree
 from keras import utils as utils
+from keras.callbacks import History
 from keras.initializers import Initializer
 from keras.layers import Layer as Layer
 
-from modeling.tensors import Index, Operand, Tensor
+from modeling.tensors import Index, Operand, Outputs, Tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -103,6 +104,7 @@ class Model(Layer):
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
     ) -> Any: ...
+    @overload
     def evaluate(
         self,
         x: object = None,
@@ -112,8 +114,22 @@ class Model(Layer):
         sample_weight: object = None,
         steps: int | None = None,
         callbacks: Sequence[object] | None = None,
-        return_dict: bool = False,
-    ) -> Any: ...
+        *,
+        return_dict: Literal[True],
+    ) -> dict[str, float]: ...
+    # Only the loss, if `compile` got no metrics.
+    @overload
+    def evaluate(
+        self,
+        x: object = None,
+        y: object = None,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        sample_weight: object = None,
+        steps: int | None = None,
+        callbacks: Sequence[object] | None = None,
+        return_dict: Literal[False] = False,
+    ) -> float | list[float]: ...
     def export(
         self,
         filepath: str | PathLike[str],
@@ -140,10 +156,11 @@ class Model(Layer):
         validation_steps: int | None = None,
         validation_batch_size: int | None = None,
         validation_freq: int = 1,
-    ) -> Any: ...
+    ) -> History: ...
     def make_predict_function(
         self, force: bool = False
     ) -> Callable[..., Any]: ...
+    # The tensors are arrays.
     def predict(
         self,
         x: Any,
@@ -151,7 +168,7 @@ class Model(Layer):
         verbose: int | str = "auto",
         steps: int | None = None,
         callbacks: Sequence[object] | None = None,
-    ) -> Any: ...
+    ) -> Outputs: ...
     def predict_step(self, *arguments: object) -> Any: ...
     def quantize(
         self,

@@ -17,3 +17,7 @@ def test_all_passages_of_a_query_share_a_set(tmp_path):
         for texts_of_set in (train, dev)
     )
     assert train_queries.isdisjoint(dev_queries)
+    # Each of the 100 queries, which have five passages each.
+    assert len(train_queries | dev_queries) == 100
+    assert 10 < len(dev_queries) < 30
+    assert len(train) + len(dev) == len(rows)

@@ -20,6 +20,14 @@ def test_another_name_has_no_purpose(split_name):
         split_names.purpose_of(split_name)
 
 
+def test_a_split_is_read_from_the_set_that_data_folders_have():
+    assert split_names.SET_OF_PURPOSE == {
+        "train": "train",
+        "eval": "dev",
+        "predict": "test",
+    }
+
+
 def test_a_name_with_a_suffix_is_no_purpose():
     assert split_names.is_purpose("eval")
     assert not split_names.is_purpose("eval_mm")

@@ -1,4 +1,8 @@
-"""How long a client of serve.py waits, and what it is told then."""
+"""How long a client of serve.py waits, and what it is told then.
+
+serving/http/app.py counts the time. The order of the calls that wait is tested
+in tests/serving/http/test_call_queue.py.
+"""
 
 import asyncio
 import threading

@@ -1,4 +1,8 @@
-"""Which calls a model of serve.py computes together, and whose turn it is."""
+"""Which calls a model of serve.py computes together, and whose turn it is.
+
+serving/http/served_model.py computes them. What it tells about itself is tested
+in tests/serving/http/test_served_model.py.
+"""
 
 import asyncio
 import itertools

@@ -1,11 +1,76 @@
 """What serve.py says of its own paths, written by serving/http/openapi.py."""
 
+import pytest
 
-def test_openapi_lists_only_the_replies_of_the_server(server):
-    _, description = server.ask("GET", "/openapi.json")
-    for path in description["paths"].values():
-        for operation in path.values():
-            replies = operation["responses"]
-            assert [*replies] == ["200", "default"]
-            content = replies["default"]["content"]["application/json"]
-            assert [*content["schema"]["properties"]] == ["error"]
+METHODS_OF_PATH = {
+    "/healthz": ["get"],
+    "/api/models": ["get"],
+    "/api/models/{name}/{task}": ["post"],
+    "/v1/models/{name}": ["get"],
+    "/v1/models/{name}:predict": ["post"],
+}
+# Those of `tokenize`, which every model can do, are those of `classify`.
+FIELDS_OF_TASK = {
+    "answer": ["context", "question"],
+    "classify": ["text", "text_a", "text_b"],
+    "embed": ["text"],
+    "fill-mask": ["text"],
+    "next-sentence": ["text", "text_a", "text_b"],
+    "rerank": ["passages", "query"],
+    "tag": ["text", "words"],
+}
+
+
+@pytest.fixture
+def paths(server):
+    """{path: {method: its operation}} of openapi.json."""
+    status, description = server.ask("GET", "/openapi.json")
+    assert status == 200
+    return description["paths"]
+
+
+@pytest.fixture
+def schemas(paths):
+    """[schema of each task's requests]."""
+    body = paths["/api/models/{name}/{task}"]["post"]["requestBody"]
+    return body["content"]["application/json"]["schema"]["anyOf"]
+
+
+def test_openapi_lists_the_paths_that_programs_ask(paths):
+    methods_of_path = {path: [*methods] for path, methods in paths.items()}
+    assert methods_of_path == METHODS_OF_PATH
+
+
+@pytest.mark.parametrize(
+    ("path", "method"),
+    [(path, method) for path, (method,) in METHODS_OF_PATH.items()],
+)
+def test_an_operation_lists_only_the_replies_of_the_server(paths, path, method):
+    replies = paths[path][method]["responses"]
+    assert [*replies] == ["200", "default"]
+    schema = replies["default"]["content"]["application/json"]["schema"]
+    assert schema["properties"] == {"error": {"type": "string"}}
+    assert schema["required"] == ["error"]
+
+
+@pytest.mark.parametrize(("path", "methods"), METHODS_OF_PATH.items())
+def test_only_a_post_has_a_body(paths, path, methods):
+    (method,) = methods
+    assert ("requestBody" in paths[path][method]) == (method == "post")
+
+
+def test_a_body_has_the_fields_of_a_task(schemas):
+    fields_of_task = {
+        schema["title"]: sorted(schema["properties"]) for schema in schemas
+    }
+    assert fields_of_task == FIELDS_OF_TASK
+
+
+def test_words_and_passages_are_lists_and_other_fields_are_strings(schemas):
+    types = {}
+    for schema in schemas:
+        for name, value in schema["properties"].items():
+            types.setdefault(value["type"], set()).add(name)
+    assert types["array"] == {"words", "passages"}
+    assert types["string"].isdisjoint(types["array"])
+    assert {*types} == {"array", "string"}

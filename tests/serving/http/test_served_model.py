@@ -1,4 +1,8 @@
-"""What a model of serve.py tells about itself, and when it is loaded."""
+"""What a model of serve.py tells about itself, and when it is loaded.
+
+tests/serving/http/test_call_queue.py asks such models: how calls wait, and
+which are computed together.
+"""
 
 import pytest
 

@@ -1,0 +1,223 @@
+"""What the server knows of its connections, and how its end is delayed.
+
+tests/serving/http/test_server_process.py stops whole servers.
+"""
+
+import asyncio
+import contextlib
+import signal
+import socket
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+import uvicorn
+
+from serving.http.uvicorn_server import Connection, UvicornServer
+from tests.support.waiting import TIMEOUT
+
+HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+
+class App:
+    """Replies to a request when its body is complete and it may."""
+
+    def __init__(self):
+        self.may_reply = asyncio.Event()
+
+    async def __call__(self, scope, receive, send):
+        body = b""
+        more_body = True
+        while more_body:
+            message = await receive()
+            body += message.get("body", b"")
+            more_body = message.get("more_body", False)
+        await self.may_reply.wait()
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": body})
+
+
+class NotingServer(UvicornServer):
+    """Notes how it is watched and drained, and calls `when_draining`."""
+
+    def __init__(self, app):
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=Connection,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self.num_watches = 0
+        self.steps = []
+        self.when_draining = lambda: None
+
+    def watch(self):
+        self.num_watches += 1
+
+    async def drain(self, listeners):
+        self.steps.append("drain")
+        self.when_draining()
+        await self.stop_listening(listeners)
+        while self.connections and not self.must_stop_now:
+            await asyncio.sleep(0.01)
+        self.steps.append("drained")
+
+
+async def until(condition):
+    """Waits until a function returns something true, and returns it."""
+    async with asyncio.timeout(TIMEOUT):
+        while not (value := condition()):
+            await asyncio.sleep(0.01)
+    return value
+
+
+def run_with_server(test):
+    """Runs `await test(server, app, open_client)`, and stops the server."""
+
+    async def main():
+        app = App()
+        server = NotingServer(app)
+        async with contextlib.AsyncExitStack() as stack:
+            listener = socket.create_server(("127.0.0.1", 0))
+            serving = asyncio.create_task(server.serve([listener]))
+            await until(lambda: server.started)
+
+            async def open_client():
+                reader, writer = await asyncio.open_connection(
+                    *listener.getsockname()
+                )
+                stack.callback(writer.close)
+                return reader, writer
+
+            await test(server, app, open_client)
+            app.may_reply.set()
+        server.stop()
+        async with asyncio.timeout(TIMEOUT):
+            await serving
+
+    asyncio.run(main())
+
+
+def test_a_connection_knows_how_far_its_request_is():
+    async def check(server, app, open_client):
+        reader, writer = await open_client()
+        (connection,) = await until(lambda: server.connections)
+        assert connection.received_at == 0
+        assert connection.last_request is None
+        assert connection.is_idle
+        assert not connection.has_complete_request
+        writer.write(HEAD + b"ab")
+        request = await until(lambda: connection.last_request)
+        received_at = connection.received_at
+        assert received_at > 0
+        assert not connection.is_idle
+        assert not connection.has_complete_request
+        writer.write(b"cd")
+        await until(lambda: connection.has_complete_request)
+        assert connection.received_at > received_at
+        assert not connection.is_idle
+        app.may_reply.set()
+        assert (await reader.readuntil(b"abcd")).startswith(b"HTTP/1.1 200")
+        await until(lambda: connection.is_idle)
+        assert connection.last_request is request
+        writer.write(HEAD + b"efgh")
+        await reader.readuntil(b"efgh")
+        assert connection.last_request is not request
+
+    run_with_server(check)
+
+
+@pytest.mark.parametrize("method", ["abort", "close"])
+def test_a_connection_can_be_ended(method):
+    async def check(server, app, open_client):
+        reader, _ = await open_client()
+        (connection,) = await until(lambda: server.connections)
+        getattr(connection, method)()
+        with contextlib.suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        await until(lambda: not server.connections)
+
+    run_with_server(check)
+
+
+def test_a_server_watches_again_and_again():
+    async def check(server, app, open_client):
+        await until(lambda: server.num_watches >= 3)
+
+    run_with_server(check)
+
+
+def test_a_stopping_server_answers_what_it_has_accepted():
+    async def check(server, app, open_client):
+        reader, writer = await open_client()
+        writer.write(HEAD + b"abcd")
+        await until(
+            lambda: any(c.has_complete_request for c in server.connections)
+        )
+        (listener,) = server.servers[0].sockets
+        address = listener.getsockname()
+        server.stop()
+        await until(lambda: server.steps)
+        assert server.steps == ["drain"]
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, TIMEOUT)
+        app.may_reply.set()
+        await reader.readuntil(b"abcd")
+        writer.close()
+        await until(lambda: server.steps == ["drain", "drained"])
+
+    run_with_server(check)
+
+
+def test_a_connection_that_only_the_system_has_accepted_is_served():
+    """It came when the server began to stop, so no task has seen it yet."""
+
+    async def check(server, app, open_client):
+        app.may_reply.set()
+        (listener,) = server.servers[0].sockets
+        address = listener.getsockname()
+        clients = []
+
+        def connect():
+            client = socket.create_connection(address, TIMEOUT)
+            client.sendall(HEAD + b"abcd")
+            clients.append(client)
+
+        server.when_draining = connect
+        server.stop()
+        (client,) = await until(lambda: clients)
+        reader, writer = await asyncio.open_connection(sock=client)
+        await reader.readuntil(b"abcd")
+        writer.close()
+        await until(lambda: server.steps == ["drain", "drained"])
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address, TIMEOUT)
+
+    run_with_server(check)
+
+
+@pytest.fixture
+def interrupts_ignored():
+    """Uvicorn raises each signal again when it ends."""
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+def test_a_second_ctrl_c_waits_for_nothing(interrupts_ignored):
+    async def check(server, app, open_client):
+        await open_client()
+        await until(lambda: server.connections)
+        server.stop_on_signal(signal.SIGINT, None)
+        await until(lambda: server.steps)
+        assert not server.must_stop_now
+        server.stop_on_signal(signal.SIGINT, None)
+        assert server.must_stop_now
+        await until(lambda: server.steps == ["drain", "drained"])
+
+    run_with_server(check)

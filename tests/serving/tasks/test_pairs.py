@@ -1,0 +1,78 @@
+"""A text, or two texts, as one input of the network."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from serving.tasks import pairs
+from tests.support.serving.exports import TOKENIZER
+
+MAX_LENGTH = 8
+
+
+@pytest.fixture
+def model():
+    """What `encode_pair` reads of a PreparedModel."""
+    return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
+
+
+def encode(model, request):
+    """Returns the WordPieces of a request, and its input."""
+    encoded = pairs.encode_pair(model, request)
+    assert encoded.inputs == [encoded.context]
+    packed = encoded.context
+    return TOKENIZER.convert_ids_to_tokens(packed.ids), packed
+
+
+@pytest.mark.parametrize("name", ["text", "text_a"])
+def test_a_single_text_is_all_in_the_first_segment(model, name):
+    tokens, packed = encode(model, {name: "the boat"})
+    assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
+    assert packed.first_length == 4
+    assert packed.num_cut == 0
+
+
+def test_the_second_text_is_the_second_segment(model):
+    tokens, packed = encode(model, {"text_a": "the boat", "text_b": "the sea"})
+    assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
+    assert packed.first_length == 4
+
+
+def test_the_longer_text_of_a_pair_is_cut(model):
+    tokens, packed = encode(model, {"text_a": "the " * 6, "text_b": "sea"})
+    assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
+    assert packed.first_length == 6
+    assert packed.num_cut == 2
+
+
+def test_the_end_of_a_long_text_is_cut(model):
+    tokens, packed = encode(model, {"text": "the " * 7 + "boat"})
+    assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
+    assert packed.num_cut == 2
+
+
+def test_a_text_under_two_names_is_refused():
+    with pytest.raises(ValueError, match="'text' and 'text_a' are the same"):
+        pairs.check_pair({"text": "a", "text_a": "a"})
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"text": "a"}, {"text_a": "a", "text_b": "b"}, {"text_b": "b"}],
+)
+def test_a_pair_under_its_own_names_is_accepted(request_):
+    pairs.check_pair(request_)
+
+
+def test_a_model_of_single_texts_refuses_a_second_text():
+    with pytest.raises(ValueError, match="accepts no 'text_b'"):
+        pairs.check_single({"text_a": "a", "text_b": "b"})
+
+
+def test_a_model_of_single_texts_accepts_an_empty_second_text():
+    pairs.check_single({"text_a": "a", "text_b": ""})
+
+
+def test_a_model_of_single_texts_refuses_two_names_too():
+    with pytest.raises(ValueError, match="use only one"):
+        pairs.check_single({"text": "a", "text_a": "a"})

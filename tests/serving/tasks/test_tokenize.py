@@ -1,0 +1,47 @@
+"""The WordPieces that the task tokenize shows."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from serving.serving_flags import TaskFlags
+from serving.tasks.tokenize import TOKENIZE
+from tests.support.serving.exports import TOKENIZER
+
+MODEL = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
+
+
+def tokenize(request):
+    """Returns the reply to a request."""
+    encoded = TOKENIZE.encode(MODEL, request)
+    assert encoded.inputs == [], "the network would run"
+    return TOKENIZE.decode(MODEL, encoded.context, [], TaskFlags())
+
+
+@pytest.mark.parametrize("name", ["text", "text_a"])
+def test_a_text_has_the_special_tokens_of_the_network(name):
+    assert tokenize({name: "The boat"}) == {
+        "tokens": ["[CLS]", "the", "boat", "[SEP]"],
+        "num_wordpieces": 2,
+    }
+
+
+def test_a_pair_has_a_separator_after_each_text():
+    assert tokenize({"text_a": "the", "text_b": "boat"})["tokens"] == [
+        "[CLS]",
+        "the",
+        "[SEP]",
+        "boat",
+        "[SEP]",
+    ]
+
+
+def test_all_wordpieces_are_counted_but_only_those_that_fit_are_shown():
+    reply = tokenize({"text_a": "the " * 500, "text_b": "boat boat"})
+    assert reply["num_wordpieces"] == 502
+    assert len(reply["tokens"]) == 6
+
+
+def test_a_text_under_two_names_is_refused():
+    with pytest.raises(ValueError, match="are the same field"):
+        TOKENIZE.texts({"text": "a", "text_a": "a"})
