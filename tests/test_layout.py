@@ -164,8 +164,8 @@ TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
 # {module of training: what it takes from the models and losses}.
 PRETRAINING_NAMES = {
     "pretraining/pretraining.py": {"BertPretrainer"},
-    "pretraining/plan.py": {"BertPretrainer", "PretrainingLoss"},
-    "pretraining/evaluation.py": {"PretrainingLoss"},
+    "pretraining/pretraining_plan.py": {"BertPretrainer", "PretrainingLoss"},
+    "pretraining/pretraining_evaluation.py": {"PretrainingLoss"},
 }
 
 
@@ -255,6 +255,24 @@ def test_no_module_imports_itself_in_a_circle():
     paths = [path for package in PACKAGES for path in sources(package)]
     imports = {path: imported_files(path) for path in paths}
     assert len([*graphlib.TopologicalSorter(imports).static_order()]) > 100
+
+
+@pytest.mark.parametrize("package", ["data", "training"])
+def test_no_two_folders_of_a_package_import_each_other(package):
+    folder = ROOT / package
+    imports = {
+        (path.parent, file.parent)
+        for path in sources(package)
+        for file in imported_files(path)
+        if folder in file.parents and file.stem != "__init__"
+    }
+    inner = {pair for pair in imports if folder not in pair}
+    both = [
+        f"{importer}: {imported_folder}"
+        for importer, imported_folder in inner
+        if importer < imported_folder and (imported_folder, importer) in inner
+    ]
+    check_none(both, "Let only one of two folders import the other:")
 
 
 def late_imports(path):

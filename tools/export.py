@@ -105,7 +105,7 @@ def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from training.start import checks
+    from training.loop.run_weights import check_loaded
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
@@ -113,7 +113,7 @@ def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
     model, report = kind.load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
-    checks.check_loaded(report, needs_head=not is_pair)
+    check_loaded(report, needs_head=not is_pair)
     return model
 
 

@@ -33,7 +33,7 @@ from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import model_export, trainer_setup
-from training.flow.plan import RunPlan
+from training.flow.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from data.io import compressed_files, encodings
-from data.sets.split_names import SetName
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
 # Path that stands for standard input in the functions of this module.
@@ -232,7 +231,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
 
 
 def find_set_file(
-    data_dir: StrPath | None, set_name: SetName, file_names: Sequence[str]
+    data_dir: StrPath | None, set_name: str, file_names: Sequence[str]
 ) -> str:
     """Returns the path of the set `set_name` in a data folder.
 

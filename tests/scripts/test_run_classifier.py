@@ -3,9 +3,9 @@
 training/tasks/classifier_config.py defines its flags, and
 training/config/fine_tuning_config.py those of every fine-tuning.
 training/fine_tuning/fine_tuning.py lists the steps of the run, which
-training/fine_tuning/plan.py,
-training/fine_tuning/evaluation.py and
-training/fine_tuning/ending.py take.
+training/fine_tuning/fine_tuning_plan.py,
+training/fine_tuning/fine_tuning_evaluation.py and
+training/fine_tuning/fine_tuning_ending.py take.
 training/tasks/prediction_files.py writes its predictions.
 """
 

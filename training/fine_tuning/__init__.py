@@ -3,7 +3,7 @@
 Read them in this order:
 
     fine_tuning.py: `run`: trains, evaluates, predicts and exports
-    plan.py: plans the run before its model exists
-    evaluation.py: evaluates and predicts the sets
-    ending.py: what the run writes and logs at its end
+    fine_tuning_plan.py: plans the run before its model exists
+    fine_tuning_evaluation.py: evaluates and predicts the sets
+    fine_tuning_ending.py: what the run writes and logs at its end
 """

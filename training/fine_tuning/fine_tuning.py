@@ -6,13 +6,17 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_datasets
-from training.fine_tuning.ending import (
+from training.fine_tuning.fine_tuning_ending import (
     finish_fine_tuning,
     finish_without_scores,
     write_outputs,
 )
-from training.fine_tuning.evaluation import create_fine_tuning_evaluation
-from training.fine_tuning.plan import create_fine_tuning_plan
+from training.fine_tuning.fine_tuning_evaluation import (
+    create_fine_tuning_evaluation,
+)
+from training.fine_tuning.fine_tuning_plan import create_fine_tuning_plan
+from training.flow import checks
+from training.flow.teacher import load_teacher
 from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
@@ -20,8 +24,6 @@ from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.recorded_set_checks import check_dev_set
 from training.sets.splits import create_recorded_sets, write_splits
-from training.start import checks
-from training.start.teacher import load_teacher
 from training.task import ExampleT, OriginT, OutputsT, Split, Task
 
 

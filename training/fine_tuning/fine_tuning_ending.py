@@ -10,8 +10,8 @@ from data.sets.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.fine_tuning.evaluation import predict_split
-from training.flow import finishing, model_export
+from training.fine_tuning.fine_tuning_evaluation import predict_split
+from training.flow import model_export, run_ending
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
@@ -31,7 +31,7 @@ def write_outputs(
     config = task.config
     results: Scores = {}
     if config.training.do_eval:
-        results = finishing.evaluate_at_the_end(trainer, evaluate)
+        results = run_ending.evaluate_at_the_end(trainer, evaluate)
     if not config.is_chief:
         return results
     if config.training.do_eval:
@@ -104,7 +104,7 @@ def finish_without_scores(
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
         model_export.export_task(task, trainer, splits, {}, export_dir)
-    finishing.store_weights(trainer)
+    run_ending.store_weights(trainer)
 
 
 def finish_fine_tuning(
@@ -129,12 +129,12 @@ def finish_fine_tuning(
     if not task.config.is_chief:
         return
     run_folder = trainer.run_folder
-    finishing.store_weights(trainer)
+    run_ending.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
         run_folder.warn_of_earlier_results(begin_time)
     warn_of_missed_labels(task.config, results)
-    finishing.log_end(
+    run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),

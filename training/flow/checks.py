@@ -1,6 +1,5 @@
 """Checks a command's files and weights, before any slow work."""
 
-import re
 from collections.abc import Sequence
 
 from absl import logging
@@ -8,20 +7,11 @@ from absl import logging
 import modeling
 from data.sets.split_names import suffix_of
 from model_folders import atomic_folders, kinds, settings_check
-from model_folders.formats.weight_names import printable_name
 from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset
-from modeling.checkpoints.restore import LoadReport
 from training.config.training_config import TrainingConfig
 from training.start.starting_point import StartingPoint, check_lengths
 from training.task import AnyTask
-
-# Matches the names of weights and slots that another model of this project
-# ignores, and of single values, such as global_step.
-_KNOWN_NAME = re.compile(
-    r"(^|[./])(bert|embeddings|encoder|pooler|cls|bilstm|distillation|"
-    r"classifier|output_\w+|qa_outputs|seed_\w+)[./]|^\w+$"
-)
 
 
 def check_files(start: StartingPoint[TrainingConfig]) -> None:
@@ -138,38 +128,4 @@ def check_head_labels(
             f"{preset.source} was trained with the labels {saved}, in this "
             f"order; the task has {labels}. Use the task that the model was "
             "trained for, or train into another --output_dir"
-        )
-
-
-def check_loaded(report: LoadReport, *, needs_head: bool = True) -> None:
-    """Checks that a model which is not trained has no random weights.
-
-    Logs a warning if the checkpoint contains weights that no model reads.
-
-    Args:
-        report: report of loading the weights.
-        needs_head: whether the command computes the outputs of the head.
-
-    Raises:
-        ValueError: the checkpoint lacks the head.
-    """
-    others = ", ".join(
-        printable_name(name)
-        for name in report.unused
-        if not _KNOWN_NAME.search(name)
-    )
-    optional = ("bert/pooler/", "cls/seq_relationship/")
-    lost = [name for name in report.missing if not name.startswith(optional)]
-    if lost and needs_head:
-        raise ValueError(
-            f"{report.path} lacks {lost[0]}, so the outputs would be random. "
-            "Train the head (--do_train), or name its weights as transformers "
-            f"does for BERT. Unknown weights: {others or 'none'}"
-        )
-    if others:
-        logging.warning(
-            "%s also contains %s, which this program does not use. If the "
-            "model needs these weights, its outputs will be wrong.",
-            report.path,
-            others,
         )

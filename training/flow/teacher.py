@@ -13,7 +13,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import OutputMode
 from model_folders.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.start import checks
+from training.flow import checks
 from training.start.starting_point import StartingPoint
 from training.task import CreateModel
 

@@ -1,6 +1,6 @@
 """Creates the model and the Trainer of a run, and loads their weights.
 
-`train_and_evaluate` in loop/best_step.py then trains, and finishing.py has
+`train_and_evaluate` in loop/best_step.py then trains, and run_ending.py has
 the steps after the training.
 """
 
@@ -15,7 +15,7 @@ from command_line.groups import POLICY_OF_PRECISION
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import model_export
-from training.flow.plan import RunPlan
+from training.flow.run_plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer

@@ -3,8 +3,8 @@
 Read them in this order:
 
     pretraining.py: `run`: trains, evaluates and exports
-    records.py: finds the records, and checks them
-    plan.py: plans the run before its model exists
-    evaluation.py: computes the metrics
-    ending.py: what the run writes and logs at its end
+    pretraining_records.py: finds the records, and checks them
+    pretraining_plan.py: plans the run before its model exists
+    pretraining_evaluation.py: computes the metrics
+    pretraining_ending.py: what the run writes and logs at its end
 """

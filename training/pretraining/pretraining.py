@@ -9,22 +9,21 @@ from data.io import record_datasets
 from model_folders import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import finishing
+from training.flow import checks, run_ending
+from training.flow.teacher import load_teacher
 from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
-from training.pretraining.ending import finish_pretraining
-from training.pretraining.evaluation import (
+from training.pretraining.pretraining_ending import finish_pretraining
+from training.pretraining.pretraining_evaluation import (
     MaskedCounts,
     create_pretraining_evaluation,
 )
-from training.pretraining.plan import create_pretraining_plan
-from training.pretraining.records import find_all_records
+from training.pretraining.pretraining_plan import create_pretraining_plan
+from training.pretraining.pretraining_records import find_all_records
 from training.run.run_folder import RunFolder
-from training.start import checks
 from training.start.starting_point import StartingPoint
-from training.start.teacher import load_teacher
 
 
 def run(start: StartingPoint[PretrainingConfig]) -> None:
@@ -56,7 +55,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
-            results = finishing.evaluate_at_the_end(trainer, evaluate)
+            results = run_ending.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.

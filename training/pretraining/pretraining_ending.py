@@ -11,7 +11,7 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import finishing, model_export
+from training.flow import model_export, run_ending
 from training.loop.trainer import Trainer
 from training.start.starting_point import StartingPoint
 
@@ -42,11 +42,11 @@ def finish_pretraining(
     config = start.config
     if export_dir := config.export.export_dir:
         model_export.export_pretrainer(start, trainer, export_dir)
-    finishing.store_weights(trainer)
+    run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
         warn_of_no_progress(results, baseline_accuracy)
-    finishing.log_end(
+    run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(results),
         commands=_list_commands(start),

@@ -19,8 +19,8 @@ from model_folders.model_json_types import TrainingSettings
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.run.recorded_command import command_to_record
 from training.start.flag_completion import complete_flags
+from training.start.recorded_command import command_to_record
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.

@@ -10,7 +10,7 @@ from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
 from training.run import run_description
-from training.run.recorded_command import command_to_record
+from training.start.recorded_command import command_to_record
 from training.start.starting_point import StartingPoint
 
 TINY = modeling.BertConfig(**models.TINY)

@@ -12,12 +12,12 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.fine_tuning.ending import (
+from training.fine_tuning.fine_tuning_ending import (
     finish_without_scores,
     warn_of_missed_labels,
 )
 from training.flow import trainer_setup
-from training.flow.plan import RunPlan
+from training.flow.run_plan import RunPlan
 from training.run.run_folder import RunFolder
 
 

@@ -10,12 +10,12 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.fine_tuning.evaluation import (
+from training.fine_tuning.fine_tuning_evaluation import (
     create_fine_tuning_evaluation,
     predict_split,
 )
 from training.flow import trainer_setup
-from training.flow.plan import RunPlan
+from training.flow.run_plan import RunPlan
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 

@@ -19,7 +19,7 @@ from tests.support.weights.huggingface_files import (
     write_huggingface_files,
 )
 from training.config.fine_tuning_config import FineTuningConfig
-from training.start import checks
+from training.flow import checks
 from training.start.starting_point import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
@@ -167,33 +167,9 @@ def test_another_pooling_is_warned_of_before_an_export(tmp_path, caplog):
     assert "pooling_mode_cls_token" in caplog.text
 
 
-def load_tagger(folder):
-    """Loads a tagger as a command that does not train."""
-    model = modeling.BertTokenClassifier(tiny_config(), 4)
-    checks.check_loaded(modeling.load_checkpoint(model, folder))
-
-
 def test_outputs_without_names_are_warned_of(tagger, caplog):
     check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
     assert "does not name its outputs" in caplog.text
-
-
-def test_weights_that_all_are_loaded_are_no_news(tagger, caplog):
-    load_tagger(tagger)
-    assert "also contains" not in caplog.text
-
-
-def test_weights_that_are_left_over_are_warned_of(tagger, caplog):
-    change_weights(tagger, {"dense.weight": (16, 16)})
-    load_tagger(tagger)
-    assert "also contains dense.weight" in caplog.text
-
-
-def test_a_head_under_another_name_is_refused(tagger):
-    """Other programs' heads do not become random outputs."""
-    change_weights(tagger, {"model.score.weight": (4, 16)}, removed=HEAD)
-    with pytest.raises(ValueError, match=r"model\.score\.weight"):
-        load_tagger(tagger)
 
 
 def test_blocks_beyond_the_configuration_are_warned_of(tagger, caplog):

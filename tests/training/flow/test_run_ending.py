@@ -11,8 +11,8 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flow import finishing, trainer_setup
-from training.flow.plan import RunPlan
+from training.flow import run_ending, trainer_setup
+from training.flow.run_plan import RunPlan
 from training.run.history import HISTORY_FILE, read_history
 from training.run.run_folder import RunFolder
 
@@ -47,24 +47,24 @@ def evaluate(trainer):
 
 
 def test_the_last_evaluation_is_written(create_trainer, tmp_path):
-    finishing.evaluate_at_the_end(create_trainer(), evaluate)
+    run_ending.evaluate_at_the_end(create_trainer(), evaluate)
     assert read_results(tmp_path / "run")["accuracy"] == 0.25
 
 
 def test_the_last_evaluation_is_a_line_of_the_history(create_trainer, tmp_path):
-    finishing.evaluate_at_the_end(create_trainer(), evaluate)
+    run_ending.evaluate_at_the_end(create_trainer(), evaluate)
     (line,) = read_history(tmp_path / "run" / HISTORY_FILE)
     assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
 
 
 def test_the_last_evaluation_returns_its_scores(create_trainer):
-    scores = finishing.evaluate_at_the_end(create_trainer(), evaluate)
+    scores = run_ending.evaluate_at_the_end(create_trainer(), evaluate)
     assert scores == evaluate(None)
 
 
 def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
     folder = tmp_path / "weights"
-    finishing.store_weights(create_trainer(export_weights=str(folder)))
+    run_ending.store_weights(create_trainer(export_weights=str(folder)))
     assert {path.name for path in folder.iterdir()} >= {
         "bert_model.ckpt.index",
         "bert_config.json",
@@ -77,20 +77,20 @@ def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
 
 def test_stored_weights_name_their_labels(create_trainer, tmp_path):
     folder = tmp_path / "weights"
-    finishing.store_weights(create_trainer(export_weights=str(folder)))
+    run_ending.store_weights(create_trainer(export_weights=str(folder)))
     assert read_preset(folder).labels == ["no", "yes"]
 
 
 def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
     folder = tmp_path / "weights"
     trainer = create_trainer(export_weights=str(folder))
-    finishing.evaluate_at_the_end(trainer, evaluate)
-    finishing.store_weights(trainer)
+    run_ending.evaluate_at_the_end(trainer, evaluate)
+    run_ending.store_weights(trainer)
     assert "0.25" in (folder / "README.md").read_text()
 
 
 def test_no_weights_are_stored_without_the_flag(create_trainer, tmp_path):
-    finishing.store_weights(create_trainer())
+    run_ending.store_weights(create_trainer())
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -101,7 +101,7 @@ def test_the_end_names_scores_reports_and_commands(
     report = tmp_path / "run/report.html"
     report.touch()
     with caplog.at_level("INFO", logger="absl"):
-        finishing.log_end(
+        run_ending.log_end(
             trainer,
             score_lines=["accuracy: 0.25"],
             commands=["python predict.py"],

@@ -12,8 +12,8 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.config.training_config import NumSteps
-from training.flow import finishing, trainer_setup
-from training.flow.plan import RunPlan
+from training.flow import run_ending, trainer_setup
+from training.flow.run_plan import RunPlan
 from training.run import history
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -77,7 +77,7 @@ def test_a_resumed_run_starts_from_its_last_step(load, tmp_path):
 
 def test_the_history_marks_scores_with_the_dev_set_of_the_plan(load, tmp_path):
     trainer = load("run", trains=False)
-    finishing.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
+    run_ending.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
     (line,) = history.read_history(tmp_path / "run" / history.HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.5}
     assert line["dev_set"] == 7

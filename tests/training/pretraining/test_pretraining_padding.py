@@ -12,7 +12,7 @@ from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
 from training.loop.prediction import BatchPredictor
-from training.pretraining import evaluation
+from training.pretraining import pretraining_evaluation
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600
@@ -104,7 +104,7 @@ def test_evaluations_are_the_same(records):
             ).predict(
                 # The last batch is smaller.
                 create_batches(records, True, unpads, False, 5).skip(63),
-                metrics=evaluation.pretraining_metrics,
+                metrics=pretraining_evaluation.pretraining_metrics,
             )
         ]
         for unpads in (False, True)
