@@ -235,7 +235,7 @@ class ServerApp:
         The reply is {"predictions": list of the replies of that task}.
         """
         model = self._find_model(name)
-        text_task = next(iter(model.task_of_name.values()))
+        text_task = model.main_task
         answers = await self._answer_body(
             request, model, text_task, parse_predict_body
         )

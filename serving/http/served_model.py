@@ -46,6 +46,11 @@ class ServedModel:
         self._thread = futures.ThreadPoolExecutor(1)
 
     @property
+    def main_task(self) -> AnyTextTask:
+        """The first task of the model, once it is loaded."""
+        return next(iter(self.task_of_name.values()))
+
+    @property
     def text_model(self) -> TextModel:
         """The model, once it is loaded."""
         assert self._model, "`load` was not called"

@@ -245,7 +245,7 @@ def _open_listener(host: str, port: int) -> socket.socket:
 def _format_request(app: ServerApp, address: str) -> str:
     """Returns a command that asks the first model."""
     name, model = next(iter(app.models.items()))
-    task = next(iter(model.task_of_name.values()))
+    task = model.main_task
     text = "A [MASK]." if task.predicts_words else "A text."
     body = shlex.quote(json.dumps(dict.fromkeys(task.field_names, text)))
     url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"

@@ -141,7 +141,7 @@ class History:
         """
         line = self._lines.get(("checkpoint", step))
         self.best_step = line.get("best_step") if line else None
-        self._hours_before = line.get("hours", 0.0) if line else 0.0
+        self._hours_before = line["hours"] if line else 0.0
 
     @contextlib.contextmanager
     def training(self, step: int) -> Iterator[None]:
@@ -221,7 +221,7 @@ class History:
     ) -> HistoryLine:
         """Returns a line with the hours trained so far.
 
-        If the step already has a line of another kind, the hours, the number of
+        If the history has a line of the step already, the hours, the number of
         examples and the learning rate are those of that line.
         """
         line: HistoryLine = {
