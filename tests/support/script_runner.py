@@ -57,7 +57,7 @@ def _project_modules() -> list[str]:
     for package in PACKAGES:
         for path in sources(package):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            if not {"__init__", "engines", "server", "served_model"} & {*parts}:
+            if not {"__init__", "engines", "http"} & {*parts}:
                 modules.append(".".join(parts))
     return modules
 
