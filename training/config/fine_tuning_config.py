@@ -232,17 +232,14 @@ class DataFileConfig(FineTuningConfig):
         """Flags that name the data which the command reads."""
         return () if self.data_file else super().required_data_flags
 
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
+    def complete(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
 
-        The values of flags that the user set are not changed.
-
         Raises:
-            ValueError: --data_dir is set too, or flags of the export contradict
-                each other.
+            ValueError: --data_dir is set too.
         """
         if not self.data_file:
-            return super().prepare(set_by_user)
+            return super().complete(set_by_user)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
         defaults = self.data_file_defaults()
@@ -251,9 +248,7 @@ class DataFileConfig(FineTuningConfig):
             for name, value in defaults.items()
             if name not in set_by_user
         }
-        completed = config_values.replace_values(self, **changes)
-        completed.export.check()
-        return completed
+        return config_values.replace_values(self, **changes)
 
     def data_file_defaults(self) -> dict[str, object]:
         """Returns {flag: its default with --data_file}."""

@@ -249,8 +249,20 @@ class TrainingConfig(flags.Config):
         return self.devices.is_chief
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, whose export was checked."""
-        self.export.check()
+        """Returns the flags, as `complete` returns them, and checks the export.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
+        completed = self.complete(set_by_user)
+        completed.export.check()
+        return completed
+
+    def complete(self, set_by_user: frozenset[str]) -> Self:
+        """Returns the flags, with defaults for the kind of data that they name.
+
+        The values of flags that the user set are not changed.
+        """
         return self
 
     def download(self) -> Self:
