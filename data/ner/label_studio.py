@@ -28,7 +28,7 @@ class Annotation(TypedDict, total=False):
     ground_truth: bool
 
 
-class Task(TypedDict, total=False):
+class AnnotatedTask(TypedDict, total=False):
     """A task, as Label Studio exports it."""
 
     data: JsonObject
@@ -36,13 +36,13 @@ class Task(TypedDict, total=False):
     annotations: list[Annotation] | None
 
 
-def is_task(row: JsonObject) -> TypeGuard[Task]:
+def is_task(row: JsonObject) -> TypeGuard[AnnotatedTask]:
     """Returns whether a row is a task of a Label Studio export."""
     may_be_task = "annotations" in row or "text" not in row
     return isinstance(row.get("data"), dict) and may_be_task
 
 
-def parse_task(task: Task, where: str) -> JsonObject:
+def parse_task(task: AnnotatedTask, where: str) -> JsonObject:
     """Converts a task to a row with the keys `text` and `entities`.
 
     Examples:
@@ -82,7 +82,7 @@ def parse_task(task: Task, where: str) -> JsonObject:
     return row | {"entities": spans[0] if spans else None}
 
 
-def _select_finished_annotations(task: Task) -> list[Annotation]:
+def _select_finished_annotations(task: AnnotatedTask) -> list[Annotation]:
     """Returns the annotations of a task, only the ground truth if it has one.
 
     Cancelled annotations are left out.

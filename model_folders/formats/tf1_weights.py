@@ -33,7 +33,7 @@ class TensorReader(Protocol):
         """Returns {name: type} of all variables."""
 
 
-class Tf1Checkpoint(NamedTuple):
+class OpenTf1Checkpoint(NamedTuple):
     """A checkpoint that is open.
 
     Attributes:
@@ -47,7 +47,7 @@ class Tf1Checkpoint(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_tf1_checkpoint(prefix: StrPath) -> Iterator[Tf1Checkpoint]:
+def open_tf1_checkpoint(prefix: StrPath) -> Iterator[OpenTf1Checkpoint]:
     """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Raises:
@@ -56,7 +56,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[Tf1Checkpoint]:
     _check_index(f"{prefix}.index")
     with literal_path(prefix) as name:
         try:
-            yield Tf1Checkpoint(tf.train.load_checkpoint(name), name)
+            yield OpenTf1Checkpoint(tf.train.load_checkpoint(name), name)
         # A truncated file causes an IndexError.
         except (tf.errors.OpError, IndexError) as error:
             reason = getattr(error, "message", str(error)).strip()
