@@ -4,23 +4,10 @@ tests/modeling/test_unpadding.py compares the outputs with those of a batch that
 is not packed.
 """
 
-import keras
-import numpy as np
 import pytest
 
 from modeling import packing, unpadding
-
-
-def integers(values):
-    return keras.ops.convert_to_tensor(values, dtype="int32")
-
-
-def as_lists(plan):
-    """Returns the arrays of nested named tuples as lists."""
-    return keras.tree.map_structure(
-        lambda value: np.asarray(keras.ops.convert_to_numpy(value)).tolist(),
-        plan,
-    )
+from tests.support.tensor_lists import as_lists, integers
 
 
 @pytest.mark.backends

@@ -12,6 +12,7 @@ import modeling
 from modeling import unpadding
 from tests.support import models
 from tests.support.model_cases import outputs_and_gradients
+from tests.support.tensor_lists import as_lists, integers
 
 CONFIG = models.tiny_config(**models.NO_DROPOUT)
 
@@ -19,18 +20,6 @@ CONFIG = models.tiny_config(**models.NO_DROPOUT)
 def features(lengths, length):
     batch = models.create_batch(lengths, length)
     return {name: tf.constant(value) for name, value in batch.items()}
-
-
-def integers(values):
-    return keras.ops.convert_to_tensor(values, dtype="int32")
-
-
-def as_lists(plan):
-    """Returns the arrays of nested named tuples as lists."""
-    return keras.tree.map_structure(
-        lambda value: np.asarray(keras.ops.convert_to_numpy(value)).tolist(),
-        plan,
-    )
 
 
 @pytest.mark.backends

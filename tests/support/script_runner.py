@@ -293,6 +293,18 @@ def create_records(
     run("create_pretraining_data.py", folder, **changed).check()
 
 
+def create_masked_and_unmasked(folder: Path, num_shards: int) -> Path:
+    """Creates the records masked-* and unmasked-* of 32 WordPieces in a folder.
+
+    Returns the folder.
+    """
+    for name, dynamic_masking in (("masked", False), ("unmasked", True)):
+        create_records(
+            folder, name, dynamic_masking=dynamic_masking, num_shards=num_shards
+        )
+    return folder
+
+
 def write_on_devices(path: Path, code: str, count: int = 2) -> Path:
     """Writes a script that splits the CPU into devices, and runs `code`."""
     path.write_text(f"""

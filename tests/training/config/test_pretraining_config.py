@@ -14,16 +14,7 @@ from training.config.pretraining_config import (
 def folder(tmp_path_factory):
     """Folder of records of 32 WordPieces: masked-* and unmasked-*."""
     folder = tmp_path_factory.mktemp("records")
-    for name, dynamic_masking in (("masked", False), ("unmasked", True)):
-        script_runner.create_records(
-            folder,
-            name,
-            dynamic_masking=dynamic_masking,
-            max_seq_length=32,
-            max_predictions_per_seq=5,
-            num_shards=1,
-        )
-    return folder
+    return script_runner.create_masked_and_unmasked(folder, num_shards=1)
 
 
 @pytest.fixture

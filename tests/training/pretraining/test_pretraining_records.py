@@ -16,16 +16,7 @@ from training.pretraining.pretraining_records import find_all_records
 def folder(tmp_path_factory):
     """Folder of the records masked-* and unmasked-*."""
     folder = tmp_path_factory.mktemp("records")
-    for name, dynamic_masking in (("masked", False), ("unmasked", True)):
-        script_runner.create_records(
-            folder,
-            name,
-            dynamic_masking=dynamic_masking,
-            max_seq_length=32,
-            max_predictions_per_seq=5,
-            num_shards=2,
-        )
-    return folder
+    return script_runner.create_masked_and_unmasked(folder, num_shards=2)
 
 
 @pytest.fixture
