@@ -103,7 +103,7 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
 
 
 class OutputTarget(NamedTuple):
-    """What one of several outputs of a model is compared with.
+    """The labels and the loss term of one of several outputs of a model.
 
     Attributes:
         label: name of the feature with its labels.

@@ -21,7 +21,7 @@ class Result(TypedDict, total=False):
 
 
 class Annotation(TypedDict, total=False):
-    """What a person marked in the text of a task."""
+    """The spans that a person marked in the text of a task."""
 
     result: list[Result] | None
     was_cancelled: bool

@@ -10,7 +10,7 @@ from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 
 
 class Vocabulary(NamedTuple):
-    """What a vocabulary file contains.
+    """The WordPieces of a vocabulary file, and how it is cased.
 
     Attributes:
         contents: decompressed contents, without a byte order mark. If the file

@@ -1,4 +1,4 @@
-"""How a job answers its input, and the model that each process loads once."""
+"""The settings of a job, and the model that each process loads once."""
 
 import dataclasses
 import os

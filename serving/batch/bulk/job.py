@@ -57,7 +57,7 @@ class BulkUnit:
 
 
 class BulkResult(NamedTuple):
-    """What a job has done.
+    """The result of a job, which its command logs.
 
     Attributes:
         counts: numbers of the answers.
