@@ -15,7 +15,7 @@ from command_line import cli, flags
 from command_line.config_values import required_value
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.sets.split_names import Purpose
+from data.processors.split_names import Purpose
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_processor import SquadProcessor
 from data.tables.layout_options import LayoutOptions

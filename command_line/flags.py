@@ -282,8 +282,8 @@ class Config:
         Runs after the paths are checked.
 
         Raises:
-            ValueError, OSError: as `download_model` in model_folders/hub.py
-                raises them.
+            ValueError, OSError: as `download_model` in
+                model_folders/reading/hub.py raises them.
         """
         return self
 

@@ -9,6 +9,8 @@ from typing import Any
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 
+# What other libraries call their configuration. Google's is bert_config.json.
+CONFIG_FILE = "config.json"
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
 # Names of activations, which `ops.ACTIVATIONS` defines. This module must not
@@ -123,11 +125,21 @@ class BertConfig:
             ValueError: the file is not a JSON object, or `from_dict` raises an
                 error for its values. The message names the file.
         """
-        values = read_json(json_file)
+        return cls.from_file_entries(read_json(json_file), json_file)
+
+    @classmethod
+    def from_file_entries(
+        cls, entries: JsonObject, path: StrPath
+    ) -> "BertConfig":
+        """Creates a configuration from the entries of a file, as `from_dict`.
+
+        Raises:
+            ValueError: `from_dict` raises an error. The message names the file.
+        """
         try:
-            return cls.from_dict(values)
+            return cls.from_dict(entries)
         except ValueError as error:
-            raise ValueError(f"{json_file}: {error}") from error
+            raise ValueError(f"{path}: {error}") from error
 
     def to_dict(self) -> JsonObject:
         """Returns a new dict of all entries, including the unused entries."""

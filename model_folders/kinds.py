@@ -54,8 +54,9 @@ class ModelKind:
         has_labels: whether the outputs have names, which labels.txt lists.
         has_trained_head: whether the head belongs to one fine-tuning task, so
             that another task cannot use it.
-        text_tasks: names of the tasks of an export over text (serving/tasks/),
-            the main task first. () = an export reads only ids.
+        text_tasks: names of the text tasks that an export answers
+            (serving/text_tasks/), the main task first. () = an export reads
+            only ids.
     """
 
     transformers_class: str | None = None

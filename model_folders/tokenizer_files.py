@@ -13,7 +13,7 @@ from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.model_json_types import TokenizerIdentity
 
-CONFIG_FILE = "tokenizer_config.json"
+TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
 SPECIAL_TOKEN_OF_ENTRY = {
     "cls_token": "[CLS]",
@@ -64,7 +64,7 @@ def create_vocab_files(
 ) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
     text = format_casing(tokenizer.do_lower_case, max_seq_length)
-    return {"vocab.txt": tokenizer.vocab_bytes, CONFIG_FILE: text}
+    return {"vocab.txt": tokenizer.vocab_bytes, TOKENIZER_CONFIG_FILE: text}
 
 
 def format_casing(

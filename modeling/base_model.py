@@ -19,9 +19,9 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders import preset_reading, presets
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
+from model_folders.reading import preset_reading, presets
 from modeling import keras_export
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.loading import LoadOptions

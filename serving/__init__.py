@@ -48,10 +48,10 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
+    from serving.export_options import ExportOptions as ExportOptions
     from serving.exporting.export import export as export
-    from serving.exporting.export_options import ExportOptions as ExportOptions
-    from serving.text_model import TextModel as TextModel
-    from serving.text_model import load as load
+    from serving.models.text_model import TextModel as TextModel
+    from serving.models.text_model import load as load
 
 # {name: its module}
 _MODULE_OF_NAME = lazy.read_imports(__file__)

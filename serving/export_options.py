@@ -8,7 +8,7 @@ from typing import Literal
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from serving.engines.runtimes import ExportFormat
 
 

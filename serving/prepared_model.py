@@ -4,8 +4,8 @@ import dataclasses
 from pathlib import Path
 
 from data.text.tokenization import FullTokenizer
-from model_folders import presets
 from model_folders.model_json_types import HeadSettings
+from model_folders.reading import presets
 from serving.engines import Engine, PackedInput, pad_batch
 
 

@@ -124,7 +124,8 @@ def test_the_page_shows_all_folders_of_the_packages_and_no_files():
 
 
 def test_importing_loads_no_tensorflow_and_prints_nothing():
-    code = "import sys, data.text.tokenization, model_folders.presets, serving;"
+    code = "import sys, data.text.tokenization, serving;"
+    code += "import model_folders.reading.presets;"
     code += "assert not {'keras', 'tensorflow'} & {*sys.modules};"
     code += "import logging; assert not logging.root.handlers"
     done = fresh_process.run("-c", code).check()
@@ -203,12 +204,12 @@ def test_training_takes_only_records_from_data():
     # A task reads and scores its examples itself.
     records = (
         "data.arrays",
-        "data.sets.file_processor",
+        "data.processors.file_processor",
         "data.io.feature_specs",
         "data.io.tfrecord_files",
         "data.tables.data_file_options",
         "data.tables.row_keys",
-        "data.sets.split_names",
+        "data.processors.split_names",
         "data.io.text_files",
         "data.io.record_datasets",
         "data.pretraining.dynamic_masking",

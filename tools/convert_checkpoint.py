@@ -23,10 +23,11 @@ from command_line import cli, config_values, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.text import tokenization, tokenizer_loading, vocabulary
-from model_folders import hub, kinds, presets, settings_check
+from model_folders import kinds
 from model_folders.cards import descriptions, model_card
-from model_folders.input_length import read_max_seq_length
-from model_folders.preset_reading import read_preset
+from model_folders.reading import hub, presets, settings_check
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.preset_reading import read_preset
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

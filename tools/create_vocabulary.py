@@ -93,7 +93,7 @@ def _find_casing_file(config: Config) -> str | None:
             f"{stated['file']} states another casing than --do_lower_case="
             f"{config.do_lower_case}; set another folder in --output_file"
         )
-    path = os.path.join(folder, tokenizer_files.CONFIG_FILE)
+    path = os.path.join(folder, tokenizer_files.TOKENIZER_CONFIG_FILE)
     return None if os.path.isfile(path) else path
 
 

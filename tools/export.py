@@ -20,10 +20,11 @@ from command_line import cli, flags
 from command_line.flags import flag, group, like
 from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds, preset_reading, presets, settings_check
-from model_folders.input_length import read_max_seq_length
+from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
-from serving.exporting.export_flags import ExportFlags
+from model_folders.reading import preset_reading, presets, settings_check
+from model_folders.reading.input_length import read_max_seq_length
+from serving.export_flags import ExportFlags
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, record_datasets
-    from data.sets.split_names import Purpose
+    from data.processors.split_names import Purpose
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
     from modeling.model_options import TaskModelOptions

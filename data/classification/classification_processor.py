@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.sets.data_processor import DataProcessor
+from data.processors.data_processor import DataProcessor
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,

@@ -15,7 +15,7 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.classification_processor import ClassificationProcessor
-from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
+from data.processors.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode

@@ -19,7 +19,7 @@ from data.classification.classification_examples import (
 from data.classification.label_decoding import LabelDecoder
 from data.classification.table_processor import TableProcessor
 from data.classification.table_rows import PlacedRow, RowCounts
-from data.sets.split_names import Purpose, SetName
+from data.processors.split_names import Purpose, SetName
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 

@@ -9,7 +9,7 @@ from data.classification.classification_processor import (
 )
 from data.classification.table_processor import TableProcessor
 from data.classification.table_uses import LossKind, TableUse
-from data.sets.split_names import Purpose, purpose_of, suffix_of
+from data.processors.split_names import Purpose, purpose_of, suffix_of
 
 
 class SplitProcessors:

@@ -9,7 +9,7 @@ from absl import logging
 
 from data.classification.classification_options import TableOptions
 from data.io.text_files import find_set_file
-from data.sets.split_names import SET_OF_PURPOSE, SetName
+from data.processors.split_names import SET_OF_PURPOSE, SetName
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_formats import TableLayout, format_of
 from data.tables.tables import Table, check_columns

@@ -21,8 +21,8 @@ from data.classification.table_rows import (
     is_respelled,
     read_placed_rows,
 )
-from data.sets.file_processor import FileProcessor
-from data.sets.split_names import SetName
+from data.processors.file_processor import FileProcessor
+from data.processors.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import is_blank
 from data.tables.tables import Table, texts_of

@@ -9,10 +9,10 @@ from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
-from data.sets.split_names import SET_OF_PURPOSE, Purpose
+from data.processors.split_names import SET_OF_PURPOSE, Purpose
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 
 # Entry of model.json: the name of the class that read the sets.
 PROCESSOR_ENTRY: Final = "processor"

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from data.sets.split_names import Purpose
+from data.processors.split_names import Purpose
 
 ExampleT = TypeVar("ExampleT")
 

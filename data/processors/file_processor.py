@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from data.io.text_files import find_set_file
-from data.sets.data_processor import DataProcessor
-from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
+from data.processors.data_processor import DataProcessor
+from data.processors.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables import data_file_split
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of

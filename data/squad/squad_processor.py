@@ -3,8 +3,8 @@
 import random
 from collections.abc import Mapping
 
-from data.sets.data_processor import DataProcessor
-from data.sets.split_names import Purpose
+from data.processors.data_processor import DataProcessor
+from data.processors.split_names import Purpose
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file

@@ -21,8 +21,8 @@ from data.text.token_windows import pack_tokens
 from data.text.vocabulary_files import read_vocabulary
 from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
 from model_folders.model_json_types import TokenizerIdentity
-from model_folders.preset_reading import read_preset
-from model_folders.presets import Preset
+from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.presets import Preset
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

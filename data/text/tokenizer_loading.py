@@ -4,7 +4,7 @@ import os
 
 from data.text import vocabulary_checks
 from data.text.tokenization import FullTokenizer
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 
 
 def load_tokenizer(

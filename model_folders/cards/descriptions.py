@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import cast
 
-from model_folders import hub, model_json, presets
+from model_folders import model_json
 from model_folders.cards import model_card
 from model_folders.model_json_types import (
     HeadSettings,
@@ -17,6 +17,7 @@ from model_folders.model_json_types import (
     Provenance,
     TrainingSettings,
 )
+from model_folders.reading import hub, presets
 
 
 def create_copy_files(card: model_card.Card) -> dict[str, str]:

@@ -14,7 +14,7 @@ from model_folders.folder_warnings import warn_once
 from model_folders.formats import kerashub_config
 from model_folders.model_json_types import StatedCasing
 from model_folders.tokenizer_files import (
-    CONFIG_FILE,
+    TOKENIZER_CONFIG_FILE,
     SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_FILE,
 )
@@ -76,7 +76,7 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
         ValueError: the tokenizer would return other tokens than a
             FullTokenizer. The message names the file and the entry.
     """
-    config = _read_json_file(folder, CONFIG_FILE)
+    config = _read_json_file(folder, TOKENIZER_CONFIG_FILE)
     special_tokens = _read_json_file(folder, _MAP_FILE)
     tokenizer = _read_json_file(folder, TOKENIZER_FILE)
     added_tokens = _read_json_file(folder, _ADDED_FILE)

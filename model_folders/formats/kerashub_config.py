@@ -10,6 +10,7 @@ import os
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
+from model_folders.bert_config import BertConfig
 from model_folders.folder_warnings import warn_once
 from model_folders.kinds import (
     CLASS_OF_KERASHUB_TASK,
@@ -127,6 +128,18 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
         "max_position_embeddings": entries["max_sequence_length"],
         "type_vocab_size": entries["num_segments"],
     }
+
+
+def load_network(path: StrPath) -> BertConfig:
+    """Reads the config.json of a preset.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file describes another network, or lacks an entry.
+    """
+    return BertConfig.from_file_entries(
+        parse_network(read_json(path), os.fspath(path)), path
+    )
 
 
 def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:

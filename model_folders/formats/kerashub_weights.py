@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import cast
 
 from files.paths import StrPath
-from model_folders.config_files import CONFIG_FILE, load_config
 from model_folders.formats import h5_files, kerashub_config
 from model_folders.formats.kerashub_config import (
     INDEX_FILE,
@@ -33,6 +32,7 @@ from model_folders.formats.shards import (
 from model_folders.formats.weight_entries import WeightArray, WeightEntry
 from model_folders.formats.weight_names import printable_name
 from model_folders.kinds import CLASSIFIER, PRETRAINER
+from model_folders.bert_config import CONFIG_FILE
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
@@ -70,7 +70,7 @@ def open_entries(path: str) -> Mapping[str, WeightEntry]:
             task.json describe. The message names the first.
     """
     folder = os.path.dirname(path)
-    config = load_config(os.path.join(folder, CONFIG_FILE))
+    config = kerashub_config.load_network(os.path.join(folder, CONFIG_FILE))
     stored = _open_weights(path)
     blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
     # The number is compared first, because it sets the number of targets.

@@ -5,7 +5,7 @@ import re
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
-from model_folders.bert_config import BertConfig
+from model_folders.bert_config import CONFIG_FILE, BertConfig
 from model_folders.formats import (
     huggingface_config,
     kerashub_config,
@@ -15,7 +15,6 @@ from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 
-CONFIG_FILE = "config.json"
 # Other weights that config.json describes. They are read before a checkpoint
 # with a NAME.index, which bert_config.json describes.
 _KERAS_WEIGHTS = (
@@ -74,13 +73,13 @@ def load_config(path: StrPath) -> BertConfig:
         name == object_config.SAVED_MODEL_FILE
         and object_config.is_saved_encoder(folder)
     ):
-        return _parse_config(object_config.read_network(folder), path)
+        return BertConfig.from_file_entries(object_config.read_network(folder), path)
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
-        return _parse_config(kerashub_config.parse_network(values, path), path)
+        return BertConfig.from_file_entries(kerashub_config.parse_network(values, path), path)
     if not _is_huggingface(values, path):
-        return _parse_config(values, path)
-    return _parse_config(huggingface_config.parse_network(values, path), path)
+        return BertConfig.from_file_entries(values, path)
+    return BertConfig.from_file_entries(huggingface_config.parse_network(values, path), path)
 
 
 def _is_huggingface(values: JsonObject, path: str) -> bool:
@@ -94,17 +93,6 @@ def _is_huggingface(values: JsonObject, path: str) -> bool:
         for weights in ("pytorch_model.bin", "tf_model.h5")
     ]
     return name == CONFIG_FILE and any(map(os.path.isfile, files))
-
-
-def _parse_config(entries: JsonObject, path: str) -> BertConfig:
-    """Creates a configuration from the entries of a file.
-
-    Raises a ValueError that names the file.
-    """
-    try:
-        return BertConfig.from_dict(entries)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
 
 
 def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:

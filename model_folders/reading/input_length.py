@@ -4,7 +4,7 @@ import os
 
 from files.json_files import read_json
 from model_folders import kinds
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 
 # {file of transformers or sentence-transformers: its entry for the length}.
 _ENTRY_OF_FILE = {

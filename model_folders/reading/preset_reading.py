@@ -13,12 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from files.paths import StrPath
-from model_folders import hub, kinds, model_json
-from model_folders.config_files import (
-    CONFIG_FILE,
-    list_config_file_names,
-    read_model_class,
-)
+from model_folders import kinds, model_json
 from model_folders.formats import (
     huggingface_pooling,
     kerashub_config,
@@ -33,7 +28,13 @@ from model_folders.model_json_types import (
     StatedCasing,
     TrainingSettings,
 )
-from model_folders.presets import Preset
+from model_folders.reading import hub
+from model_folders.bert_config import CONFIG_FILE
+from model_folders.reading.config_files import (
+    list_config_file_names,
+    read_model_class,
+)
+from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import parse_dev_set_rule
 from model_folders.tokenizer_files import TOKENIZER_FILE
 

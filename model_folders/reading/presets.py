@@ -11,7 +11,6 @@ from absl import logging
 
 from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
-from model_folders.config_files import load_config
 from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
@@ -19,6 +18,7 @@ from model_folders.model_json_types import (
     StatedCasing,
     TrainingSettings,
 )
+from model_folders.reading.config_files import load_config
 from model_folders.recorded_sets import (
     RECORDED_SETS,
     DevSetRule,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from model_folders.bert_config import BertConfig, check_config
 from model_folders.formats.shape_checks import describe_entries
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import (
     check_files,

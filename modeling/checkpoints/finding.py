@@ -7,7 +7,7 @@ from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
 from modeling.checkpoints.huggingface import (

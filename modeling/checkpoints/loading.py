@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import keras
 from absl import logging
 
-from model_folders import preset_reading
 from model_folders.formats.shape_checks import check_layers
 from model_folders.labels import find_order
-from model_folders.presets import Preset
+from model_folders.reading import preset_reading
+from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import Source, check_files, open_checkpoint
 from modeling.checkpoints.new_heads import (

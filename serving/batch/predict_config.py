@@ -11,8 +11,8 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.batch.outputs import output_writer
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks import TASKS_OF_CLASS
-from serving.tasks.tokenize import TOKENIZE
+from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks.tokenize import TOKENIZE
 
 _TASKS = dict.fromkeys(
     task.name for tasks in TASKS_OF_CLASS.values() for task in tasks

@@ -15,13 +15,13 @@ from command_line import signals
 from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
 from files.paths import is_remote
-from serving.batch import batch_loop, request_files
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.bulk.job import answer_files
 from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.predict_config import PredictConfig
-from serving.tasks.text_task import AnyTextTask
-from serving.text_model import TextModel, load_cached
+from serving.batch.requests import batch_loop, request_files
+from serving.models.text_model import TextModel, load_cached
+from serving.text_tasks.text_task import AnyTextTask
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

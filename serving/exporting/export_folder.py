@@ -8,26 +8,22 @@ from typing import Protocol
 
 from files import atomic
 from imports.installation import install_command
-from model_folders import (
-    atomic_folders,
-    kinds,
-    model_json,
-    preset_reading,
-    presets,
-)
+from model_folders import atomic_folders, kinds, model_json
 from model_folders.cards import descriptions, model_card
-from model_folders.config_files import CONFIG_FILE
 from model_folders.formats.huggingface_config import create_config_json
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json_types import HeadSettings, ModelJson
+from model_folders.reading import preset_reading, presets
+from model_folders.bert_config import CONFIG_FILE
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
-from serving import checksums, engines, output_kinds
+from serving import engines, output_kinds
 from serving.engines.runtimes import ExportFormat
-from serving.exporting.export_options import ExportOptions
-from serving.exporting.formats import litert_writer, saved_model_writer
+from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.writers import litert_writer, saved_model_writer
+from serving.models import checksums
 
 
 def write_export(
@@ -180,7 +176,7 @@ def _write_onnx(
     """Writes the file model.onnx, if the package onnx is installed."""
     try:
         # Import late, because only this format needs the package onnx.
-        from serving.exporting.formats import onnx_writer
+        from serving.exporting.writers import onnx_writer
 
         onnx_writer.write_onnx(path, model, signatures, options)
     except ModuleNotFoundError as error:

@@ -31,8 +31,8 @@ from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.token_check import TokenCheck
 from serving.serving_flags import LimitFlags
-from serving.tasks.request_lists import RequestList
-from serving.tasks.text_task import AnyTextTask
+from serving.text_tasks.request_lists import RequestList
+from serving.text_tasks.text_task import AnyTextTask
 
 T = TypeVar("T")
 

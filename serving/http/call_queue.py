@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from serving.http.errors import to_http_error
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.request_lists import describe_place
-from serving.tasks.task_steps import Failure, ask_in_steps
-from serving.tasks.text_task import AnyTextTask, Reply
+from serving.text_tasks.request_lists import describe_place
+from serving.text_tasks.task_steps import Failure, ask_in_steps
+from serving.text_tasks.text_task import AnyTextTask, Reply
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.

@@ -1,7 +1,7 @@
 """What openapi.json says about the bodies of requests and about errors."""
 
-from serving.tasks import TASKS_OF_CLASS
-from serving.tasks.request_fields import LIST_FIELDS
+from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks.request_fields import LIST_FIELDS
 
 _TASK_OF_NAME = {
     task.name: task for tasks in TASKS_OF_CLASS.values() for task in tasks

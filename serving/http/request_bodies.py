@@ -1,8 +1,8 @@
 """Reads requests from the JSON of a body."""
 
 from files.json_files import parse_json
-from serving.tasks.request_lists import RequestList, split_request
-from serving.tasks.text_task import AnyTextTask
+from serving.text_tasks.request_lists import RequestList, split_request
+from serving.text_tasks.text_task import AnyTextTask
 
 # Fields of a request as in TensorFlow Serving.
 _PREDICT_FIELDS = {"instances", "signature_name"}

@@ -10,7 +10,7 @@ from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, to_http_error
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import LimitFlags
-from serving.tasks.request_fields import LIST_FIELDS
+from serving.text_tasks.request_fields import LIST_FIELDS
 
 
 class RequestLimits:

@@ -4,20 +4,20 @@ import abc
 from typing import TypeAlias, overload
 
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.tasks.answer import ANSWER, AnswerReply
-from serving.tasks.classify import CLASSIFY, ClassifyReply
-from serving.tasks.embed import EMBED, EmbedReply
-from serving.tasks.pretrained import (
+from serving.text_tasks.answer import ANSWER, AnswerReply
+from serving.text_tasks.classify import CLASSIFY, ClassifyReply
+from serving.text_tasks.embed import EMBED, EmbedReply
+from serving.text_tasks.pretrained import (
     FILL_MASK,
     NEXT_SENTENCE,
     FillMaskReply,
     NextSentenceReply,
 )
-from serving.tasks.request_fields import TextList, Texts
-from serving.tasks.rerank import RERANK, RerankReply
-from serving.tasks.tag import TAG, TagReply
-from serving.tasks.text_task import ContextT, ReplyT, TextTask
-from serving.tasks.tokenize import TOKENIZE, TokenizeReply
+from serving.text_tasks.request_fields import TextList, Texts
+from serving.text_tasks.rerank import RERANK, RerankReply
+from serving.text_tasks.tag import TAG, TagReply
+from serving.text_tasks.text_task import ContextT, ReplyT, TextTask
+from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
 # method tell a type checker which of them its arguments return.

@@ -15,23 +15,25 @@ from typing import cast
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from model_folders import model_json, preset_reading, presets
+from model_folders import model_json
 from model_folders.model_json_types import HeadSettings
-from serving import checksums, engines
+from model_folders.reading import preset_reading, presets
+from serving import engines
 from serving.engines.runtimes import ExportFormat
-from serving.model_cache import ModelCache, UnloadableModel
+from serving.models import checksums
+from serving.models.model_cache import ModelCache, UnloadableModel
+from serving.models.task_methods import Replies, TaskMethods
 from serving.prepared_model import (
     PreparedModel,
     create_prepared_model,
     read_tokenizer,
 )
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.task_methods import Replies, TaskMethods
-from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
-from serving.tasks.request_fields import Request, Texts
-from serving.tasks.request_lists import describe_place, split_request
-from serving.tasks.task_steps import Failure, ask_model
-from serving.tasks.text_task import (
+from serving.text_tasks import TASKS_OF_CLASS, check_settings, tasks_of
+from serving.text_tasks.request_fields import Request, Texts
+from serving.text_tasks.request_lists import describe_place, split_request
+from serving.text_tasks.task_steps import Failure, ask_model
+from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,
     Reply,

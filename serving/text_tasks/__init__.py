@@ -4,7 +4,7 @@ docs/contributing.md says how to add one.
 
 SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
 twin of classify.py, and so on. A change to one needs the same change to the
-other. tests/serving/tasks/test_text_task_twins.py compares them.
+other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`
     task_steps.py: asks a model by a task, in steps
@@ -28,16 +28,16 @@ from pathlib import Path
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
 from serving import output_kinds
-from serving.tasks.answer import ANSWER
-from serving.tasks.classify import CLASSIFY
-from serving.tasks.embed import EMBED
-from serving.tasks.pairs import check_single
-from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.tasks.request_fields import Field
-from serving.tasks.rerank import RERANK
-from serving.tasks.tag import TAG
-from serving.tasks.text_task import AnyTextTask
-from serving.tasks.tokenize import TOKENIZE
+from serving.text_tasks.answer import ANSWER
+from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.embed import EMBED
+from serving.text_tasks.pairs import check_single
+from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.text_tasks.request_fields import Field
+from serving.text_tasks.rerank import RERANK
+from serving.text_tasks.tag import TAG
+from serving.text_tasks.text_task import AnyTextTask
+from serving.text_tasks.tokenize import TOKENIZE
 
 _TASK_OF_NAME = {
     task.name: task

@@ -13,8 +13,8 @@ from data.squad.squad_options import (
 from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
 class AnswerReply(TypedDict):

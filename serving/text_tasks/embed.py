@@ -7,9 +7,9 @@ import numpy as np
 from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import CutReply, encode_pair
-from serving.tasks.request_fields import Field
-from serving.tasks.text_task import TextTask
+from serving.text_tasks.pairs import CutReply, encode_pair
+from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_task import TextTask
 
 
 class EmbedReply(CutReply):

@@ -6,8 +6,8 @@ from typing import NotRequired, TypedDict
 from data.text.token_windows import pack_tokens
 from serving.engines import PackedInput
 from serving.prepared_model import PreparedModel
-from serving.tasks.request_fields import CheckedRequest, Request
-from serving.tasks.text_task import EncodedRequest
+from serving.text_tasks.request_fields import CheckedRequest, Request
+from serving.text_tasks.text_task import EncodedRequest
 
 
 class CutReply(TypedDict):

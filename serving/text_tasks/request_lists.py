@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from serving.tasks.request_fields import LIST_FIELDS, Request
-from serving.tasks.text_task import AnyTextTask
+from serving.text_tasks.request_fields import LIST_FIELDS, Request
+from serving.text_tasks.text_task import AnyTextTask
 
 
 class RequestList(NamedTuple):

@@ -7,9 +7,9 @@ import numpy as np
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import CutReply, pack_input
-from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.pairs import CutReply, pack_input
+from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
 class RankedPassage(TypedDict):

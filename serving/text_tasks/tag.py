@@ -9,8 +9,8 @@ from data.ner.word_splitting import find_words, split_words
 from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
 class EntityReply(TypedDict):

@@ -17,8 +17,8 @@ from absl import logging
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.tasks.rounding import round_numbers
-from serving.tasks.text_task import (
+from serving.text_tasks.rounding import round_numbers
+from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,
     EncodedRequest,

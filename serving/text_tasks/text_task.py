@@ -20,7 +20,7 @@ from typing import (
 from serving.engines import OutputArrays, PackedInput
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.request_fields import (
+from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     Request,

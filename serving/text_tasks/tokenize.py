@@ -5,9 +5,9 @@ from typing import TypedDict
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import check_pair, pack_input, pair_of
-from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.pairs import check_pair, pack_input, pair_of
+from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
 class TokenizeReply(TypedDict):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from model_folders import preset_reading
 from model_folders.labels import find_order
+from model_folders.reading import preset_reading
 from modeling import BertClassifier, BertConfig, save_huggingface, save_release
 from tests.support.models import SMALL, built
 from tests.support.weights.huggingface_files import (

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags, read_results

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from files.json_files import read_json
-from model_folders import preset_reading
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.reading import preset_reading
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.script_runner import (

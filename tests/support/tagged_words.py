@@ -12,7 +12,7 @@ from typing import Any
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.sets.split_names import Purpose
+from data.processors.split_names import Purpose
 from data.tables.data_file_options import DataFileOptions
 
 # Two sentences, which tests write in many layouts.

@@ -13,7 +13,7 @@ import safetensors.numpy
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders import preset_reading, settings_check
+from model_folders.reading import preset_reading, settings_check
 from tests.support import golden, script_runner
 from tests.support.models import built, tiny_config
 from tests.support.tokenizers import tokenizer_json

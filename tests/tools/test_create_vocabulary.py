@@ -12,7 +12,7 @@ import pytest
 import modeling
 from command_line import progress
 from data.text import tokenization, vocabulary
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from tests.support import golden, script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import parse_flags

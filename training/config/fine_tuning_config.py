@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.sets.split_names import Purpose
+from data.processors.split_names import Purpose
 from data.tables.data_file_options import DataFileOptions
 from model_folders.model_json_types import NetworkOptions
 from training.config.training_config import (

@@ -21,9 +21,9 @@ from command_line import config_values, flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
-from model_folders import hub
 from model_folders.model_json_types import NetworkOptions
-from serving.exporting.export_flags import ExportFlags
+from model_folders.reading import hub
+from serving.export_flags import ExportFlags
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
 ScheduleName: TypeAlias = Literal["original", "continuous"]

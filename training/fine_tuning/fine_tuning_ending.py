@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from data.sets.split_names import suffix_of
+from data.processors.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.fine_tuning_evaluation import predict_split
-from training.flow import model_export, run_ending
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
+from training.shared_flow import model_export, run_ending
 from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
 
 

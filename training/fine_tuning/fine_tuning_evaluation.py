@@ -1,6 +1,6 @@
 """Evaluates a task, and predicts with its model, split by split."""
 
-from data.sets.split_names import Purpose, suffix_of
+from data.processors.split_names import Purpose, suffix_of
 from model_folders.results import Scores
 from training.loop.best_step import evaluate_once_per_step
 from training.loop.prediction import EvalLoss

@@ -6,12 +6,9 @@ from absl import logging
 
 import modeling
 from data.io import record_datasets
-from model_folders import settings_check
+from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import checks, run_ending
-from training.flow.teacher import load_teacher
-from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
@@ -23,6 +20,9 @@ from training.pretraining.pretraining_evaluation import (
 from training.pretraining.pretraining_plan import create_pretraining_plan
 from training.pretraining.pretraining_records import find_all_records
 from training.run.run_folder import RunFolder
+from training.shared_flow import checks, run_ending
+from training.shared_flow.teacher import load_teacher
+from training.shared_flow.trainer_setup import load_trainer
 from training.start.starting_point import StartingPoint
 
 

@@ -8,11 +8,11 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from model_folders import preset_reading, settings_check
 from model_folders.formats import kerashub_config, kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingSettings
-from model_folders.preset_reading import folder_of
-from model_folders.presets import Preset
+from model_folders.reading import preset_reading, settings_check
+from model_folders.reading.preset_reading import folder_of
+from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
 from training.start.starting_point import StartingPoint
 

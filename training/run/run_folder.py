@@ -13,7 +13,6 @@ from absl import logging
 from command_line.path_flags import STATE
 from files import json_files
 from files.atomic import write_json, write_text
-from model_folders import preset_reading
 from model_folders.cards import model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best
 from model_folders.model_json import MODEL_JSON_FILE
@@ -21,6 +20,7 @@ from model_folders.model_json_types import (
     ModelJson,
     TrainingSettings,
 )
+from model_folders.reading import preset_reading
 from model_folders.results import (
     DEV_RESULTS,
     EXPORT_RESULTS,

@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.sets.file_processor import ExampleT, FileProcessor, OptionsT
+from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
 from training.sets.dev_set_rule import with_dev_set_rule

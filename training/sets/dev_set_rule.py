@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.sets.file_processor import ExampleT, FileProcessor, OptionsT
+from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
 from data.tables.row_keys import RULE_VERSION
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.config.fine_tuning_config import (
     DataFileConfig,

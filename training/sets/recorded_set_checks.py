@@ -29,7 +29,7 @@ from typing import TypeAlias
 from absl import logging
 
 from model_folders.model_json_types import Fingerprint
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import RecordedSet
 from training.config.fine_tuning_config import (
     DataFileConfig,

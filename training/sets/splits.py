@@ -12,7 +12,7 @@ from absl import logging
 from command_line.progress import track
 from data.io import feature_specs, record_datasets
 from data.io.tfrecord_files import RecordWriter
-from data.sets.split_names import SET_OF_PURPOSE, Purpose, is_purpose
+from data.processors.split_names import SET_OF_PURPOSE, Purpose, is_purpose
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
 from training.config.fine_tuning_config import FineTuningConfig

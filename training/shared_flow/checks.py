@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.sets.split_names import suffix_of
-from model_folders import atomic_folders, kinds, settings_check
+from data.processors.split_names import suffix_of
+from model_folders import atomic_folders, kinds
 from model_folders.labels import find_similar_labels
-from model_folders.presets import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
 from training.start.starting_point import StartingPoint, check_lengths
 from training.task import AnyTask

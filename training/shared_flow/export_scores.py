@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from data.arrays import FloatArray, IntArray
-from data.sets.split_names import suffix_of
+from data.processors.split_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
 from serving import engines, output_kinds

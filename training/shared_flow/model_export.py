@@ -16,9 +16,9 @@ from model_folders.cards import model_card
 from modeling.base_task_model import AnyTaskModel
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import TrainingConfig
-from training.flow import export_scores
 from training.loop.trainer import Trainer
 from training.sets.splits import splits_of
+from training.shared_flow import export_scores
 from training.start.starting_point import StartingPoint
 from training.task import (
     ExampleT,

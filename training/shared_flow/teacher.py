@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import modeling
 from command_line.groups import POLICY_OF_PRECISION
-from model_folders import preset_reading, settings_check
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import OutputMode
-from model_folders.presets import Preset
+from model_folders.reading import preset_reading, settings_check
+from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.flow import checks
+from training.shared_flow import checks
 from training.start.starting_point import StartingPoint
 from training.task import CreateModel
 

@@ -14,14 +14,14 @@ import modeling
 from command_line.groups import POLICY_OF_PRECISION
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flow import model_export
-from training.flow.run_plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
+from training.shared_flow import model_export
+from training.shared_flow.run_plan import RunPlan
 from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import modeling
 from command_line import config_values, flags
 from model_folders import model_json
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfigT
 from training.start.resuming import check_resumed
 

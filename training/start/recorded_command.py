@@ -8,7 +8,7 @@ import os
 from command_line import config_values, flags
 from command_line.declared_flags import flags_of
 from command_line.flags import Role
-from model_folders import hub
+from model_folders.reading import hub
 
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})

@@ -11,10 +11,10 @@ from typing import Any
 from command_line import config_values
 from command_line.declared_flags import flags_of
 from command_line.flags import Role
-from model_folders import settings_check
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
-from model_folders.presets import Preset
+from model_folders.reading import settings_check
+from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import TrainingConfig
 

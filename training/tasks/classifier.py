@@ -24,7 +24,7 @@ from data.classification.classification_examples import (
 from data.classification.classification_options import ClassifierOptions
 from data.classification.split_processors import SplitProcessors
 from data.io import feature_specs
-from data.sets.split_names import purpose_of, suffix_of
+from data.processors.split_names import purpose_of, suffix_of
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.results import Scores
 from training import task

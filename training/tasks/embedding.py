@@ -12,7 +12,7 @@ from data.classification.classification_examples import (
     encode_features,
 )
 from data.io import feature_specs
-from data.sets.split_names import purpose_of
+from data.processors.split_names import purpose_of
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig

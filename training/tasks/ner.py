@@ -21,7 +21,7 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
-from data.sets.split_names import purpose_of
+from data.processors.split_names import purpose_of
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training import task

@@ -11,7 +11,7 @@ import modeling
 from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs
-from data.sets.split_names import purpose_of
+from data.processors.split_names import purpose_of
 from data.squad import (
     answer_decoding,
     answer_report,

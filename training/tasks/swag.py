@@ -8,7 +8,7 @@ from data.arrays import FloatArray
 from data.classification import label_decoding, metrics, swag_examples
 from data.classification.classification_examples import encode_features
 from data.io import feature_specs
-from data.sets.split_names import SET_OF_PURPOSE, purpose_of
+from data.processors.split_names import SET_OF_PURPOSE, purpose_of
 from data.tables.table_formats import TableLayout
 from model_folders.results import Scores
 from training import task

@@ -9,12 +9,12 @@ from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
-from serving import checksums
-from serving.batch import request_files
 from serving.batch.outputs.output_writer import OutputFormat
+from serving.batch.requests import request_files
 from serving.engines.runtimes import ExportFormat
+from serving.models import checksums
+from serving.models.text_model import TextModel, load_cached
 from serving.serving_flags import TaskFlags
-from serving.text_model import TextModel, load_cached
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -21,12 +21,12 @@ from data.jobs.sharded_job import (
 )
 from files import lock
 from files.atomic import write_json
-from serving import checksums
-from serving.batch import batch_loop
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow, OutputSchema
+from serving.batch.requests import batch_loop
+from serving.models import checksums
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
-from serving.batch import batch_loop
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.outputs import npy
 from serving.batch.outputs.output_rows import OutputSchema, flatten_reply
-from serving.batch.request_files import InputRow
-from serving.tasks.request_fields import LIST_FIELDS
-from serving.tasks.task_steps import Failure, ask_model
-from serving.tasks.text_task import MASK, Reply
+from serving.batch.requests import batch_loop
+from serving.batch.requests.request_files import InputRow
+from serving.text_tasks.request_fields import LIST_FIELDS
+from serving.text_tasks.task_steps import Failure, ask_model
+from serving.text_tasks.text_task import MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
 _FIRST_ROWS = 4096

@@ -19,11 +19,11 @@ from serving.batch.outputs.output_writer import (
     OutputFormat,
     write_output,
 )
-from serving.batch.request_files import NO_CELLS, InputRow
+from serving.batch.requests.request_files import NO_CELLS, InputRow
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.task_steps import Failure, ask_model
-from serving.tasks.text_task import AnyTextTask, Reply
+from serving.text_tasks.task_steps import Failure, ask_model
+from serving.text_tasks.text_task import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10

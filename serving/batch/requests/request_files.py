@@ -8,9 +8,9 @@ from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
 from files.paths import named_errors
-from serving.batch.row_parser import RowParser
-from serving.tasks.request_fields import LIST_FIELDS, Request
-from serving.tasks.text_task import AnyTextTask
+from serving.batch.requests.row_parser import RowParser
+from serving.text_tasks.request_fields import LIST_FIELDS, Request
+from serving.text_tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
 # The cells of a request that comes from no row. Nobody can add any.

@@ -7,8 +7,8 @@ from absl import logging
 
 from data.tables import tables
 from data.tables.column_names import find_usual_columns
-from serving.tasks.request_fields import LIST_FIELDS, Field, Request
-from serving.tasks.text_task import AnyTextTask
+from serving.text_tasks.request_fields import LIST_FIELDS, Field, Request
+from serving.text_tasks.text_task import AnyTextTask
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ signature, which all kinds have.
 
 classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
 needs the same change to the other, and
-tests/serving/tasks/test_text_task_twins.py compares them.
+tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     export_signatures.py: what all signatures use
     batches.py: splits large requests inside a SavedModel

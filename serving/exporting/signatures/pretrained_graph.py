@@ -12,7 +12,7 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertPretrainer
-from serving.exporting.export_options import ExportOptions
+from serving.export_options import ExportOptions
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 from serving.exporting.signatures.export_signatures import (
@@ -21,7 +21,7 @@ from serving.exporting.signatures.export_signatures import (
     share_graph,
     text_inputs,
 )
-from serving.tasks.text_task import MASK
+from serving.text_tasks.text_task import MASK
 
 # Number of WordPieces that are returned for each mask.
 _TOP_K = 10

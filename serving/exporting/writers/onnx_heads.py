@@ -15,8 +15,8 @@ from modeling.task_models import (
     BertTokenClassifier,
 )
 from serving import engines, output_kinds
-from serving.exporting.formats.onnx_encoder import EncoderOutputNames
-from serving.exporting.formats.onnx_graph import GraphBuilder
+from serving.exporting.writers.onnx_encoder import EncoderOutputNames
+from serving.exporting.writers.onnx_graph import GraphBuilder
 
 # Shape of a tensor. A str is the name of a size that is known only at run time.
 TensorShape: TypeAlias = list[int | str]

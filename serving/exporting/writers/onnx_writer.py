@@ -22,16 +22,16 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines, output_kinds
-from serving.exporting.export_options import ExportOptions
-from serving.exporting.formats.onnx_encoder import FeatureNames, add_encoder
-from serving.exporting.formats.onnx_graph import GraphBuilder
-from serving.exporting.formats.onnx_heads import (
+from serving.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
+from serving.exporting.writers.onnx_graph import GraphBuilder
+from serving.exporting.writers.onnx_heads import (
     GraphOutput,
     HeadInputs,
     TensorShape,
     add_head,
 )
-from serving.exporting.signatures.export_signatures import ExportSignatures
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20

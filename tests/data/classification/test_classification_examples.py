@@ -15,7 +15,7 @@ from data.classification.classification_examples import (
     encode_classification_features,
     encode_features,
 )
-from data.sets.split_names import SET_OF_PURPOSE
+from data.processors.split_names import SET_OF_PURPOSE
 from data.text import tokenization
 from modeling import losses
 from tests.support import golden

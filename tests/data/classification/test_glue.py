@@ -8,7 +8,7 @@ import csv
 import pytest
 
 from data.classification import glue
-from data.sets.split_names import SET_OF_PURPOSE
+from data.processors.split_names import SET_OF_PURPOSE
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).

@@ -10,7 +10,7 @@ from data.classification.classification_options import TableOptions
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_labeled
 from data.classification.table_uses import TABLE_USE_OF_TASK
-from data.sets.split_names import SET_OF_PURPOSE
+from data.processors.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES

@@ -1,6 +1,6 @@
 """The warning of texts that the train set and the dev set share.
 
-tests/data/sets/test_file_processor.py reads such sets from files.
+tests/data/processors/test_file_processor.py reads such sets from files.
 """
 
 import pytest

@@ -11,7 +11,7 @@ from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.sets.split_names import SET_OF_PURPOSE
+from data.processors.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 

@@ -2,7 +2,7 @@
 
 import weakref
 
-from data.sets.data_processor import DataProcessor
+from data.processors.data_processor import DataProcessor
 
 
 class Example:

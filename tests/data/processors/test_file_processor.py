@@ -1,7 +1,7 @@
 """Sets of a folder or of one file, and what is said of both of them.
 
-data/sets/file_processor.py reads them. data/classification/repeated_texts.py
-finds texts that both contain.
+data/processors/file_processor.py reads them.
+data/classification/repeated_texts.py finds texts that both contain.
 """
 
 import pytest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.sets import split_names
+from data.processors import split_names
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from data.text import tokenizer_loading
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from tests.support import golden
 from tests.support.script_runner import SAMPLES
 

@@ -13,7 +13,7 @@ import pytest
 from data.classification import classification_examples
 from data.classification.classification_examples import InputExample
 from data.text import tokenization, tokenizer_loading
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from tests.support import golden
 from tests.support.tokenizers import reference_tokenizer
 from tests.support.tokenizers.tokenizer_cases import (

@@ -4,8 +4,9 @@ import json
 import re
 
 import modeling
-from model_folders import kinds, preset_reading
+from model_folders import kinds
 from model_folders.cards import descriptions, model_card
+from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from model_folders import config_files, kinds
+from model_folders import kinds
 from model_folders.formats import huggingface_config
+from model_folders.reading import config_files
 from tests.support.models import tiny_config
 
 BERT = {**tiny_config().to_dict(), "model_type": "bert"}

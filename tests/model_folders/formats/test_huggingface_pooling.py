@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from tests.support.models import built, tiny_config
 
 

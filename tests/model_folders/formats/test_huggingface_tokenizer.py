@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from model_folders import preset_reading
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.reading import preset_reading
 
 
 def read_casing(folder, **files):

@@ -9,8 +9,9 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds, preset_reading
-from model_folders.input_length import read_max_seq_length
+from model_folders import kinds
+from model_folders.reading import preset_reading
+from model_folders.reading.input_length import read_max_seq_length
 from tests.support.weights.kerashub_presets import copy_recorded, edit
 
 

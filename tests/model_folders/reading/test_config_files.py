@@ -2,7 +2,7 @@
 
 import json
 
-from model_folders import config_files
+from model_folders.reading import config_files
 
 
 def test_weights_of_transformers_are_described_by_config_json(tmp_path):

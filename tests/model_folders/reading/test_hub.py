@@ -1,6 +1,6 @@
 """Models of the Hugging Face hub, from a server on the loopback.
 
-model_folders/hub.py downloads them.
+model_folders/reading/hub.py downloads them.
 """
 
 import hashlib
@@ -148,7 +148,7 @@ def run_python(hub, tmp_path):
 
 DOWNLOAD = """
 import sys
-from model_folders import hub
+from model_folders.reading import hub
 if len(sys.argv) > 2:
     sys.modules[sys.argv[2]] = None
 try:

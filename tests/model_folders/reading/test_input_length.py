@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from model_folders.input_length import read_max_seq_length
-from model_folders.presets import Preset
+from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.presets import Preset
 
 # {file: its entries}, each with another length.
 LENGTHS = {

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from model_folders import preset_reading, presets
+from model_folders.reading import preset_reading, presets
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.models import tiny_config
 

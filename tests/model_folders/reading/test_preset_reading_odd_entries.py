@@ -11,8 +11,8 @@ import json
 
 import pytest
 
-from model_folders import preset_reading
-from model_folders.input_length import read_max_seq_length
+from model_folders.reading import preset_reading
+from model_folders.reading.input_length import read_max_seq_length
 from tests.support.models import tiny_config
 
 MISSING = object()

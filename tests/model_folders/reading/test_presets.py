@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import RecordedSet
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders import preset_reading, settings_check
+from model_folders.reading import preset_reading, settings_check
 from tests.support.models import tiny_config
 
 

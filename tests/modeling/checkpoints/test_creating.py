@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.preset_reading import read_preset
+from model_folders.reading.preset_reading import read_preset
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.loading import LoadOptions
 from modeling.checkpoints.variable_names import google_name_of, named_variables

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.text import tokenization
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from modeling import BertConfig, BertModel, save_huggingface
 from tests.support.models import built
 from tests.support.weights.huggingface_files import CONFIG, POSITIONS, V

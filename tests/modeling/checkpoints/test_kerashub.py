@@ -15,7 +15,8 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders import kinds, preset_reading
+from model_folders import kinds
+from model_folders.reading import preset_reading
 from modeling import task_models
 from modeling.checkpoints.variable_names import google_name_of
 from tests.support.golden import ROOT

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders import kinds, preset_reading
+from model_folders import kinds
+from model_folders.reading import preset_reading
 from modeling.checkpoints.variable_names import google_name_of
 from tests.support.model_cases import assert_close
 from tests.support.weights import weights_fuzz

@@ -9,13 +9,13 @@ import shutil
 import pytest
 
 import modeling
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from tests.support.golden import ROOT
 from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
 from tests.support.weights.conversions import convert
 from tests.support.weights.huggingface_files import CONFIG, change_weights
-from training.flow import teacher
+from training.shared_flow import teacher
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 

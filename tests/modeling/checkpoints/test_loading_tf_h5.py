@@ -14,7 +14,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds, preset_reading
+from model_folders import kinds
+from model_folders.reading import preset_reading
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.weights.odd_datasets import ODD_DATASETS

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from modeling import (
     BertClassifier,
     load_checkpoint,

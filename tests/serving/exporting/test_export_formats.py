@@ -1,6 +1,6 @@
 """Exports of other formats, run in their own runtimes.
 
-serving/exporting/formats/litert_writer.py writes those in LiteRT.
+serving/exporting/writers/litert_writer.py writes those in LiteRT.
 """
 
 import json
@@ -17,7 +17,6 @@ from data.classification.label_decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines
-from serving.exporting import formats
 from tests.support.models import create_batch
 from tests.support.serving.engines import ENGINES, saturates
 from tests.support.serving.exports import (
@@ -167,7 +166,7 @@ def check_graph(tmp_path):
     """(kind, ...): compares the ONNX graph of a model with the model."""
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    from serving.exporting.formats import onnx_writer
+    from serving.exporting.writers import onnx_writer
 
     sizes = {"num_hidden_layers": 2, "layer_norm_eps": 0.1}
 
@@ -217,7 +216,7 @@ def test_a_missing_package_is_named_with_its_command(
     monkeypatch.setitem(sys.modules, package, None)
     # Another test may have imported the module.
     monkeypatch.delitem(
-        sys.modules, "serving.exporting.formats.onnx_writer", raising=False
+        sys.modules, "serving.exporting.writers.onnx_writer", raising=False
     )
     monkeypatch.delattr(formats, "onnx_writer", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"

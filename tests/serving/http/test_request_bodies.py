@@ -3,7 +3,7 @@
 import pytest
 
 from serving.http.request_bodies import parse_body, parse_predict_body
-from serving.tasks import TASKS_OF_CLASS
+from serving.text_tasks import TASKS_OF_CLASS
 
 (CLASSIFY,) = (
     task for task in TASKS_OF_CLASS["BertClassifier"] if task.name == "classify"

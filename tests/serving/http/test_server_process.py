@@ -20,7 +20,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.serving_flags import TaskFlags
-from serving.tasks.task_steps import ask_model
+from serving.text_tasks.task_steps import ask_model
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.serving.engines import run_predict

@@ -1,8 +1,8 @@
 """serving.load: exported models in Python.
 
-serving/prepared_model.py gives them a tokenizer, and serving/task_methods.py
-their methods. serving/tasks/request_lists.py splits requests with lists of
-texts.
+serving/prepared_model.py gives them a tokenizer, and
+serving/models/task_methods.py their methods.
+serving/text_tasks/request_lists.py splits requests with lists of texts.
 """
 
 import itertools

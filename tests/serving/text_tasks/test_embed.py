@@ -1,6 +1,6 @@
 """The vectors of a text, worked out by hand.
 
-tests/serving/tasks/test_text_task_twins.py compares them with the graph's.
+tests/serving/text_tasks/test_text_task_twins.py compares them with the graph's.
 """
 
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ import pytest
 
 from serving.engines import PackedInput
 from serving.serving_flags import TaskFlags
-from serving.tasks.embed import EMBED
+from serving.text_tasks.embed import EMBED
 from tests.support.serving.exports import TOKENIZER
 
 TOKENS = ["[CLS]", "boat", "[SEP]"]

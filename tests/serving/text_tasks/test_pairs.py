@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from serving.tasks import pairs
+from serving.text_tasks import pairs
 from tests.support.serving.exports import TOKENIZER
 
 MAX_LENGTH = 8

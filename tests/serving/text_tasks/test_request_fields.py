@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.tasks.request_fields import Field, read_texts
+from serving.text_tasks.request_fields import Field, read_texts
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from serving.tasks.classify import CLASSIFY
-from serving.tasks.request_lists import split_request
-from serving.tasks.tag import TAG
+from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.request_lists import split_request
+from serving.text_tasks.tag import TAG
 
 
 def test_a_request_of_single_texts_is_one_request():

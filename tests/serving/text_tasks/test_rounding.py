@@ -5,7 +5,7 @@ import math
 import pytest
 
 from serving.engines import EngineError
-from serving.tasks.rounding import round_numbers
+from serving.text_tasks.rounding import round_numbers
 
 
 def test_the_numbers_of_a_reply_become_short():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from serving.tasks import text_task
-from serving.tasks.request_fields import Field
-from serving.tasks.task_steps import ask_model
+from serving.text_tasks import text_task
+from serving.text_tasks.request_fields import Field
+from serving.text_tasks.task_steps import ask_model
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
 
 

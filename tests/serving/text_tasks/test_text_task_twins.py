@@ -3,14 +3,14 @@
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-    serving/tasks/answer.py     serving/exporting/signatures/answer_graph.py
-    serving/tasks/classify.py   serving/exporting/signatures/classify_graph.py
-    serving/tasks/embed.py      serving/exporting/signatures/embed_graph.py
-    serving/tasks/pretrained.py serving/exporting/signatures/pretrained_graph.py
-    serving/tasks/tag.py        serving/exporting/signatures/tag_graph.py
-    serving/tasks/tokenize.py   serving/exporting/signatures/tokenize_graph.py
+    serving/text_tasks/answer.py     serving/exporting/signatures/answer_graph.py
+    serving/text_tasks/classify.py   serving/exporting/signatures/classify_graph.py
+    serving/text_tasks/embed.py      serving/exporting/signatures/embed_graph.py
+    serving/text_tasks/pretrained.py serving/exporting/signatures/pretrained_graph.py
+    serving/text_tasks/tag.py        serving/exporting/signatures/tag_graph.py
+    serving/text_tasks/tokenize.py   serving/exporting/signatures/tokenize_graph.py
 
-serving/tasks/pairs.py is a part of those that read two texts.
+serving/text_tasks/pairs.py is a part of those that read two texts.
 """
 
 import functools

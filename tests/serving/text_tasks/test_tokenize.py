@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from serving.serving_flags import TaskFlags
-from serving.tasks.tokenize import TOKENIZE
+from serving.text_tasks.tokenize import TOKENIZE
 from tests.support.serving.exports import TOKENIZER
 
 MODEL = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)

@@ -14,8 +14,8 @@ import numpy as np
 import tensorflow as tf
 
 import serving
-from serving.tasks.task_steps import ask_model
-from serving.text_model import TextModel
+from serving.models.text_model import TextModel
+from serving.text_tasks.task_steps import ask_model
 from tests.support.serving.nasty_texts import DROPPED, NASTY, OTHERS, REPEATING
 
 # {name of a case: {field: text}}

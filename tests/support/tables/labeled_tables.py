@@ -12,7 +12,7 @@ from typing import Any
 from data.classification.classification_options import TableOptions
 from data.classification.table_processor import TableProcessor
 from data.classification.table_uses import TABLE_USE_OF_TASK
-from data.sets.split_names import SET_OF_PURPOSE, Purpose
+from data.processors.split_names import SET_OF_PURPOSE, Purpose
 from data.tables.data_file_options import DataFileOptions
 
 # {name of a set: its purpose}

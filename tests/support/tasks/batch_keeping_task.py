@@ -11,13 +11,13 @@ from typing import Any
 
 from data.arrays import FloatArray
 from files.paths import StrPath
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.flow import export_scores
 from training.run.run_folder import RunFolder
 from training.sets import splits
+from training.shared_flow import export_scores
 from training.task import Batches, Split
 
 LENGTH = exports.LENGTH

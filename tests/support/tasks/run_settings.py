@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import modeling
-from model_folders import model_json, preset_reading
+from model_folders import model_json
 from model_folders.model_json_types import TrainingSettings
+from model_folders.reading import preset_reading
 from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from serving.tasks import text_task
-from serving.tasks.request_fields import Field
+from serving.text_tasks import text_task
+from serving.text_tasks.request_fields import Field
 
 # Returns the number in a text.
 PARSE_NUMBER_TASK = text_task.TextTask(

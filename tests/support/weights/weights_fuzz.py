@@ -203,8 +203,8 @@ def _from_preset(folder: Path) -> None:
 def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
-    from model_folders import preset_reading, settings_check
-    from serving.exporting.export_flags import ExportFlags
+    from model_folders.reading import preset_reading, settings_check
+    from serving.export_flags import ExportFlags
     from tools import export
 
     config = export.Config(
@@ -228,8 +228,8 @@ def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
     import run_classifier
     from command_line import config_values, flags
-    from training.flow import checks
     from training.run import fingerprints
+    from training.shared_flow import checks
     from training.start.starting_point import read_start
 
     given = {
@@ -258,7 +258,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.flow import teacher
+    from training.shared_flow import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

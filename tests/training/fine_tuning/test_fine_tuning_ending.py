@@ -16,9 +16,9 @@ from training.fine_tuning.fine_tuning_ending import (
     finish_without_scores,
     warn_of_missed_labels,
 )
-from training.flow import trainer_setup
-from training.flow.run_plan import RunPlan
 from training.run.run_folder import RunFolder
+from training.shared_flow import trainer_setup
+from training.shared_flow.run_plan import RunPlan
 
 
 def score_label(label, f1, support):

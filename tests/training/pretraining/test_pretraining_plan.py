@@ -8,7 +8,7 @@ import modeling
 from command_line import config_values
 from data.io import record_datasets
 from data.io.tfrecord_files import RecordWriter
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig

@@ -8,7 +8,7 @@ import h5py
 import pytest
 
 import modeling
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from tests.support.golden import ROOT
 from tests.support.models import TINY, built
 from tests.support.tasks import toy_task

@@ -8,8 +8,9 @@ import json
 import pytest
 
 import modeling
-from model_folders import model_json, preset_reading
+from model_folders import model_json
 from model_folders.checkpoint_folders import find_best
+from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.golden import ROOT
 from tests.support.tasks import toy_task

@@ -11,7 +11,7 @@ import pytest
 import run_classifier
 from command_line import config_values
 from data.tables.row_keys import RULE_VERSION
-from model_folders.presets import Preset
+from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig

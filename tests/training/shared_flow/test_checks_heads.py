@@ -10,7 +10,8 @@ import pytest
 import modeling
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
-from model_folders import kinds, preset_reading
+from model_folders import kinds
+from model_folders.reading import preset_reading
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import (
@@ -19,7 +20,7 @@ from tests.support.weights.huggingface_files import (
     write_huggingface_files,
 )
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flow import checks
+from training.shared_flow import checks
 from training.start.starting_point import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]

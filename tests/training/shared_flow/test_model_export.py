@@ -7,7 +7,7 @@ from model_folders import atomic_folders
 from tests.support import models
 from tests.support.script_runner import read_results, snapshot
 from tests.support.tasks import toy_task
-from training.flow import model_export
+from training.shared_flow import model_export
 
 
 class WorseExport(toy_task.ToyTask):

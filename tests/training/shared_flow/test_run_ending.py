@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.preset_reading import read_preset
+from model_folders.reading.preset_reading import read_preset
 from tests.support.models import tiny_config
 from tests.support.script_runner import read_results
 from tests.support.tasks.toy_task import (
@@ -11,10 +11,10 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flow import run_ending, trainer_setup
-from training.flow.run_plan import RunPlan
 from training.run.history import HISTORY_FILE, read_history
 from training.run.run_folder import RunFolder
+from training.shared_flow import run_ending, trainer_setup
+from training.shared_flow.run_plan import RunPlan
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ import modeling
 import run_classifier
 from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
-from model_folders import model_json, preset_reading
+from model_folders import model_json
+from model_folders.reading import preset_reading
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
 from tests.support.script_runner import parse_flags
 from tests.support.tasks import toy_task
-from training.flow.teacher import load_teacher
+from training.shared_flow.teacher import load_teacher
 
 
 class ToyTask(toy_task.ToyTask):

@@ -6,7 +6,7 @@ settings.
 
 import pytest
 
-from model_folders import preset_reading
+from model_folders.reading import preset_reading
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import (
     RECORDS,

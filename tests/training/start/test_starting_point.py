@@ -1,13 +1,15 @@
 """What a command starts from: lengths, flags and the network of its weights.
 
-model_folders/settings_check.py compares the network with that of the flags.
+model_folders/reading/settings_check.py compares the network with that of the
+flags.
 """
 
 import json
 
 import pytest
 
-from model_folders import model_json, preset_reading, settings_check
+from model_folders import model_json
+from model_folders.reading import preset_reading, settings_check
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
 from training.start.starting_point import (

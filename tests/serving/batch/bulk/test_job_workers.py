@@ -14,8 +14,8 @@ import pytest
 
 from data.jobs import workers
 from data.tables.layout_options import LayoutOptions
-from serving import text_model
 from serving.batch.bulk import bulk_settings, job
+from serving.models import text_model
 from serving.serving_flags import TaskFlags
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel

@@ -3,7 +3,7 @@
 import pytest
 
 from serving.batch.bulk.schema import InputColumns
-from serving.batch.request_files import InputRow
+from serving.batch.requests.request_files import InputRow
 
 
 @pytest.fixture

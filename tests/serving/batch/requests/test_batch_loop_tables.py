@@ -17,8 +17,8 @@ import pytest
 import predict as script
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
-from serving.batch import batch_loop
 from serving.batch.outputs.output_rows import OutputRow
+from serving.batch.requests import batch_loop
 from tests.support import script_runner
 from tests.support.tables.csv_files import read_csv
 

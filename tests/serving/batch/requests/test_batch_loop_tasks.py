@@ -10,8 +10,8 @@ import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from serving.serving_flags import TaskFlags
-from serving.tasks import TASKS_OF_CLASS
-from serving.tasks.task_steps import ask_model
+from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks.task_steps import ask_model
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
 

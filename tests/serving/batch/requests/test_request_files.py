@@ -3,11 +3,11 @@
 import pytest
 
 from data.tables.layout_options import LayoutOptions
-from serving.batch import request_files
-from serving.tasks import tasks_of
-from serving.tasks.classify import CLASSIFY
-from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.tasks.tag import TAG
+from serving.batch.requests import request_files
+from serving.text_tasks import tasks_of
+from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.text_tasks.tag import TAG
 
 
 def read_checked(path, task, *columns):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from serving.batch.row_parser import RowParser
-from serving.tasks.classify import CLASSIFY
-from serving.tasks.tag import TAG
+from serving.batch.requests.row_parser import RowParser
+from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.tag import TAG
 
 
 def create_parser(task, *, is_table=True, chosen=None, trained=None):

@@ -1,6 +1,6 @@
 """The head of each model in a graph of ONNX against the model itself.
 
-serving/exporting/formats/onnx_writer.py puts the graph together.
+serving/exporting/writers/onnx_writer.py puts the graph together.
 """
 
 import keras
@@ -18,8 +18,8 @@ pytest.importorskip("onnxruntime")
 
 import onnxruntime
 
-from serving.exporting.formats import onnx_heads, onnx_writer
-from serving.exporting.formats.onnx_graph import GraphBuilder
+from serving.exporting.writers import onnx_heads, onnx_writer
+from serving.exporting.writers.onnx_graph import GraphBuilder
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 CHOICES = {

@@ -1,6 +1,6 @@
 """SavedModels hold each weight once, and compute what the model does.
 
-serving/exporting/formats/saved_model_writer.py writes them.
+serving/exporting/writers/saved_model_writer.py writes them.
 """
 
 import dataclasses
@@ -13,8 +13,8 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
+from serving.export_options import ExportOptions
 from serving.exporting.export_folder import write_export
-from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from tests.support import model_cases
 from tests.support.golden import ROOT
