@@ -7,9 +7,7 @@ Two modules define what all others speak of:
 
 What the files of a folder state, and who reads it:
 
-    presets.py: `Preset`, all that the files of a folder state
-    preset_reading.py: `read_preset`, which asks the modules below
-    config_files.py: the configuration of a network, in a file of any library
+    reading/: `read_preset` and `Preset`, all that the files of a folder state
     model_json_types.py: the entries of model.json, with their types
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it
@@ -20,10 +18,7 @@ What the files of a folder state, and who reads it:
 
 What a command does with a folder:
 
-    hub.py: downloads a folder of the Hugging Face hub
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
-    input_length.py: finds the length of inputs that a model was trained on
-    settings_check.py: compares a model's settings with those of its training
     atomic_folders.py: creates and replaces folders, complete or not at all
     results.py: the scores of a run as text
     cards/: the README.md of a folder

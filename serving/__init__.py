@@ -10,15 +10,15 @@ What users call:
 
 To write an export:
 
-    exporting/: the formats of an export, and the signatures of SavedModels
+    export_options.py: the options of an export
+    export_flags.py: the flags of scripts that export
+    exporting/: writes the formats of an export, and signatures of SavedModels
 
 To ask an export from Python:
 
-    text_model.py: `load` and `TextModel`, an export as Python calls it
-    task_methods.py: the methods of `TextModel`
-    model_cache.py: loads a model once in a process
+    models/: `load` and `TextModel`, an export as Python calls it
+    text_tasks/: requests to inputs, outputs to answers
     prepared_model.py: an engine with a tokenizer
-    tasks/: requests to inputs, outputs to answers
     engines/: runs the network in a runtime, arrays in, arrays out
 
 To ask it in other ways, with the modules above:
@@ -31,13 +31,12 @@ Four objects hold an exported model. Each holds the next one:
     Object         What it adds                        Who uses it
     ServedModel    a queue of calls, and a thread      serve.py
     TextModel      a method for each task, checksums   users, predict.py
-    PreparedModel  a tokenizer, lengths and labels     tasks/
-    Engine         the network: arrays in, arrays out  tasks/task_steps.py
+    PreparedModel  a tokenizer, lengths and labels     text_tasks/
+    Engine         the network: arrays in, arrays out  text_tasks/task_steps.py
 
 What several of them read:
 
     output_kinds.py: what exports compute from logits, and back
-    checksums.py: tells the files of one export from those of another
     serving_flags.py: the flags that classes of this package read
 """
 

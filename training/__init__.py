@@ -11,8 +11,8 @@ The two flows, from their first to their last step:
     task.py: `Task`, what a fine-tuning task is
     fine_tuning/: trains, evaluates, predicts and exports a task
     pretraining/: trains and evaluates on records
-    flow/: the steps that both share: they create the Trainer, and score, store
-        and export what it trained
+    shared_flow/: the steps that both share: they create the Trainer, and score
+        and store what it trained
 
 What the steps call:
 

@@ -32,10 +32,11 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
+from training.fine_tuning import fine_tuning_export
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.shared_flow import model_export, trainer_setup
+from training.shared_flow import trainer_setup
 from training.shared_flow.run_plan import RunPlan
 from training.start.starting_point import StartingPoint, read_start
 from training.task import AnyTask, CreateModel, Split
@@ -245,7 +246,9 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        model_export.export_task(task, trainer, splits, scores, export_dir)
+        fine_tuning_export.export_task(
+            task, trainer, splits, scores, export_dir
+        )
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

@@ -14,8 +14,8 @@ from model_folders.folder_warnings import warn_once
 from model_folders.formats import kerashub_config
 from model_folders.model_json_types import StatedCasing
 from model_folders.tokenizer_files import (
-    TOKENIZER_CONFIG_FILE,
     SPECIAL_TOKEN_OF_ENTRY,
+    TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
 )
 

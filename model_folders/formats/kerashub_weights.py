@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from files.paths import StrPath
+from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats import h5_files, kerashub_config
 from model_folders.formats.kerashub_config import (
     INDEX_FILE,
@@ -32,7 +33,6 @@ from model_folders.formats.shards import (
 from model_folders.formats.weight_entries import WeightArray, WeightEntry
 from model_folders.formats.weight_names import printable_name
 from model_folders.kinds import CLASSIFIER, PRETRAINER
-from model_folders.bert_config import CONFIG_FILE
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")

@@ -73,13 +73,19 @@ def load_config(path: StrPath) -> BertConfig:
         name == object_config.SAVED_MODEL_FILE
         and object_config.is_saved_encoder(folder)
     ):
-        return BertConfig.from_file_entries(object_config.read_network(folder), path)
+        return BertConfig.from_file_entries(
+            object_config.read_network(folder), path
+        )
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
-        return BertConfig.from_file_entries(kerashub_config.parse_network(values, path), path)
+        return BertConfig.from_file_entries(
+            kerashub_config.parse_network(values, path), path
+        )
     if not _is_huggingface(values, path):
         return BertConfig.from_file_entries(values, path)
-    return BertConfig.from_file_entries(huggingface_config.parse_network(values, path), path)
+    return BertConfig.from_file_entries(
+        huggingface_config.parse_network(values, path), path
+    )
 
 
 def _is_huggingface(values: JsonObject, path: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from files.paths import StrPath
 from model_folders import kinds, model_json
+from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats import (
     huggingface_pooling,
     kerashub_config,
@@ -29,7 +30,6 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading import hub
-from model_folders.bert_config import CONFIG_FILE
 from model_folders.reading.config_files import (
     list_config_file_names,
     read_model_class,

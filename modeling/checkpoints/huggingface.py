@@ -17,6 +17,7 @@ import safetensors.numpy
 
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
+from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats.huggingface_config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
@@ -38,7 +39,6 @@ from model_folders.formats.weight_names import (
     without_scope,
 )
 from model_folders.kinds import ENCODER, model_class_of
-from model_folders.bert_config import CONFIG_FILE
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.restore import LoadReport, restore_variables

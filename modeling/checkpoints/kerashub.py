@@ -15,6 +15,7 @@ import numpy as np
 
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
+from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats import kerashub_config, kerashub_objects
 from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
@@ -29,7 +30,6 @@ from model_folders.formats.weight_entries import WeightArray
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.model_json_types import OutputMode
-from model_folders.bert_config import CONFIG_FILE
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel

@@ -5,9 +5,7 @@ a row of the output, with the columns that it came with.
 
     predict_config.py: the flags of predict.py
     predict_steps.py: the steps of predict.py, with the modules below
-    request_files.py: reads requests from files, or from arguments
-    row_parser.py: converts a row of a file to a request
-    batch_loop.py: forms batches of them, and makes a row of each reply
+    requests/: reads requests from files, and answers them in batches
     outputs/: writes these rows, as JSON lines, CSV or npy
     bulk/: answers large inputs, in any processes
 """

@@ -3,9 +3,7 @@
 Nothing that answers requests imports this package.
 
     export.py: `export`, which chooses the signatures that suit a kind of model
-    export_options.py: its options
-    export_flags.py: the flags of scripts that export
     export_folder.py: writes the folder with all its files
-    formats/: writes a SavedModel, LiteRT and ONNX
+    writers/: writes a SavedModel, LiteRT and ONNX
     signatures/: the tasks of a model in a graph, as SavedModels contain them
 """

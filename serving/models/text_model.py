@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `ask_model` (tasks/task_steps.py) with the model
-that `TextModel.prepared` contains.
+predict.py and serve.py call `ask_model` (text_tasks/task_steps.py) with the
+model that `TextModel.prepared` contains.
 """
 
 import os

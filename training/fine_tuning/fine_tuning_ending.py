@@ -10,11 +10,12 @@ from data.processors.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
+from training.fine_tuning import fine_tuning_export
 from training.fine_tuning.fine_tuning_evaluation import predict_split
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
-from training.shared_flow import model_export, run_ending
+from training.shared_flow import run_ending
 from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
 
 
@@ -39,7 +40,9 @@ def write_outputs(
     if config.fine_tuning.do_predict:
         results |= _write_predictions(task, trainer, splits, results)
     if export_dir := config.export.export_dir:
-        model_export.export_task(task, trainer, splits, results, export_dir)
+        fine_tuning_export.export_task(
+            task, trainer, splits, results, export_dir
+        )
     return results
 
 
@@ -103,7 +106,7 @@ def finish_without_scores(
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
-        model_export.export_task(task, trainer, splits, {}, export_dir)
+        fine_tuning_export.export_task(task, trainer, splits, {}, export_dir)
     run_ending.store_weights(trainer)
 
 

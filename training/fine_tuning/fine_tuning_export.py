@@ -1,7 +1,4 @@
-"""Exports the model of a run, unless the export scores much lower.
-
-This module is a step of the two flows, fine_tuning.py and pretraining.py.
-"""
+"""Exports a fine-tuned model, unless the export scores much lower."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -13,13 +10,10 @@ import serving
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
-from modeling.base_task_model import AnyTaskModel
-from training.config.pretraining_config import PretrainingConfig
-from training.config.training_config import TrainingConfig
+from training.fine_tuning import export_scores
 from training.loop.trainer import Trainer
 from training.sets.splits import splits_of
-from training.shared_flow import export_scores
-from training.start.starting_point import StartingPoint
+from training.shared_flow import run_ending
 from training.task import (
     ExampleT,
     OriginT,
@@ -27,36 +21,6 @@ from training.task import (
     Splits,
     Task,
 )
-
-
-def export_pretrainer(
-    start: StartingPoint[PretrainingConfig], trainer: Trainer, export_dir: str
-) -> None:
-    """Writes --export_dir. The export accepts text if the vocabulary is set.
-
-    Raises:
-        OSError: the export cannot be written.
-    """
-    options = _create_export_options(
-        start, trainer, start.config.pretraining.max_seq_length
-    )
-    serving.export(export_dir, trainer.model, {}, options)
-
-
-def check_can_export(config: TrainingConfig, model: AnyTaskModel) -> None:
-    """Checks before the training that --export_dir can be written after it.
-
-    Raises:
-        ValueError: the model is of a class that `serving.export` does not know.
-    """
-    model_class = kinds.model_class_of(model)
-    export_dir = config.export.export_dir
-    if export_dir and model_class not in kinds.KIND_OF_CLASS:
-        raise ValueError(
-            f"--export_dir={export_dir}: no signatures are defined for "
-            f"a {model_class}. Add the class to model_folders/kinds.py and "
-            "serving/exporting/export.py, or train without --export_dir"
-        )
 
 
 def export_task(
@@ -87,7 +51,7 @@ def export_task(
     if task.metrics[0] in results and model_class != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
     logging.info("Exporting %s", trainer.run_weights.describe())
-    options = _create_export_options(
+    options = run_ending.create_export_options(
         task.start,
         trainer,
         config.fine_tuning.max_seq_length,
@@ -116,24 +80,6 @@ def export_task(
             )
         export_scores.check_export_scores(task, scored, results, scores)
     logging.info("Wrote the export to %s", export_dir)
-
-
-def _create_export_options(
-    start: StartingPoint[TrainingConfig],
-    trainer: Trainer,
-    max_seq_length: int,
-    predict_batch_size: int = 32,
-) -> serving.ExportOptions:
-    flags = start.config.export
-    return serving.ExportOptions(
-        tokenizer=start.tokenizer,
-        max_seq_length=max_seq_length,
-        predict_batch_size=predict_batch_size,
-        formats=flags.export_formats,
-        fixed_length=flags.export_seq_length,
-        quantize=flags.quantize,
-        weights=trainer.run_folder.current_preset,
-    )
 
 
 def _write_scored_card(

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from absl import logging
 
+import serving
 from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.trainer import Trainer
-from training.shared_flow import model_export, run_ending
+from training.shared_flow import run_ending
 from training.start.starting_point import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.
@@ -41,7 +42,11 @@ def finish_pretraining(
     """
     config = start.config
     if export_dir := config.export.export_dir:
-        model_export.export_pretrainer(start, trainer, export_dir)
+        # The export accepts text if the vocabulary is set.
+        options = run_ending.create_export_options(
+            start, trainer, config.pretraining.max_seq_length
+        )
+        serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:

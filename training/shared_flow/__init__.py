@@ -7,6 +7,4 @@ In the order in which they use it:
     run_plan.py: `RunPlan`: what a flow plans before its model exists
     trainer_setup.py: creates the model and the Trainer, and loads the weights
     run_ending.py: scores, stores and logs what was trained
-    model_export.py: exports the model
-    export_scores.py: scores the export, and compares it with the model
 """

@@ -1,4 +1,7 @@
-"""The last steps of both flows: they score, store and log what was trained."""
+"""The last steps of both flows: they score, store and log what was trained.
+
+Each flow has an ending of its own, which calls these steps.
+"""
 
 import datetime
 from collections.abc import Sequence
@@ -6,11 +9,14 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
+import serving
 from imports.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import descriptions, model_card
 from model_folders.results import Scores
+from training.config.training_config import TrainingConfig
 from training.loop.trainer import Evaluate, Trainer
+from training.start.starting_point import StartingPoint
 
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
@@ -64,6 +70,32 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         files=descriptions.create_copy_files(card),
     )
     logging.info("Wrote the weights to %s", path)
+
+
+def create_export_options(
+    start: StartingPoint[TrainingConfig],
+    trainer: Trainer,
+    max_seq_length: int,
+    predict_batch_size: int = 32,
+) -> serving.ExportOptions:
+    """Returns the options that the flags and the folder of the run state.
+
+    Args:
+        start: its flags state the formats, and its tokenizer is exported.
+        trainer: the Trainer, with the weights to export.
+        max_seq_length: maximum length of an input in WordPieces.
+        predict_batch_size: number of inputs that an export computes at once.
+    """
+    flags = start.config.export
+    return serving.ExportOptions(
+        tokenizer=start.tokenizer,
+        max_seq_length=max_seq_length,
+        predict_batch_size=predict_batch_size,
+        formats=flags.export_formats,
+        fixed_length=flags.export_seq_length,
+        quantize=flags.quantize,
+        weights=trainer.run_folder.current_preset,
+    )
 
 
 def log_end(

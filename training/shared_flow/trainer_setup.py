@@ -12,6 +12,7 @@ import tensorflow as tf
 
 import modeling
 from command_line.groups import POLICY_OF_PRECISION
+from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.loop import devices
@@ -20,7 +21,6 @@ from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
-from training.shared_flow import model_export
 from training.shared_flow.run_plan import RunPlan
 from training.start.starting_point import StartingPoint
 
@@ -56,7 +56,7 @@ def load_trainer(
     run_folder.set_recorded_values(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
     trainer = create_trainer(start, run_folder, plan, teacher)
-    model_export.check_can_export(start.config, trainer.model)
+    check_can_export(start.config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.run_weights.restore_or_load(
         plan.output_names, prefers_best=plan.prefers_best
@@ -73,6 +73,22 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
     keras.config.set_dtype_policy(
         POLICY_OF_PRECISION[config.devices.mixed_precision]
     )
+
+
+def check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
+    """Checks before the training that --export_dir can be written after it.
+
+    Raises:
+        ValueError: the model is of a class that `serving.export` does not know.
+    """
+    model_class = kinds.model_class_of(model)
+    export_dir = config.export.export_dir
+    if export_dir and model_class not in kinds.KIND_OF_CLASS:
+        raise ValueError(
+            f"--export_dir={export_dir}: no signatures are defined for "
+            f"a {model_class}. Add the class to model_folders/kinds.py and "
+            "serving/exporting/export.py, or train without --export_dir"
+        )
 
 
 def create_trainer(

@@ -1,11 +1,11 @@
-"""The signatures of exports: what a file of tasks/ does, in a graph.
+"""The signatures of exports: what a file of text_tasks/ does, in a graph.
 
 tag_graph.py defines `create_tag_signatures`, which returns the ExportSignatures
 of one kind of model, and so do the others. Only tokenize_graph.py defines one
 signature, which all kinds have.
 
-classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
-needs the same change to the other, and
+classify_graph.py is the twin of text_tasks/classify.py, and so on: a change to
+one needs the same change to the other, and
 tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     export_signatures.py: what all signatures use

@@ -17,6 +17,7 @@ from data.classification.label_decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines
+from serving.exporting import writers
 from tests.support.models import create_batch
 from tests.support.serving.engines import ENGINES, saturates
 from tests.support.serving.exports import (
@@ -218,7 +219,7 @@ def test_a_missing_package_is_named_with_its_command(
     monkeypatch.delitem(
         sys.modules, "serving.exporting.writers.onnx_writer", raising=False
     )
-    monkeypatch.delattr(formats, "onnx_writer", raising=False)
+    monkeypatch.delattr(writers, "onnx_writer", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"
     with pytest.raises(ImportError, match=message):
         export_classifier(

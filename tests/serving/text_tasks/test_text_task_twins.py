@@ -3,14 +3,19 @@
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-    serving/text_tasks/answer.py     serving/exporting/signatures/answer_graph.py
-    serving/text_tasks/classify.py   serving/exporting/signatures/classify_graph.py
-    serving/text_tasks/embed.py      serving/exporting/signatures/embed_graph.py
-    serving/text_tasks/pretrained.py serving/exporting/signatures/pretrained_graph.py
-    serving/text_tasks/tag.py        serving/exporting/signatures/tag_graph.py
-    serving/text_tasks/tokenize.py   serving/exporting/signatures/tokenize_graph.py
+For each file of serving/text_tasks/, the one of its graph:
 
-serving/text_tasks/pairs.py is a part of those that read two texts.
+    answer.py    serving/exporting/signatures/answer_graph.py
+    classify.py  serving/exporting/signatures/classify_graph.py
+    embed.py     serving/exporting/signatures/embed_graph.py
+    tag.py       serving/exporting/signatures/tag_graph.py
+    tokenize.py  serving/exporting/signatures/tokenize_graph.py
+    pretrained.py
+                 serving/exporting/signatures/pretrained_graph.py
+
+In a file of serving/text_tasks/, such as serving/text_tasks/answer.py, the task
+is in Python. serving/text_tasks/pairs.py is a part of those that read two
+texts.
 """
 
 import functools

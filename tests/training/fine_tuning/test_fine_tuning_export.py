@@ -1,13 +1,13 @@
-"""The export of a run replaces an earlier one only if it is as good."""
+"""The export of a run replaces an earlier one only if it is as good.
+
+training/fine_tuning/fine_tuning_export.py writes it.
+"""
 
 import pytest
 
-import modeling
 from model_folders import atomic_folders
-from tests.support import models
 from tests.support.script_runner import read_results, snapshot
 from tests.support.tasks import toy_task
-from training.shared_flow import model_export
 
 
 class WorseExport(toy_task.ToyTask):
@@ -45,19 +45,3 @@ def test_a_worse_export_replaces_nothing(tmp_path):
     # The scores say why.
     scores = read_results(tmp_path / "run", "export_eval_results.txt")
     assert scores["saved_model_accuracy"] == 0.8
-
-
-class UnknownModel(modeling.BertClassifier):
-    """A model of a class of which no signatures are defined."""
-
-
-def test_a_model_without_signatures_is_refused_before_the_training(tmp_path):
-    config = toy_task.create_config(tmp_path, export_dir="export")
-    model = UnknownModel(models.SMALL, 2)
-    with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
-        model_export.check_can_export(config, model)
-
-
-def test_a_model_without_signatures_may_train_without_an_export(tmp_path):
-    config = toy_task.create_config(tmp_path)
-    model_export.check_can_export(config, UnknownModel(models.SMALL, 2))

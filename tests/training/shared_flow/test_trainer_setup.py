@@ -104,3 +104,19 @@ def test_frozen_blocks_and_the_embeddings_are_not_trained(load, num_blocks):
 def test_a_command_that_does_not_train_has_no_train_step(load):
     assert load("run", trains=False).train_step is None
     assert load("other").train_step is not None
+
+
+class UnknownModel(modeling.BertClassifier):
+    """A model of a class of which no signatures are defined."""
+
+
+def test_a_model_without_signatures_is_refused_before_the_training(tmp_path):
+    config = create_config(tmp_path, export_dir="export")
+    model = UnknownModel(SMALL, 2)
+    with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
+        trainer_setup.check_can_export(config, model)
+
+
+def test_a_model_without_signatures_may_train_without_an_export(tmp_path):
+    config = create_config(tmp_path)
+    trainer_setup.check_can_export(config, UnknownModel(SMALL, 2))
