@@ -25,7 +25,7 @@ class Config(DataFileConfig):
     """Flags of the script, and the flags common to all fine-tuning scripts."""
 
     ner: NerOptions = group(NerOptions)
-    legal_tags: bool = flags.decoding(
+    legal_tags: bool = flags.decoding_flag(
         True,
         "Choose the most probable legal sequence of tags. For example, I-PER "
         "after O is illegal. False chooses the most probable tag of each word.",

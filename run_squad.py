@@ -51,17 +51,17 @@ class Config(FineTuningConfig):
     table: LayoutOptions = group(LayoutOptions)
     windows: WindowOptions = group(WindowOptions)
     decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
-    train_file: str | None = flags.training(
+    train_file: str | None = flags.training_flag(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
         kind=PathKind.INPUT_FILE,
     )
-    predict_file: str | None = flags.decoding(
+    predict_file: str | None = flags.decoding_flag(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
         kind=PathKind.INPUT_FILE,
     )
-    report: bool = flags.neutral(
+    report: bool = flags.neutral_flag(
         False,
         "Write report.html about --predict_file. It counts what is right "
         "and wrong, and shows the worst predictions first.",

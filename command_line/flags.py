@@ -134,7 +134,7 @@ def flag(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def identity(
+def identity_flag(
     default: ValueT | EllipsisType,
     help: str,
     **properties: Unpack[FlagProperties],
@@ -143,7 +143,7 @@ def identity(
     return flag(default, help, Role.IDENTITY, **properties)
 
 
-def head(
+def head_flag(
     default: ValueT | EllipsisType,
     help: str,
     **properties: Unpack[FlagProperties],
@@ -152,7 +152,7 @@ def head(
     return flag(default, help, Role.HEAD, **properties)
 
 
-def training(
+def training_flag(
     default: ValueT | EllipsisType,
     help: str,
     **properties: Unpack[FlagProperties],
@@ -161,7 +161,7 @@ def training(
     return flag(default, help, Role.TRAINING, **properties)
 
 
-def decoding(
+def decoding_flag(
     default: ValueT | EllipsisType,
     help: str,
     **properties: Unpack[FlagProperties],
@@ -170,7 +170,7 @@ def decoding(
     return flag(default, help, Role.DECODING, **properties)
 
 
-def neutral(
+def neutral_flag(
     default: ValueT | EllipsisType,
     help: str,
     **properties: Unpack[FlagProperties],

@@ -28,25 +28,25 @@ StrategyName: TypeAlias = Literal[
 class ModelFlags:
     """Flags of the model that a script loads, and of its text."""
 
-    bert_config_file: str | None = flags.identity(
+    bert_config_file: str | None = flags.identity_flag(
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    vocab_file: str | None = flags.identity(
+    vocab_file: str | None = flags.identity_flag(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    do_lower_case: bool = flags.identity(
+    do_lower_case: bool = flags.identity_flag(
         True,
         "Lower-case the text: True for uncased models, False for cased models. "
         "By default, tokenizer_config.json beside the model or the vocabulary "
         "decides.",
     )
-    init_checkpoint: str | None = flags.training(
+    init_checkpoint: str | None = flags.training_flag(
         None,
         "Checkpoint to start from: a folder with weights of Google, TF-Hub, "
         "KerasHub, transformers or this project, the prefix of a checkpoint "
@@ -72,31 +72,33 @@ class ModelFlags:
 class DeviceFlags:
     """Flags that select the devices and the precision of the computation."""
 
-    distribution_strategy: StrategyName | None = flags.neutral(
+    distribution_strategy: StrategyName | None = flags.neutral_flag(
         None,
         "Distribution strategy. By default, TF_CONFIG and the available "
         "devices determine it.",
         choices=get_args(StrategyName),
     )
-    mixed_precision: Precision = flags.training(
+    mixed_precision: Precision = flags.training_flag(
         "float32",
         "Precision of the computation. Variables stay float32.",
         choices=tuple(POLICY_OF_PRECISION),
     )
-    jit_compile: bool = flags.training(
+    jit_compile: bool = flags.training_flag(
         False,
         "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
     )
-    use_tpu: bool = flags.neutral(False, "Use a TPU.")
-    tpu_name: str | None = flags.neutral(
+    use_tpu: bool = flags.neutral_flag(False, "Use a TPU.")
+    tpu_name: str | None = flags.neutral_flag(
         None, "Name of the TPU, or its grpc address."
     )
-    tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
-    gcp_project: str | None = flags.neutral(None, "Cloud project of the TPU.")
-    master: str | None = flags.neutral(
+    tpu_zone: str | None = flags.neutral_flag(None, "Zone of the TPU.")
+    gcp_project: str | None = flags.neutral_flag(
+        None, "Cloud project of the TPU."
+    )
+    master: str | None = flags.neutral_flag(
         None, "Address of the TPU, if --tpu_name is not set."
     )
-    num_tpu_cores: int = flags.neutral(
+    num_tpu_cores: int = flags.neutral_flag(
         8,
         "Ignored, because a TPU's cores are counted. A flag of Google's code.",
     )

@@ -14,26 +14,26 @@ from serving.engines.runtimes import EXPORT_FORMATS, ExportFormat
 class ExportFlags:
     """Flags of an export: its folder and its format."""
 
-    export_dir: str | None = flags.neutral(
+    export_dir: str | None = flags.neutral_flag(
         None,
         "Export the model for serving to this folder, such as models/mrpc/1 "
         "for TensorFlow Serving, which looks for numbered folders.",
         kind=PathKind.NEW_FOLDER,
     )
-    export_format: str | None = flags.neutral(
+    export_format: str | None = flags.neutral_flag(
         None,
         "Format of the export: saved_model, litert or onnx, or several of "
         "them, separated by commas. Only a saved_model can read text. The "
         "others read token ids, and the tokenizer's files are saved beside "
         "them. The default is saved_model, or litert with --quantize.",
     )
-    export_seq_length: int | None = flags.neutral(
+    export_seq_length: int | None = flags.neutral_flag(
         None,
         "Fixed input length of exports in formats other than saved_model. By "
         "default, inputs may have any length.",
         at_least=3,
     )
-    quantize: Literal["int8"] | None = flags.neutral(
+    quantize: Literal["int8"] | None = flags.neutral_flag(
         None,
         "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
         "export is not quantized.",

@@ -1,8 +1,8 @@
 """Does large inputs in units of work, in processes or on Beam, and resumes.
 
 A job is a large input, such as a corpus to mask. A `WorkUnit` is a part of its
-work, such as 4 MB of the corpus, which messages call a task. A unit may be done
-by any process, in any order, and twice:
+work, such as 4 MB of the corpus. A unit may be done by any process, in any
+order, and twice:
 
     sharded_job.py: `run_units`, which runs the units of a job and resumes it
     manifest.py: what a job writes about itself

@@ -4,10 +4,6 @@ A unit writes some files, the shards, and then its result file, which contains
 the sizes and checksums of its shards. The units of a job may run in any order,
 in any processes, and twice: what they write depends only on the input.
 
-For users a unit is a task, as Dask and Slurm call it: in messages, in their
-pages, and in the names of result files. In the code, `Task` is a fine-tuning
-task, and a unit of a job is a `WorkUnit`.
-
 Until the job is finished, the folder OUTPUT.work contains a result file for
 each finished unit, and job.json, which records the flags and the inputs. At the
 end the job writes OUTPUT.manifest.json, which also lists the shards with their
@@ -125,12 +121,12 @@ def run_units(
     calls = [(unit,) for unit in units if not is_done(unit)]
     try:
         with contextlib.closing(run(write_shards, calls)) as results:
-            for _ in progress.track(results, len(calls), "task", work_name):
+            for _ in progress.track(results, len(calls), "unit", work_name):
                 pass
     except signals.SignalInterrupt as stopped:
         num_done = sum(os.path.exists(unit.result_file) for unit in units)
         raise stopped.with_text(
-            f"after {num_done} of {len(units)} tasks; run the same command to "
+            f"after {num_done} of {len(units)} units; run the same command to "
             "resume"
         ) from None
     return [read_json(unit.result_file) for unit in units]
@@ -202,7 +198,7 @@ class JobFiles:
 
     def result_file(self, unit_index: int) -> str:
         """Returns the file in OUTPUT.work that a finished unit writes last."""
-        return os.path.join(self._work_dir, f"task-{unit_index:05d}.json")
+        return os.path.join(self._work_dir, f"unit-{unit_index:05d}.json")
 
     def check_overwrites(self, units: Iterable[WorkUnit]) -> None:
         """Raises a ValueError if a shard of a unit would replace an input."""
@@ -316,7 +312,7 @@ class JobFiles:
         if os.path.exists(self._begun_file):
             # Remove job.json last, because it shows that a job created the
             # folder. An interrupted removal can then be repeated.
-            for path in glob.glob(f"{glob.escape(self._work_dir)}/task-*.json"):
+            for path in glob.glob(f"{glob.escape(self._work_dir)}/unit-*.json"):
                 os.remove(path)
             os.remove(self._begun_file)
             with contextlib.suppress(OSError):

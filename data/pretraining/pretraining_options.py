@@ -10,19 +10,19 @@ from command_line.path_flags import PathKind
 class MaskingOptions:
     """Flags for masking, in create_pretraining_data.py and in training."""
 
-    masked_lm_prob: float = flags.training(
+    masked_lm_prob: float = flags.training_flag(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
     )
-    do_whole_word_mask: bool = flags.training(
+    do_whole_word_mask: bool = flags.training_flag(
         False, "Mask either all WordPieces of a word, or none of them."
     )
-    mask_token_prob: float = flags.training(
+    mask_token_prob: float = flags.training_flag(
         0.8,
         "Of the WordPieces to predict, the fraction that becomes [MASK].",
         at_least=0.0,
         at_most=1.0,
     )
-    same_token_prob: float = flags.training(
+    same_token_prob: float = flags.training_flag(
         0.1,
         "Of the WordPieces to predict, the fraction that stays unchanged. The "
         "rest become random WordPieces.",
@@ -56,10 +56,10 @@ class InstanceOptions(MaskingOptions):
         "Split lines into sentences by the rules of this language: a code such "
         "as en or de. Needs the package sentencex.",
     )
-    max_seq_length: int = flags.head(
+    max_seq_length: int = flags.head_flag(
         128, "Length of an instance in WordPieces.", at_least=5, at_most=1 << 16
     )
-    max_predictions_per_seq: int = flags.head(
+    max_predictions_per_seq: int = flags.head_flag(
         20,
         "Maximum number of masked WordPieces in an instance.",
         at_least=1,

@@ -10,7 +10,7 @@ from command_line.path_flags import PathKind
 class DataFileOptions:
     """Flags of scripts that split a single file of examples themselves."""
 
-    data_file: str | None = flags.training(
+    data_file: str | None = flags.training_flag(
         None,
         "One file of labeled examples, instead of --data_dir. The script "
         "splits it, trains, evaluates each epoch, reports, and exports the "
@@ -18,7 +18,7 @@ class DataFileOptions:
         "default, --do_train and --do_eval are then True.",
         kind=PathKind.INPUT_FILE,
     )
-    dev_fraction: float = flags.training(
+    dev_fraction: float = flags.training_flag(
         0.2,
         "Fraction of --data_file to evaluate on. A row's texts alone decide "
         "whether the row is evaluated. The default is that of the run, or of "

@@ -12,30 +12,30 @@ from data.tables.table_formats import TableFormat, TableLayout
 class LayoutOptions:
     """Flags of scripts that read tables: the layout of CSV and TSV."""
 
-    quoting: bool | None = flags.training(
+    quoting: bool | None = flags.training_flag(
         None,
         'In CSV and TSV files, treat " as the quote around a cell, or with '
         "--noquoting as an ordinary character. By default, the first 200 rows "
         "tell.",
     )
-    delimiter: Delimiter | None = flags.training(
+    delimiter: Delimiter | None = flags.training_flag(
         None,
         "Character between the cells of CSV and TSV. By default, it is the "
         "one under which the first 200 rows have as many cells each.",
         choices=DELIMITERS,
     )
-    has_header: bool | None = flags.training(
+    has_header: bool | None = flags.training_flag(
         None,
         "The first line of CSV and TSV, or the first row of Excel, names the "
         "columns, or with --nohas_header it does not. By default, usual names "
         "and the rows below tell.",
     )
-    encoding: str | None = flags.training(
+    encoding: str | None = flags.training_flag(
         None,
         "Encoding of text files, such as cp1252. By default, it is UTF-8, or "
         "UTF-16 in files that begin with its mark.",
     )
-    sheet: str | None = flags.training(
+    sheet: str | None = flags.training_flag(
         None, "Sheet of Excel workbooks to read. The default is the first."
     )
 

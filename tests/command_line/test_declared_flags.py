@@ -15,9 +15,11 @@ from command_line.path_flags import PathKind
 class Training:
     """A group of flags, and a field that is no flag."""
 
-    steps: int = flags.training(10, "Number of steps.", at_least=1, at_most=99)
-    rate: float = flags.training(0.5, "Learning rate.", at_least=0)
-    folder: str = flags.neutral(..., "Folder.", kind=PathKind.OUTPUT_FILE)
+    steps: int = flags.training_flag(
+        10, "Number of steps.", at_least=1, at_most=99
+    )
+    rate: float = flags.training_flag(0.5, "Learning rate.", at_least=0)
+    folder: str = flags.neutral_flag(..., "Folder.", kind=PathKind.OUTPUT_FILE)
     patience: int = 3
 
 
@@ -29,11 +31,11 @@ class Config(flags.Config):
         Training, steps=like(default=5, help="Steps.", at_most=7)
     )
     name: str | None = flags.flag(None, "Name.")
-    kind: Literal["int8", "int4"] | None = flags.head(
+    kind: Literal["int8", "int4"] | None = flags.head_flag(
         None, "Kind.", choices=("int8", "int4")
     )
-    labels: list[str] | None = flags.head(None, "Labels.")
-    verbose: bool = flags.neutral(False, "Log more.")
+    labels: list[str] | None = flags.head_flag(None, "Labels.")
+    verbose: bool = flags.neutral_flag(False, "Log more.")
 
 
 def flag_of(name, config=Config):

@@ -122,7 +122,7 @@ def test_a_killed_worker_of_dask_changes_no_byte(tmp_path):
             **FLAGS | flags | {"pipeline": "beam", "output_file": "../out"},
         ) as script,
     ):
-        script.wait_for_files(tmp_path / "out.work", "task-*.json")
+        script.wait_for_files(tmp_path / "out.work", "unit-*.json")
         # The worker is killed in the middle of a task.
         cluster.workers[0].send_signal(signal.SIGKILL)
         script.finish().check()

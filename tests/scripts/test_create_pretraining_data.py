@@ -132,7 +132,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)
     work = corpus.parent / "made" / "out.work"
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
-        script.wait_for_files(work, "task-*.json")
+        script.wait_for_files(work, "unit-*.json")
         os.kill(script_runner.children(script.pid)[-1], signal.SIGKILL)
         error = script.finish().error
     assert "killed" in error

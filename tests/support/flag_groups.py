@@ -15,9 +15,9 @@ from command_line.flags import group, like
 class Loop:
     """Flags of a group, one of them required, and a field that is no flag."""
 
-    steps: int = flags.training(10, "Number of steps.", at_least=1)
-    length: int = flags.head(128, "Length.")
-    folder: str = flags.neutral(..., "Folder.")
+    steps: int = flags.training_flag(10, "Number of steps.", at_least=1)
+    length: int = flags.head_flag(128, "Length.")
+    folder: str = flags.neutral_flag(..., "Folder.")
     patience: int = 3
 
 
@@ -25,8 +25,8 @@ class Loop:
 class Windows:
     """A group with a flag of the same name."""
 
-    length: int = flags.head(384, "Length of a window.")
-    stride: int = flags.head(64, "Stride.")
+    length: int = flags.head_flag(384, "Length of a window.")
+    stride: int = flags.head_flag(64, "Stride.")
     patience: int = 0
 
 

@@ -21,64 +21,64 @@ from training.config.training_config import (
 class FineTuningFlags:
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
-    data_dir: str | None = flags.training(
+    data_dir: str | None = flags.training_flag(
         None,
         "Folder of the task's data files. Not needed if you only export.",
         kind=PathKind.DATA_FOLDER,
     )
-    max_seq_length: int = flags.head(
+    max_seq_length: int = flags.head_flag(
         128,
         "Input length in WordPieces. Longer inputs are cut. With --data_file, "
         "the default suits the texts.",
         at_least=3,
     )
-    do_predict: bool = flags.neutral(False, "Predict the test set.")
-    eval_batch_size: int = flags.neutral(
+    do_predict: bool = flags.neutral_flag(False, "Predict the test set.")
+    eval_batch_size: int = flags.neutral_flag(
         8, "Number of examples in an eval batch.", at_least=1
     )
-    predict_batch_size: int = flags.neutral(
+    predict_batch_size: int = flags.neutral_flag(
         8, "Number of examples in a test batch.", at_least=1
     )
-    num_train_epochs: float = flags.training(
+    num_train_epochs: float = flags.training_flag(
         3.0,
         "Number of training epochs. With --data_file, a small file is read up "
         "to 20 times, for 100 steps.",
         at_least=0,
         may_grow=True,
     )
-    warmup_proportion: float = flags.training(
+    warmup_proportion: float = flags.training_flag(
         0.1,
         "Fraction of the training steps used for warmup. 0.1 = 10%.",
         at_least=0,
         at_most=1,
     )
-    evaluate_each_epoch: bool = flags.training(
+    evaluate_each_epoch: bool = flags.training_flag(
         False,
         "Evaluate after each epoch of training, and keep the best weights in "
         "the folder `best` of --output_dir.",
     )
-    early_stopping_patience: int = flags.training(
+    early_stopping_patience: int = flags.training_flag(
         0,
         "Evaluate after each epoch, and stop after this many evaluations "
         "without improvement. 0 disables early stopping.",
         at_least=0,
     )
-    metric_for_best: str | None = flags.training(
+    metric_for_best: str | None = flags.training_flag(
         None,
         "Metric that chooses the best step. The default is the task's main "
         "metric. For eval_loss, lower values are better.",
     )
-    load_best: bool = flags.decoding(
+    load_best: bool = flags.decoding_flag(
         True,
         "Evaluate, predict and export with the weights of the best step, if "
         "training ran evaluations.",
     )
-    bilstm: bool = flags.identity(
+    bilstm: bool = flags.identity_flag(
         False,
         "Put a bidirectional LSTM with new weights between the network and "
         "the task's head, as the paper does for left-to-right models.",
     )
-    max_export_loss: float = flags.neutral(
+    max_export_loss: float = flags.neutral_flag(
         0.5,
         "How many percentage points an export may score below the model in "
         "the task's main metric on the dev set. Otherwise the command fails.",
@@ -201,7 +201,7 @@ class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
 
     data_file_options: DataFileOptions = group(DataFileOptions)
-    report: bool = flags.neutral(
+    report: bool = flags.neutral_flag(
         False,
         "Write report.html about the dev set. It counts what is right "
         "and wrong, and shows the worst predictions first.",

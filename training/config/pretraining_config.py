@@ -16,48 +16,48 @@ from training.config.training_config import TrainingConfig
 class PretrainingFlags:
     """Flags of pretraining: records, input length and evaluation."""
 
-    input_file: str = flags.training(
+    input_file: str = flags.training_flag(
         ...,
         "TFRecord files: comma-separated paths or globs.",
         kind=PathKind.INPUT_FILES,
     )
-    max_seq_length: int = flags.head(
+    max_seq_length: int = flags.head_flag(
         128,
         "Length of the records' sequences, in WordPieces. By default, the "
         "length of the records in --input_file.",
         at_least=1,
     )
-    max_predictions_per_seq: int = flags.head(
+    max_predictions_per_seq: int = flags.head_flag(
         20,
         "Maximum number of masked LM predictions per record. By default, the "
         "number of the records in --input_file.",
         at_least=1,
     )
-    next_sentence: bool = flags.head(
+    next_sentence: bool = flags.head_flag(
         True,
         "Also train on next sentence prediction. --nonext_sentence is the "
         'ablation "No NSP" of the paper.',
     )
-    num_train_steps: int = flags.training(
+    num_train_steps: int = flags.training_flag(
         100000, "Number of training steps.", at_least=1, may_grow=True
     )
-    num_warmup_steps: int = flags.training(
+    num_warmup_steps: int = flags.training_flag(
         10000, "Number of warmup steps.", at_least=0
     )
-    eval_input_file: str | None = flags.decoding(
+    eval_input_file: str | None = flags.decoding_flag(
         None,
         "TFRecord files held out from training, to evaluate every --eval_steps "
         "steps and with --do_eval. By default, --do_eval uses --input_file, as "
         "in Google's code.",
         kind=PathKind.INPUT_FILES,
     )
-    eval_steps: int = flags.training(
+    eval_steps: int = flags.training_flag(
         1000, "Steps between evaluations on --eval_input_file.", at_least=1
     )
-    eval_batch_size: int = flags.decoding(
+    eval_batch_size: int = flags.decoding_flag(
         8, "Number of examples in an eval batch.", at_least=1
     )
-    max_eval_steps: int = flags.decoding(
+    max_eval_steps: int = flags.decoding_flag(
         100, "Maximum number of batches to evaluate.", at_least=1
     )
 

@@ -27,7 +27,7 @@ class ClassifierConfig(DataFileConfig):
 
     table: TableOptions = group(TableOptions)
     classifier: ClassifierOptions = group(ClassifierOptions)
-    task_name: str | None = flags.head(
+    task_name: str | None = flags.head_flag(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "

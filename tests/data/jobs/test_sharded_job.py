@@ -129,7 +129,7 @@ def test_a_signal_says_how_many_units_are_done(job, units):
         raise signals.SignalInterrupt(signal.SIGTERM)
 
     with pytest.raises(
-        signals.SignalInterrupt, match="after 1 of 2 tasks; run the"
+        signals.SignalInterrupt, match="after 1 of 2 units; run the"
     ):
         run_units(units, write, run_here)
 

@@ -252,13 +252,13 @@ def test_files_that_the_job_did_not_write_stay(tmp_path, monkeypatch):
     killed.write_text("half a shard")
     work = tmp_path / "out.work"
     work.mkdir()
-    (work / "task-00000.json").write_text("mine")
+    (work / "unit-00000.json").write_text("mine")
     with pytest.raises(
         ValueError, match=r"out\.work, .* files that this script did not write"
     ):
         create_shards(tmp_path)
-    assert (work / "task-00000.json").read_text() == "mine"
-    (work / "task-00000.json").unlink()
+    assert (work / "unit-00000.json").read_text() == "mine"
+    (work / "unit-00000.json").unlink()
     interrupt_job(tmp_path, monkeypatch)
     (work / "notes.txt").write_text("mine")
     create_shards(tmp_path)

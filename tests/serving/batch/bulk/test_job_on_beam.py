@@ -84,7 +84,7 @@ def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
             **flags | {"pipeline": "beam", "output_file": "dask.csv"},
         ) as script,
     ):
-        script.wait_for_files(tmp_path / "dask.csv.work", "task-*.json")
+        script.wait_for_files(tmp_path / "dask.csv.work", "unit-*.json")
         cluster.workers[0].send_signal(signal.SIGKILL)
         done = script.finish().check()
         assert "Remove worker" in cluster.log()

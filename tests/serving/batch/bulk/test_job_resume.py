@@ -21,12 +21,12 @@ FLAGS = {
 
 
 @contextlib.contextmanager
-def started(folder, model, num_tasks):
-    """A running job that has finished at least this number of its 40 tasks."""
+def started(folder, model, num_units):
+    """A running job that has finished at least this number of its 40 units."""
     flags = FLAGS | {"model": model}
     with script_runner.start("predict.py", folder, **flags) as script:
         work = folder / "out.jsonl.work"
-        script.wait_for_files(work, "task-*.json", num_tasks)
+        script.wait_for_files(work, "unit-*.json", num_units)
         yield script
 
 
@@ -58,14 +58,14 @@ def resumed_job(request, many_texts, folders, tmp_path_factory):
     folder = tmp_path_factory.mktemp("resumed")
     shutil.copy(many_texts / "in.txt", folder)
     flags = FLAGS | {"model": folders["classifier"]}
-    with started(folder, flags["model"], num_tasks=5) as script:
+    with started(folder, flags["model"], num_units=5) as script:
         workers = script_runner.children(script.pid)
         script.send(request.param)
         done = script.finish()
     names = {path.name for path in folder.iterdir()}
     script_runner.wait_for_end(workers)
     work = folder / "out.jsonl.work"
-    units = [path.name[5:10] for path in work.glob("task-*.json")]
+    units = [path.name[5:10] for path in work.glob("unit-*.json")]
     files = script_runner.snapshot(folder)
     script_runner.run("predict.py", folder, **flags).check()
     return Resumed(folder, done, names, units, files)
@@ -76,7 +76,7 @@ def test_a_job_that_sigterm_ends_says_how_to_resume(resumed_job):
     assert resumed_job.done.status == 143
     last_line = resumed_job.done.stderr.splitlines()[-1]
     assert last_line.startswith("error: stopped by SIGTERM after ")
-    assert last_line.endswith("of 40 tasks; run the same command to resume")
+    assert last_line.endswith("of 40 units; run the same command to resume")
     assert not [name for name in resumed_job.names if ".partial-" in name]
 
 
@@ -109,7 +109,7 @@ def test_another_model_in_the_folder_ends_a_job(many_texts, folders, tmp_path):
     described = (model / "model.json").read_text()
     changed = tmp_path / "changed.json"
     changed.write_text(described.replace(": null", ": 1"))
-    with started(tmp_path, model, num_tasks=3) as script:
+    with started(tmp_path, model, num_units=3) as script:
         changed.replace(model / "model.json")
         error = script.finish().error
     assert f"{model} contains another model than when the job" in error
