@@ -35,7 +35,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     classifier_task = create_task(start, processors)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
-    from training.fine_tuning import fine_tuning
+    from training.flows import fine_tuning
 
     fine_tuning.run(classifier_task)
 

@@ -62,7 +62,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     )
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
-    from training.fine_tuning import fine_tuning
+    from training.flows import fine_tuning
 
     ner_task = NerTask(
         start,

@@ -18,7 +18,7 @@ from training.config.pretraining_config import (
 )
 from training.start.starting_point import read_start
 
-# The flags of the script, which training/pretraining/ reads too.
+# The flags of the script, which training/flows/ reads too.
 Config: TypeAlias = PretrainingConfig
 
 
@@ -26,7 +26,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     start = read_start(adapt_to_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training.pretraining import pretraining
+    from training.flows import pretraining
 
     pretraining.run(start)
 

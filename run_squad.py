@@ -141,7 +141,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     )
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
-    from training.fine_tuning import fine_tuning
+    from training.flows import fine_tuning
 
     fine_tuning.run(squad_task)
 

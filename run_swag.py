@@ -38,7 +38,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     start = read_start(parsed)
     layout = start.config.table.layout()
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training.fine_tuning import fine_tuning
+    from training.flows import fine_tuning
 
     fine_tuning.run(SwagTask(start, layout))
 

@@ -164,9 +164,9 @@ def test_folders_of_weights_are_read_without_keras():
 TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
 # {module of training: what it takes from the models and losses}.
 PRETRAINING_NAMES = {
-    "pretraining/pretraining.py": {"BertPretrainer"},
-    "pretraining/pretraining_plan.py": {"BertPretrainer", "PretrainingLoss"},
-    "pretraining/pretraining_evaluation.py": {"PretrainingLoss"},
+    "flows/pretraining.py": {"BertPretrainer"},
+    "flows/pretraining_plan.py": {"BertPretrainer", "PretrainingLoss"},
+    "flows/pretraining_evaluation.py": {"PretrainingLoss"},
 }
 
 

@@ -9,10 +9,7 @@ What a command starts from:
 The two flows, from their first to their last step:
 
     task.py: `Task`, what a fine-tuning task is
-    fine_tuning/: trains, evaluates, predicts and exports a task
-    pretraining/: trains and evaluates on records
-    shared_flow/: the steps that both share: they create the Trainer, and score
-        and store what it trained
+    flows/: train, evaluate, predict and export a task, or pretrain on records
 
 What the steps call:
 

@@ -32,12 +32,11 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
-from training.fine_tuning import fine_tuning_export
+from training.flows import fine_tuning_export, trainer_setup
+from training.flows.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.shared_flow import trainer_setup
-from training.shared_flow.run_plan import RunPlan
 from training.start.starting_point import StartingPoint, read_start
 from training.task import AnyTask, CreateModel, Split
 from training.tasks.classifier_setup import create_processors, create_task

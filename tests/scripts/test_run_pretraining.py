@@ -1,8 +1,8 @@
 """run_pretraining.py's results, checkpoints and resumes, and faults in it.
 
-training/pretraining/pretraining.py runs it, as
-training/pretraining/pretraining_plan.py plans, on the records of
-training/pretraining/pretraining_records.py.
+training/flows/pretraining.py runs it, as
+training/flows/pretraining_plan.py plans, on the records of
+training/flows/pretraining_records.py.
 """
 
 import math

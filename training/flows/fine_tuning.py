@@ -6,24 +6,22 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_datasets
-from training.fine_tuning.fine_tuning_ending import (
+from training.flows import checks
+from training.flows.fine_tuning_ending import (
     finish_fine_tuning,
     finish_without_scores,
     write_outputs,
 )
-from training.fine_tuning.fine_tuning_evaluation import (
-    create_fine_tuning_evaluation,
-)
-from training.fine_tuning.fine_tuning_plan import create_fine_tuning_plan
+from training.flows.fine_tuning_evaluation import create_fine_tuning_evaluation
+from training.flows.fine_tuning_plan import create_fine_tuning_plan
+from training.flows.teacher import load_teacher
+from training.flows.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.recorded_set_checks import check_dev_set
 from training.sets.splits import create_recorded_sets, write_splits
-from training.shared_flow import checks
-from training.shared_flow.teacher import load_teacher
-from training.shared_flow.trainer_setup import load_trainer
 from training.task import ExampleT, OriginT, OutputsT, Split, Task
 
 

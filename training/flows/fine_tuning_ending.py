@@ -10,12 +10,11 @@ from data.processors.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.fine_tuning import fine_tuning_export
-from training.fine_tuning.fine_tuning_evaluation import predict_split
+from training.flows import fine_tuning_export, run_ending
+from training.flows.fine_tuning_evaluation import predict_split
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
-from training.shared_flow import run_ending
 from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
 
 

@@ -10,10 +10,9 @@ import serving
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
-from training.fine_tuning import export_scores
+from training.flows import export_scores, run_ending
 from training.loop.trainer import Trainer
 from training.sets.splits import splits_of
-from training.shared_flow import run_ending
 from training.task import (
     ExampleT,
     OriginT,

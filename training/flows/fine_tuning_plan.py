@@ -5,6 +5,7 @@ import functools
 from model_folders.model_json_types import TrainingSettings
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import NumSteps
+from training.flows.run_plan import RunPlan
 from training.run.fingerprints import fingerprint_files, fingerprint_start
 from training.sets import dev_set_rule
 from training.sets.recorded_set_checks import (
@@ -13,7 +14,6 @@ from training.sets.recorded_set_checks import (
     has_other_dev_set,
 )
 from training.sets.splits import dev_set_checksum
-from training.shared_flow.run_plan import RunPlan
 from training.start import resuming
 from training.task import ExampleT, OriginT, OutputsT, Split, Splits, Task
 

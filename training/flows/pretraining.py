@@ -9,20 +9,20 @@ from data.io import record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.loop import devices, stopping
-from training.loop.best_step import BestStepRule, train_and_evaluate
-from training.loop.trainer import Evaluate, Trainer
-from training.pretraining.pretraining_ending import finish_pretraining
-from training.pretraining.pretraining_evaluation import (
+from training.flows import checks, run_ending
+from training.flows.pretraining_ending import finish_pretraining
+from training.flows.pretraining_evaluation import (
     MaskedCounts,
     create_pretraining_evaluation,
 )
-from training.pretraining.pretraining_plan import create_pretraining_plan
-from training.pretraining.pretraining_records import find_all_records
+from training.flows.pretraining_plan import create_pretraining_plan
+from training.flows.pretraining_records import find_all_records
+from training.flows.teacher import load_teacher
+from training.flows.trainer_setup import load_trainer
+from training.loop import devices, stopping
+from training.loop.best_step import BestStepRule, train_and_evaluate
+from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
-from training.shared_flow import checks, run_ending
-from training.shared_flow.teacher import load_teacher
-from training.shared_flow.trainer_setup import load_trainer
 from training.start.starting_point import StartingPoint
 
 

@@ -12,8 +12,8 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
+from training.flows import run_ending
 from training.loop.trainer import Trainer
-from training.shared_flow import run_ending
 from training.start.starting_point import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.

@@ -12,9 +12,9 @@ from data.pretraining import record_files
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.pretraining.pretraining_records import PretrainingRecords
+from training.flows.pretraining_records import PretrainingRecords
+from training.flows.run_plan import RunPlan
 from training.run import fingerprints
-from training.shared_flow.run_plan import RunPlan
 from training.start import resuming
 from training.start.starting_point import StartingPoint
 

@@ -15,7 +15,7 @@ from model_folders.reading import preset_reading
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.fine_tuning import export_scores
+from training.flows import export_scores
 from training.run.run_folder import RunFolder
 from training.sets import splits
 from training.task import Batches, Split

@@ -26,7 +26,7 @@ from tests.support.models import write_config
 from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.fine_tuning import fine_tuning
+from training.flows import fine_tuning
 from training.start.flag_completion import complete_flags
 from training.start.starting_point import (
     StartingPoint,

@@ -9,7 +9,7 @@ import types
 import pytest
 
 from tests.support.tasks import toy_task
-from training.fine_tuning import export_scores
+from training.flows import export_scores
 
 SPLITS = [types.SimpleNamespace(name="eval")]
 NAN = float("nan")

@@ -10,14 +10,14 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.fine_tuning.fine_tuning_evaluation import (
+from training.flows import trainer_setup
+from training.flows.fine_tuning_evaluation import (
     create_fine_tuning_evaluation,
     predict_split,
 )
+from training.flows.run_plan import RunPlan
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.shared_flow import trainer_setup
-from training.shared_flow.run_plan import RunPlan
 
 
 class TwoDevSetsTask(ToyTask):

@@ -8,7 +8,7 @@ from tests.support.models import TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import ToyTask, create_run, parse_flags
 from training.config.training_config import NumSteps
-from training.fine_tuning.fine_tuning_plan import (
+from training.flows.fine_tuning_plan import (
     create_fine_tuning_plan,
     list_fine_tuning_settings,
 )

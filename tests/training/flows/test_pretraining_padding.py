@@ -11,8 +11,8 @@ from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
+from training.flows import pretraining_evaluation
 from training.loop.prediction import BatchPredictor
-from training.pretraining import pretraining_evaluation
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600

@@ -12,11 +12,11 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.config.training_config import NumSteps
+from training.flows import run_ending, trainer_setup
+from training.flows.run_plan import RunPlan
 from training.run import history
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.shared_flow import run_ending, trainer_setup
-from training.shared_flow.run_plan import RunPlan
 
 
 @pytest.fixture
