@@ -46,8 +46,8 @@ def create_processor(config: Config) -> NerProcessor:
         config.fine_tuning.data_dir, config.data_file_options, config.ner
     )
     processor.find_labels()
-    for purpose in config.purposes:
-        processor.read(purpose)
+    for set_name in config.set_names:
+        processor.read(set_name)
     return processor
 
 

@@ -15,7 +15,7 @@ from command_line import cli, flags
 from command_line.config_values import required_value
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.processors.split_names import Purpose
+from data.processors.set_names import SetName
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_processor import SquadProcessor
 from data.tables.layout_options import LayoutOptions
@@ -70,8 +70,9 @@ class Config(FineTuningConfig):
     model_class = kinds.SPAN_LABELER
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
-    def batch_size_of(self, purpose: Purpose) -> int:
-        """Returns the number of windows in a batch, as in Google's script."""
+    @property
+    def eval_batch_size(self) -> int:
+        """Number of windows in a batch, as in Google's script."""
         return self.fine_tuning.predict_batch_size
 
     @property
@@ -89,9 +90,9 @@ class Config(FineTuningConfig):
             names.append("predict_file")
         return tuple(names)
 
-    def files_of(self, split_name: str) -> Sequence[str]:
-        """Returns the file of a split's questions, [] without its flag."""
-        file = self.train_file if split_name == "train" else self.predict_file
+    def files_of(self, set_name: str) -> Sequence[str]:
+        """Returns the file of a set's questions, [] without its flag."""
+        file = self.train_file if set_name == "train" else self.predict_file
         return [file] if file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
@@ -110,19 +111,19 @@ def create_processor(config: Config) -> SquadProcessor:
         OSError: a file cannot be read.
         ValueError: a file is malformed, or contains no answers to evaluate.
     """
-    files: dict[Purpose, str] = {}
+    files: dict[SetName, str] = {}
     if config.training.do_train:
         files["train"] = required_value(config.train_file)
     if config.reads_predict_file:
-        files["eval"] = required_value(config.predict_file)
+        files["dev"] = required_value(config.predict_file)
     processor = SquadProcessor(
         files,
         config.table.layout(),
         version_2_with_negative=config.decoding.version_2_with_negative,
         use_char_offsets=config.windows.use_char_offsets,
     )
-    for purpose in files:
-        processor.read(purpose)
+    for set_name in files:
+        processor.read(set_name)
     if config.evaluates:
         processor.check_answers()
     return processor

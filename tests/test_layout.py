@@ -209,7 +209,7 @@ def test_training_takes_only_records_from_data():
         "data.io.tfrecord_files",
         "data.tables.data_file_options",
         "data.tables.row_keys",
-        "data.processors.split_names",
+        "data.processors.set_names",
         "data.io.text_files",
         "data.io.record_datasets",
         "data.pretraining.dynamic_masking",

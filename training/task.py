@@ -9,7 +9,6 @@ single file.
 import abc
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, record_datasets
-    from data.processors.split_names import Purpose
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
     from modeling.model_options import TaskModelOptions
@@ -67,11 +65,12 @@ class CreateModel(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Split(Generic[ExampleT, OriginT]):
-    """A split that was read, and its records.
+class EncodedSet(Generic[ExampleT, OriginT]):
+    """A set of examples, and its records.
 
     Attributes:
-        name: name of the split, such as "eval".
+        name: name of the set: "train", "dev" or "test", or one of several dev
+            sets, such as "dev_mm".
         records: paths and format of the TFRecord files.
         num_examples: number of examples.
         num_records: number of records, which may be more than the examples.
@@ -92,7 +91,7 @@ class Split(Generic[ExampleT, OriginT]):
     def create_dataset(
         self, batch_size: int, *, trim: bool
     ) -> "tf.data.Dataset[dict[str, tf.Tensor]]":
-        """Returns the batches of the split, for evaluation or prediction."""
+        """Returns the batches of the set, for evaluation or prediction."""
         # Import late, so that a script checks its flags without TensorFlow.
         from data.io import record_datasets
 
@@ -101,8 +100,8 @@ class Split(Generic[ExampleT, OriginT]):
         )
 
 
-# {split name: split}
-Splits: TypeAlias = Mapping[str, Split[ExampleT, OriginT]]
+# {name of a set: the set}
+EncodedSets: TypeAlias = Mapping[str, EncodedSet[ExampleT, OriginT]]
 
 
 class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
@@ -112,8 +111,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     loss and labels. It reads no set. A script whose sets tell the labels reads
     them first. Then `fine_tuning.run` calls the methods in the order of their
     definitions. A method remembers nothing for a later method: what decoding
-    needs is in the `Split`. A type checker knows more of a task that names the
-    types of its examples, of its origins and of the outputs of its model,
+    needs is in the `EncodedSet`. A type checker knows more of a task that names
+    the types of its examples, of its origins and of the outputs of its model,
     `Task[InputExample, int, FloatArray]`.
 
     Args:
@@ -132,10 +131,10 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         metrics: names of the scores of `evaluate` by which the best step may be
             chosen. Higher must be better. The first is the default. Must be
             set.
-        splits: {purpose: names of the splits to use for it}. A second split for
-            evaluation is named "eval_SUFFIX". The names of its scores then end
-            in "_SUFFIX".
-        eval_loss: loss to report in evaluations. None if the records of "eval"
+        dev_sets: names of the sets to evaluate. A second one is named
+            "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
+        test_sets: names of the sets to predict.
+        eval_loss: loss to report in evaluations. None if the records of "dev"
             lack the features that a loss reads.
         percentage_point: one percentage point of the first metric: 0.01 if the
             metric is a fraction, 1 if it is a percentage.
@@ -164,9 +163,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.
-    splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
-        {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
-    )
+    dev_sets: Sequence[str] = ("dev",)
+    test_sets: Sequence[str] = ("test",)
     eval_loss: "Loss[OutputsT] | None" = None
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
@@ -192,8 +190,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         return {**self.settings, "labels": self.labels, **self.export_settings}
 
     @abc.abstractmethod
-    def read_examples(self, split_name: str) -> Sequence[ExampleT] | None:
-        """Returns the examples of a split, or None to skip the split.
+    def read_examples(self, set_name: str) -> Sequence[ExampleT] | None:
+        """Returns the examples of a set, or None to skip the set.
 
         Raises:
             ValueError: a line is malformed. The message names the line.
@@ -202,7 +200,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
 
     @abc.abstractmethod
     def encode(
-        self, split_name: str, examples: Sequence[ExampleT]
+        self, set_name: str, examples: Sequence[ExampleT]
     ) -> Iterator[tuple[bytes, OriginT]]:
         """Yields (serialized tf.train.Example, origin) for each record.
 
@@ -211,8 +209,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         """
 
     @abc.abstractmethod
-    def feature_spec(self, split_name: str) -> "feature_specs.RecordSpec":
-        """Returns {name: Feature} of a split's records."""
+    def feature_spec(self, set_name: str) -> "feature_specs.RecordSpec":
+        """Returns {name: Feature} of a set's records."""
 
     @abc.abstractmethod
     def create_model(
@@ -229,7 +227,9 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         """
 
     def pool(
-        self, split: Split[ExampleT, OriginT], batches: Batches[OutputsT]
+        self,
+        encoded_set: EncodedSet[ExampleT, OriginT],
+        batches: Batches[OutputsT],
     ) -> Batches[OutputsT]:
         """Converts batches of records to the batches that `evaluate` reads.
 
@@ -240,7 +240,9 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
 
     @abc.abstractmethod
     def evaluate(
-        self, split: Split[ExampleT, OriginT], batches: Batches[OutputsT]
+        self,
+        encoded_set: EncodedSet[ExampleT, OriginT],
+        batches: Batches[OutputsT],
     ) -> Scores:
         """Computes the scores of the model's outputs.
 
@@ -249,11 +251,11 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
 
     def write_report(
         self,
-        split: Split[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, OriginT],
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> None:
-        """Writes a report on an evaluated split. By default does nothing.
+        """Writes a report on an evaluated set. By default does nothing.
 
         The batches are only computed if they are read.
         """
@@ -262,11 +264,11 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     @abc.abstractmethod
     def write_predictions(
         self,
-        split: Split[ExampleT, OriginT],
+        encoded_set: EncodedSet[ExampleT, OriginT],
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> Scores:
-        """Writes the predictions of a split.
+        """Writes the predictions of a set.
 
         Returns:
             scores of the predictions, or {} if the right answers are unknown.

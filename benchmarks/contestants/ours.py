@@ -36,9 +36,9 @@ from training.flows import fine_tuning_export, trainer_setup
 from training.flows.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.sets.splits import write_splits
+from training.sets.encoded_sets import write_encoded_sets
 from training.start.starting_point import StartingPoint, read_start
-from training.task import AnyTask, CreateModel, Split
+from training.task import AnyTask, CreateModel, EncodedSet
 from training.tasks.classifier_setup import create_processors, create_task
 
 PACKAGES = ["tensorflow", "keras"]
@@ -63,7 +63,7 @@ class OpenedMrpc(NamedTuple):
     task: AnyTask
     run_folder: RunFolder
     # Any, as in an AnyTask.
-    splits: dict[str, Split[Any, Any]]
+    encoded_sets: dict[str, EncodedSet[Any, Any]]
 
 
 def parse_flags(
@@ -200,8 +200,8 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     processors = create_processors(start)
     task = create_task(start, processors)
     run_folder = RunFolder.open(start, task.labels)
-    splits = write_splits(task, run_folder.state_folder)
-    return OpenedMrpc(start, task, run_folder, splits)
+    encoded_sets = write_encoded_sets(task, run_folder.state_folder)
+    return OpenedMrpc(start, task, run_folder, encoded_sets)
 
 
 def mrpc(spec: timing.WorkSpec) -> timing.Work:
@@ -210,9 +210,9 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    start, task, _, splits = open_mrpc(spec, command)
+    start, task, _, encoded_sets = open_mrpc(spec, command)
     dataset = record_datasets.create_dataset(
-        splits["train"].records,
+        encoded_sets["train"].records,
         start.config.batch_size,
         is_training=True,
         seed=start.config.training.seed,
@@ -228,7 +228,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    start, task, run_folder, splits = open_mrpc(spec, command)
+    start, task, run_folder, encoded_sets = open_mrpc(spec, command)
     trainer_setup.set_seed_and_precision(start.config)
     plan = RunPlan(
         create_model=task.create_model,
@@ -246,7 +246,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
         fine_tuning_export.export_task(
-            task, trainer, splits, scores, export_dir
+            task, trainer, encoded_sets, scores, export_dir
         )
         return {"CPU seconds": time.process_time() - begin_time}
 

@@ -17,7 +17,7 @@ Reading examples and their labels:
     user_processor.py: reads sets with a user's class for Google's code
     google_code.py: runs that class
     table_uses.py: the values of --task_name, and the uses of users' tables
-    split_processors.py: the processor of each split of a task
+    task_processors.py: the processors of a task, one or two
     classification_options.py: the flags of tables and GLUE
 
 From an example to a score:

@@ -88,19 +88,20 @@ def create_glue_processors(
     data_dir: StrPath | None,
     xnli_language: str,
     layout: TableLayout = DEFAULT_LAYOUT,
-) -> dict[str, ClassificationProcessor]:
+) -> tuple[ClassificationProcessor, ClassificationProcessor | None]:
     """Creates the processors of a task of GLUE, or of XNLI.
 
-    Returns {suffix of the splits' names: processor}.
+    Returns the processor of the task, and the one of MultiNLI's mismatched
+    sets, which is None for other tasks.
     """
     if task_name == "xnli":
-        return {"": XnliProcessor(xnli_language, data_dir)}
-    names = {"": task_name}
-    if task_name == "mnli":
-        names["_mm"] = "mnli-mm"
-    return {
-        suffix: dataclasses.replace(
-            PROCESSOR_OF_TASK[name], data_dir=data_dir, layout=layout
-        )
-        for suffix, name in names.items()
-    }
+        return XnliProcessor(xnli_language, data_dir), None
+    main = dataclasses.replace(
+        PROCESSOR_OF_TASK[task_name], data_dir=data_dir, layout=layout
+    )
+    if task_name != "mnli":
+        return main, None
+    mismatched = dataclasses.replace(
+        PROCESSOR_OF_TASK["mnli-mm"], data_dir=data_dir, layout=layout
+    )
+    return main, mismatched

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io.text_files import find_set_file, read_numbered_lines
-from data.processors.split_names import SetName
+from data.processors.set_names import SetName
 from data.tables import table_formats
 from files.paths import StrPath
 

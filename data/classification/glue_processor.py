@@ -15,7 +15,7 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.classification_processor import ClassificationProcessor
-from data.processors.split_names import SET_OF_PURPOSE, Purpose, SetName
+from data.processors.set_names import SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
@@ -95,9 +95,10 @@ class GlueProcessor(ClassificationProcessor):
             return None
         return [*self.label_names]
 
-    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
-        """Returns {`purpose`: examples}, for `read`, whose errors it raises."""
-        set_name = SET_OF_PURPOSE[purpose]
+    def _load_sets(
+        self, set_name: SetName
+    ) -> dict[SetName, list[InputExample]]:
+        """Returns {name of the set: examples}, for `read`."""
         is_train = set_name == "train"
         file = (
             self.train_file if is_train else self.other_files.format(set_name)
@@ -115,7 +116,7 @@ class GlueProcessor(ClassificationProcessor):
         if not examples:
             raise ValueError(f"{path} contains no example")
         self._log_lines(set_file)
-        return {purpose: examples}
+        return {set_name: examples}
 
     def _create_examples(self, set_file: _SetFile) -> Iterator[InputExample]:
         """Yields the examples of a file's lines.

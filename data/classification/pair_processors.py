@@ -19,7 +19,7 @@ from data.classification.classification_examples import (
 from data.classification.label_decoding import LabelDecoder
 from data.classification.table_processor import TableProcessor
 from data.classification.table_rows import PlacedRow, RowCounts
-from data.processors.split_names import Purpose, SetName
+from data.processors.set_names import SetName
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -107,9 +107,9 @@ class PairProcessor(TableProcessor):
     is empty, the two texts of each row count as similar.
     """
 
-    def has_scores(self, purpose: Purpose) -> bool:
-        """Returns whether the set for a purpose contains similarity scores."""
-        return self.read(purpose)[0].label is not None
+    def has_scores(self, set_name: SetName) -> bool:
+        """Returns whether a set contains similarity scores."""
+        return self.read(set_name)[0].label is not None
 
     def _may_lack_labels(self, set_name: SetName) -> bool:
         is_usual_column = self._options.label_column == "score"
@@ -173,13 +173,13 @@ def find_max_score(examples: Iterable[InputExample]) -> float:
 
 
 def check_scale(
-    split_name: str, examples: Iterable[InputExample], max_score: float
+    set_name: str, examples: Iterable[InputExample], max_score: float
 ) -> None:
-    """Checks that the labels of a split are on a scale.
+    """Checks that the labels of a set are on a scale.
 
     Args:
-        split_name: name of the split, for the error.
-        examples: the pairs of the split.
+        set_name: name of the set, for the error.
+        examples: the pairs of the set.
         max_score: the largest score of the scale.
 
     Raises:
@@ -189,7 +189,7 @@ def check_scale(
     least, largest = min(scores, default=0.0), max(scores, default=0.0)
     if least < -1 or largest > max_score:
         raise ValueError(
-            f"the scores of the {split_name} set are from {least:g} to "
+            f"the scores of the {set_name} set are from {least:g} to "
             f"{largest:g}. All sets must use the same scale, either from "
             "0 to 5 or from -1 to 1"
         )

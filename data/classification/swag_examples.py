@@ -17,7 +17,7 @@ from data.classification.classification_examples import (
     create_joined_features,
 )
 from data.io.text_files import find_set_file
-from data.processors.split_names import SetName
+from data.processors.set_names import SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from data.tables.tables import Table, read_table, texts_of
 from data.text.tokenization import FullTokenizer

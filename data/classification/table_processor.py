@@ -22,7 +22,7 @@ from data.classification.table_rows import (
     read_placed_rows,
 )
 from data.processors.file_processor import FileProcessor
-from data.processors.split_names import SetName
+from data.processors.set_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import is_blank
 from data.tables.tables import Table, texts_of
@@ -117,7 +117,7 @@ class TableProcessor(
         where = f"the train set in {self._source}"
         is_split = bool(self._data_file_options.data_file)
         train = self.read("train")
-        dev = self.read("eval") if is_split else []
+        dev = self.read("dev") if is_split else []
         labels = self._label_set.find_labels(where, [*train, *dev])
         if not is_split:
             # A split has logged the numbers of both sets.

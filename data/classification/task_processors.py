@@ -1,7 +1,7 @@
-"""Holds the processor of each split of a classification task."""
+"""Holds the processors of a classification task."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
@@ -9,21 +9,23 @@ from data.classification.classification_processor import (
 )
 from data.classification.table_processor import TableProcessor
 from data.classification.table_uses import LossKind, TableUse
-from data.processors.split_names import Purpose, purpose_of, suffix_of
+from data.processors.set_names import base_set_of, suffix_of
+
+# The suffix of MultiNLI's mismatched sets, such as "dev_mm".
+_MISMATCHED = "_mm"
 
 
-class SplitProcessors:
-    """The processors of a classification task, one or several.
+class TaskProcessors:
+    """The processors of a classification task, one or two.
 
-    A task asks for splits by name. Only this class knows that some of them need
-    a processor of their own.
-
-    The main processor reads the labels, the train set, and the splits whose
-    names have no suffix. MultiNLI has another one, for its mismatched sets.
+    A task asks for sets by name. Only this class knows that MultiNLI's
+    mismatched sets, "dev_mm" and "test_mm", need a processor of their own. The
+    main processor reads all other sets, and knows the labels.
 
     Args:
-        processors: {suffix of a split's name: its processor}. The suffix is "",
-            or for the mismatched sets of MultiNLI "_mm".
+        main: processor of the sets without a suffix.
+        mismatched: processor of the mismatched sets, None for other tasks than
+            MultiNLI.
         table_use: the use of tables whose rules apply, None for GLUE and
             XNLI. Sets of a class of --processor follow those of tables.
 
@@ -34,32 +36,32 @@ class SplitProcessors:
         metrics: names of the metrics that score the task, the main metric
             first.
         settings: settings to record with the weights.
+        dev_sets: names of the sets to evaluate.
+        test_sets: names of the sets to predict.
     """
 
     def __init__(
         self,
-        processors: Mapping[str, ClassificationProcessor],
+        main: ClassificationProcessor,
+        mismatched: ClassificationProcessor | None = None,
         table_use: TableUse | None = None,
     ) -> None:
-        self._processors = processors
+        self._main = main
+        self._processor_of_suffix = {"": main}
+        if mismatched:
+            self._processor_of_suffix[_MISMATCHED] = mismatched
         self.loss_kind: LossKind = "labels"
         self.may_be_cross_encoder = False
         if table_use:
             self.loss_kind = table_use.loss_kind
             self.may_be_cross_encoder = table_use.may_be_cross_encoder
-        self._main = processors[""]
-        self.output_mode = self._main.output_mode
-        self.metrics = self._main.metrics
-        self.settings = self._main.settings
-
-    @property
-    def splits(self) -> dict[Purpose, list[str]]:
-        """{purpose: names of its splits}."""
-        return {
-            "train": ["train"],
-            "eval": [f"eval{suffix}" for suffix in self._processors],
-            "predict": [f"predict{suffix}" for suffix in self._processors],
-        }
+        self.output_mode = main.output_mode
+        self.metrics = main.metrics
+        self.settings = main.settings
+        self.dev_sets = [f"dev{suffix}" for suffix in self._processor_of_suffix]
+        self.test_sets = [
+            f"test{suffix}" for suffix in self._processor_of_suffix
+        ]
 
     @property
     def table_processor(self) -> TableProcessor | None:
@@ -95,27 +97,27 @@ class SplitProcessors:
         """Returns the train set, which the processor holds until `take`."""
         return self._main.read("train")
 
-    def take(self, split_name: str) -> Sequence[InputExample] | None:
-        """Returns the examples of a split, None if a "_mm" set is missing.
+    def take(self, set_name: str) -> Sequence[InputExample] | None:
+        """Returns the examples of a set, None if a "_mm" set is missing.
 
         The processor holds the examples no longer, as `DataProcessor.take`
         describes. In a test set whose labels are placeholders, the labels are
         None.
         """
-        purpose = purpose_of(split_name)
-        processor = self.processor_of(split_name)
+        base_set = base_set_of(set_name)
+        processor = self.processor_of(set_name)
         try:
-            examples = processor.take(purpose)
+            examples = processor.take(base_set)
         except FileNotFoundError:
-            if split_name == purpose:
+            if set_name == base_set:
                 raise
             return None
-        if purpose == "predict" and not processor.test_set_has_labels:
+        if base_set == "test" and not processor.test_set_has_labels:
             return [
                 dataclasses.replace(example, label=None) for example in examples
             ]
         return examples
 
-    def processor_of(self, split_name: str) -> ClassificationProcessor:
-        """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
-        return self._processors[suffix_of(split_name)]
+    def processor_of(self, set_name: str) -> ClassificationProcessor:
+        """Returns the processor of a set. "dev_mm" is mismatched."""
+        return self._processor_of_suffix[suffix_of(set_name)]

@@ -9,7 +9,7 @@ from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
-from data.processors.split_names import SET_OF_PURPOSE, Purpose
+from data.processors.set_names import SetName
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from model_folders.reading.presets import Preset
@@ -88,42 +88,44 @@ class UserProcessor(ClassificationProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
-        """Returns {`purpose`: examples}, for `read`, whose errors it raises.
+    def _load_sets(
+        self, set_name: SetName
+    ) -> dict[SetName, list[InputExample]]:
+        """Returns {`set_name`: examples}, for `read`, whose errors it raises.
 
         If the user's code fails, the message names the line or the method.
         """
-        name = f"get_{SET_OF_PURPOSE[purpose]}_examples"
+        name = f"get_{set_name}_examples"
         with self._code.explain_errors():
             user_examples = [*getattr(self._user, name)(self._data_dir)]
         if not user_examples:
             raise ValueError(f"{self._format_method(name)} returned no example")
         examples = [
-            self._to_example(example, index, purpose)
+            self._to_example(example, index, set_name)
             for index, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
         columns = ["guid", "text_a"]
         if is_pair:
             columns.append("text_b")
-        if purpose == "eval":
+        if set_name == "dev":
             columns.append("label")
-        if purpose != "train":
+        if set_name != "train":
             for example in examples:
                 example.row = {
                     column: getattr(example, column) for column in columns
                 }
-        return {purpose: examples}
+        return {set_name: examples}
 
     def _to_example(
-        self, example: object, index: int, purpose: Purpose
+        self, example: object, index: int, set_name: SetName
     ) -> InputExample:
         """Converts an example of the user's class, which need not be ours.
 
         `index` is its place in the set, for an example without a guid.
         """
         guid = getattr(example, "guid", index)
-        name = self._format_method(f"get_{SET_OF_PURPOSE[purpose]}_examples")
+        name = self._format_method(f"get_{set_name}_examples")
         where = f"{name}, example {guid}"
         try:
             text_a = convert_to_unicode(getattr(example, "text_a", None))
@@ -134,7 +136,7 @@ class UserProcessor(ClassificationProcessor):
             raise ValueError(f"{where}: {error}") from None
         label = _label_text(getattr(example, "label", None))
         # As in Google's code, the labels of a test set are placeholders.
-        if purpose != "predict" and label not in self._labels:
+        if set_name != "test" and label not in self._labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; get_labels returns "
                 f"{format_first_labels(self._labels)}"
@@ -163,7 +165,9 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
+    def _load_sets(
+        self, set_name: SetName
+    ) -> dict[SetName, list[InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[PROCESSOR_ENTRY]
         raise ValueError(

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from command_line import flags
-from data.processors.split_names import SetName
+from data.processors.set_names import SetName
 from data.tables.layout_options import LayoutOptions
 
 

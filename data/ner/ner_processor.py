@@ -11,7 +11,7 @@ from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.processors.file_processor import FileProcessor
-from data.processors.split_names import SetName
+from data.processors.set_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from data.tables.table_formats import format_of
@@ -113,7 +113,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         examples = [*self.read("train")]
         if self._data_file_options.data_file:
             # The dev set of the same file may have more tags.
-            examples += self.read("eval")
+            examples += self.read("dev")
         tags = {tag for example in examples for tag in example.labels}
         if examples[0].text is not None:
             # For each B- tag add the I- tag, because entities of this type may

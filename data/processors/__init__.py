@@ -3,7 +3,7 @@
 A processor reads the sets of a task, as in Google's code. Read the modules in
 this order:
 
-    split_names.py: names the sets, and the splits that a command reads
+    set_names.py: names the sets
     data_processor.py: `DataProcessor`, the base class of all processors
     file_processor.py: `FileProcessor`, which reads a folder or a single file
 
@@ -22,7 +22,7 @@ A class that is further to the right extends the one above it:
             TableProcessor          the same class as above: it extends both
         SquadProcessor              questions about passages
 
-A classification may read two sets for a purpose, as MultiNLI does. Then its
-`SplitProcessors` hold two processors. SWAG has none: its sets tell nothing that
-a command needs before it writes their records, so that nothing is held.
+MultiNLI has two dev sets and two test sets. So the `TaskProcessors` of a
+classification may hold two processors. SWAG has none: its sets tell nothing
+that a command needs before it writes their records, so that nothing is held.
 """

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from data.processors.split_names import Purpose
+from data.processors.set_names import SetName
 
 ExampleT = TypeVar("ExampleT")
 
@@ -19,32 +19,32 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
     """
 
     def __init__(self) -> None:
-        # {purpose of a set that was read, and not yet taken: its examples}
-        self._cached: dict[Purpose, list[ExampleT]] = {}
+        # {name of a set that was read, and not yet taken: its examples}
+        self._cached: dict[SetName, list[ExampleT]] = {}
 
-    def read(self, purpose: Purpose) -> list[ExampleT]:
-        """Returns the set for a purpose, and holds it.
+    def read(self, set_name: SetName) -> list[ExampleT]:
+        """Returns the examples of a set, and holds them.
 
         Raises:
             OSError: the set's file does not exist, or cannot be read.
             ValueError: the set is empty, or a line is malformed. The message
                 names the file and the line.
         """
-        if purpose not in self._cached:
-            self._cached |= self._load_sets(purpose)
-        return self._cached[purpose]
+        if set_name not in self._cached:
+            self._cached |= self._load_sets(set_name)
+        return self._cached[set_name]
 
-    def take(self, purpose: Purpose) -> list[ExampleT]:
+    def take(self, set_name: SetName) -> list[ExampleT]:
         """Returns a set as `read` does, and holds it no longer."""
-        examples = self.read(purpose)
-        del self._cached[purpose]
+        examples = self.read(set_name)
+        del self._cached[set_name]
         return examples
 
     @abc.abstractmethod
-    def _load_sets(self, purpose: Purpose) -> Mapping[Purpose, list[ExampleT]]:
+    def _load_sets(self, set_name: SetName) -> Mapping[SetName, list[ExampleT]]:
         """Reads a set from its file, for `read`, whose errors it raises.
 
         Returns:
-            {purpose: examples}, with the other sets that the same file
+            {set name: examples}, with the other sets that the same file
             contains, so that it is read only once.
         """

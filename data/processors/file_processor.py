@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from data.io.text_files import find_set_file
 from data.processors.data_processor import DataProcessor
-from data.processors.split_names import SET_OF_PURPOSE, Purpose, SetName
+from data.processors.set_names import SetName
 from data.tables import data_file_split
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
@@ -67,17 +67,16 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def _labels_of_flags(self) -> list[str] | None:
         """The labels that flags name. None = the train set names them."""
 
-    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:
+    def _load_sets(self, set_name: SetName) -> dict[SetName, list[ExampleT]]:
         """Reads a set from its file, or splits --data_file.
 
         Returns:
-            {purpose: examples}: both sets of --data_file, or only `purpose`.
+            {set name: examples}: both sets of --data_file, or only `set_name`.
         """
         if self._data_file_options.data_file:
             train, dev = self._split_file(self._data_file_options.data_file)
-            sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
+            sets: dict[SetName, list[ExampleT]] = {"train": train, "dev": dev}
         else:
-            set_name = SET_OF_PURPOSE[purpose]
             path = find_set_file(
                 self._source, set_name, self.file_names[set_name]
             )
@@ -88,7 +87,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
                 if set_name == "train"
                 else self.find_labels()
             )
-            sets = {purpose: self._read_file(path, set_name, labels)}
+            sets = {set_name: self._read_file(path, set_name, labels)}
         _drop_rows(sets.get("train", ()))
         return sets
 

@@ -1,47 +1,52 @@
-"""Names the sets of a data folder, and the splits that a command reads.
+"""Names the sets of a task.
 
-Three words, which mean the same in all modules:
+A set is named "train", "dev" or "test", as in a data folder and in Google's
+code. If a task has two sets of a kind, the name of the second one has a suffix:
+MultiNLI's dev sets are "dev" and "dev_mm". The suffix is the task's own, so
+that the type of a set's name may be `str`.
 
-    set: rows that the user keeps apart: "train", "dev" or "test"
-    purpose: what a command reads a set for: "train", "eval" or "predict"
-    split: a set as a command reads it, which is named after the purpose
-
-If a task has two sets for a purpose, the name of the second split has a suffix:
-MultiNLI's dev sets are the splits "eval" and "eval_mm". The suffix is the
-task's own, so that the type of a split's name is `str`.
+Files of a run follow Google's code: the records of the set "dev" are in
+eval.tf_record, and those of the set "test" in predict.tf_record.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, TypeGuard
+from typing import Final, Literal, TypeAlias, TypeGuard, get_args
 
-# What a command reads a split for.
-Purpose: TypeAlias = Literal["train", "eval", "predict"]
-# What a set is called in a data folder, and in Google's code.
+# The name of a set without a suffix.
 SetName: TypeAlias = Literal["train", "dev", "test"]
-SET_OF_PURPOSE: Final[Mapping[Purpose, SetName]] = {
+SET_NAMES: Final[tuple[SetName, ...]] = get_args(SetName)
+_FILE_STEM_OF_SET: Final[Mapping[SetName, str]] = {
     "train": "train",
-    "eval": "dev",
-    "predict": "test",
+    "dev": "eval",
+    "test": "predict",
 }
 
 
-def is_purpose(split_name: str) -> TypeGuard[Purpose]:
-    """Returns whether the name of a split is its purpose, without a suffix."""
-    return split_name in SET_OF_PURPOSE
+def is_set_name(set_name: str) -> TypeGuard[SetName]:
+    """Returns whether the name of a set has no suffix."""
+    return set_name in SET_NAMES
 
 
-def purpose_of(split_name: str) -> Purpose:
-    """Returns the purpose of a split: "eval" for "eval" and for "eval_mm".
+def base_set_of(set_name: str) -> SetName:
+    """Returns the name without its suffix: "dev" for "dev" and for "dev_mm".
 
     Raises:
-        ValueError: the name does not begin with a purpose.
+        ValueError: the name begins with the name of no set.
     """
-    purpose = split_name.partition("_")[0]
-    if not is_purpose(purpose):
-        raise ValueError(f"the split {split_name!r} is named after no purpose")
-    return purpose
+    base_set = set_name.partition("_")[0]
+    if not is_set_name(base_set):
+        raise ValueError(
+            f"a set is named {set_name!r}, which does not begin with "
+            f"{', '.join(SET_NAMES)}"
+        )
+    return base_set
 
 
-def suffix_of(split_name: str) -> str:
-    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
-    return "".join(split_name.partition("_")[1:])
+def suffix_of(set_name: str) -> str:
+    """Returns "_mm" for the set "dev_mm", and "" for "dev"."""
+    return "".join(set_name.partition("_")[1:])
+
+
+def file_stem_of(set_name: str) -> str:
+    """Returns "eval_mm" for the set "dev_mm", as files of a run name it."""
+    return _FILE_STEM_OF_SET[base_set_of(set_name)] + suffix_of(set_name)

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 
 from data.processors.data_processor import DataProcessor
-from data.processors.split_names import Purpose
+from data.processors.set_names import SetName
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
@@ -16,8 +16,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
     """Reads the questions to train on, and those to answer.
 
     Args:
-        files: {"train" or "eval": file of the questions that are read for this
-            purpose}.
+        files: {"train" or "dev": file of the questions of this set}.
         layout: layout of files that are tables.
         version_2_with_negative: True if questions may have no answer.
         use_char_offsets: True to take the answers of the train set from their
@@ -30,7 +29,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
 
     def __init__(
         self,
-        files: Mapping[Purpose, StrPath],
+        files: Mapping[SetName, StrPath],
         layout: TableLayout,
         *,
         version_2_with_negative: bool,
@@ -52,7 +51,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
             OSError: the file of the dev set cannot be read.
             ValueError: it is malformed, or contains no right answers.
         """
-        dev_set = self.read("eval")
+        dev_set = self.read("dev")
         empty_answers = {example.qas_id: "" for example in dev_set}
         answer_scoring.score_predictions(
             self.required_squad_file,
@@ -71,19 +70,21 @@ class SquadProcessor(DataProcessor[SquadExample]):
             raise ValueError("--predict_file was not read")
         return self.squad_file
 
-    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[SquadExample]]:
-        """Returns {`purpose`: examples}, for `read`, whose errors it raises."""
-        squad_file = read_squad_file(self._files[purpose], self._layout)
+    def _load_sets(
+        self, set_name: SetName
+    ) -> dict[SetName, list[SquadExample]]:
+        """Returns {name of the set: examples}, for `read`."""
+        squad_file = read_squad_file(self._files[set_name], self._layout)
         examples = read_squad_examples(
             squad_file,
-            is_training=purpose == "train",
+            is_training=set_name == "train",
             version_2_with_negative=self._version_2_with_negative,
             use_char_offsets=self._use_char_offsets,
         )
-        if purpose == "train":
+        if set_name == "train":
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
         else:
             self.squad_file = squad_file
-        return {purpose: examples}
+        return {set_name: examples}

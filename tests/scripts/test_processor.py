@@ -117,7 +117,7 @@ def test_a_class_for_googles_script_runs_unchanged(trained_run):
     folder, done, _ = trained_run
     run = folder / "run"
     assert read_results(run)["global_step"] == 7
-    assert "The eval set: 60 examples" in done.stderr
+    assert "The dev set: 60 examples" in done.stderr
     rows = read_csv(run / "dev_predictions.csv")
     names = "guid text_a text_b label predicted_label probability correct"
     assert [*rows[0]] == names.split()

@@ -2,7 +2,7 @@ r"""Files of words and tags in columns, as tests write and read them.
 
 For example:
 
-    (example,) = read_columns(tmp_path, "a O\nb B-X\n", "dev.txt", "eval")
+    (example,) = read_columns(tmp_path, "a O\nb B-X\n", "dev.txt", "dev")
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.processors.split_names import Purpose
+from data.processors.set_names import SetName
 from data.tables.data_file_options import DataFileOptions
 
 # Two sentences, which tests write in many layouts.
@@ -24,7 +24,7 @@ def read_columns(
     folder: Path,
     text: str,
     name: str = "train.csv",
-    purpose: Purpose = "train",
+    set_name: SetName = "train",
     labels: Sequence[str] | None = None,
     **columns: Any,
 ) -> Sequence[NerExample]:
@@ -32,7 +32,7 @@ def read_columns(
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
     reader = NerProcessor(folder, DataFileOptions(), options)
-    return reader.read(purpose)
+    return reader.read(set_name)
 
 
 def words_of(examples: Iterable[NerExample]) -> list[Sequence[str]]:

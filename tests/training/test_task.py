@@ -5,7 +5,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.task_sets import create_set, create_task_start
 from tests.support.tasks.toy_task import ToyTask
 from training.task import Task
 
@@ -57,11 +57,11 @@ def test_an_export_records_the_settings_the_labels_and_its_own(start):
 
 def test_records_are_examples_unless_a_task_pools_them(start):
     task = ToyTask(start)
-    assert task.pool(create_split("eval", [1, 2]), BATCHES) is BATCHES
+    assert task.pool(create_set("dev", [1, 2]), BATCHES) is BATCHES
 
 
 def test_a_task_writes_no_report_by_default(start, tmp_path):
     folder = tmp_path / "report"
     folder.mkdir()
-    ToyTask(start).write_report(create_split("eval", [1]), BATCHES, folder)
+    ToyTask(start).write_report(create_set("dev", [1]), BATCHES, folder)
     assert not [*folder.iterdir()]

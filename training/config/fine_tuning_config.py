@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.processors.split_names import Purpose
+from data.processors.set_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from model_folders.model_json_types import NetworkOptions
 from training.config.training_config import (
@@ -105,7 +105,7 @@ class FineTuningConfig(TrainingConfig):
     @property
     def required_data_flags(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
-        return ("data_dir",) if self.purposes else ()
+        return ("data_dir",) if self.set_names else ()
 
     @property
     def max_seq_length(self) -> int:
@@ -117,8 +117,8 @@ class FineTuningConfig(TrainingConfig):
         """The file that the script splits itself, None without one."""
         return None
 
-    def files_of(self, split_name: str) -> Sequence[str]:
-        """Returns the files of a split that flags name, but --data_dir."""
+    def files_of(self, set_name: str) -> Sequence[str]:
+        """Returns the files of a set that flags name, but --data_dir."""
         return [self.data_file] if self.data_file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
@@ -154,25 +154,24 @@ class FineTuningConfig(TrainingConfig):
         return self.training.do_eval or self.keeps_best
 
     @property
-    def purposes(self) -> list[Purpose]:
-        """The purposes for which the command reads sets."""
-        is_read: dict[Purpose, bool] = {
+    def set_names(self) -> list[SetName]:
+        """The names, without a suffix, of the sets that the command reads."""
+        is_read: dict[SetName, bool] = {
             "train": self.training.do_train,
-            "eval": self.evaluates,
-            "predict": self.fine_tuning.do_predict,
+            "dev": self.evaluates,
+            "test": self.fine_tuning.do_predict,
         }
-        return [purpose for purpose in is_read if is_read[purpose]]
+        return [set_name for set_name in is_read if is_read[set_name]]
 
     @property
     def network(self) -> NetworkOptions:
         """{flag: value} of the flags in `presets.NETWORK_OPTIONS`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 
-    def batch_size_of(self, purpose: Purpose) -> int:
-        """Returns the number of records in a batch to "eval" or "predict"."""
-        if purpose == "eval":
-            return self.fine_tuning.eval_batch_size
-        return self.fine_tuning.predict_batch_size
+    @property
+    def eval_batch_size(self) -> int:
+        """Number of records in a batch of an evaluation."""
+        return self.fine_tuning.eval_batch_size
 
     def num_steps(self, num_examples: int) -> NumSteps:
         """Returns the numbers of training and warmup steps, rounded down.

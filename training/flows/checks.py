@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.processors.split_names import suffix_of
+from data.processors.set_names import suffix_of
 from model_folders import atomic_folders, kinds
 from model_folders.labels import find_similar_labels
 from model_folders.reading import settings_check
@@ -61,8 +61,8 @@ def check_task(task: AnyTask) -> None:
     if task.eval_loss:
         metrics.append("eval_loss")
     names = [
-        f"{name}{suffix_of(split_name)}"
-        for split_name in task.splits["eval"]
+        f"{name}{suffix_of(set_name)}"
+        for set_name in task.dev_sets
         for name in metrics
     ]
     chosen = task.config.fine_tuning.metric_for_best

@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from data.arrays import FloatArray, IntArray
-from data.processors.split_names import suffix_of
+from data.processors.set_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
 from serving import engines, output_kinds
@@ -18,10 +18,10 @@ from serving.engines.runtimes import ExportFormat
 from training.task import (
     AnyTask,
     Batch,
+    EncodedSet,
     ExampleT,
     OriginT,
     OutputsT,
-    Split,
     Task,
 )
 
@@ -32,7 +32,7 @@ def evaluate_export(
     task: Task[ExampleT, OriginT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
-    splits: Sequence[Split[ExampleT, OriginT]],
+    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
 ) -> Scores:
     """Evaluates each format of an export that this machine can run.
 
@@ -40,7 +40,7 @@ def evaluate_export(
         task: task that computes the scores.
         model_class: class of the exported model.
         folder: folder of the export.
-        splits: splits to evaluate.
+        encoded_sets: dev sets to evaluate.
 
     Returns:
         {name of the format, "_" and name of the score: score}.
@@ -52,17 +52,20 @@ def evaluate_export(
     scores: Scores = {}
     length = task.config.fine_tuning.max_seq_length
     for format_name, runtime in engines.RUNTIME_OF_FORMAT.items():
-        if not (splits and (folder / runtime.file).is_file()):
+        if not (encoded_sets and (folder / runtime.file).is_file()):
             continue
         engine = _open_engine(folder, format_name, length)
         if engine is None:
             continue
-        for split in splits:
+        for encoded_set in encoded_sets:
             batches = task.pool(
-                split, _predict_batches(task, model_class, engine, split)
+                encoded_set,
+                _predict_batches(task, model_class, engine, encoded_set),
             )
-            for key, score in task.evaluate(split, batches).items():
-                scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
+            for key, score in task.evaluate(encoded_set, batches).items():
+                scores[f"{format_name}_{key}{suffix_of(encoded_set.name)}"] = (
+                    score
+                )
     return scores
 
 
@@ -90,7 +93,7 @@ def _predict_batches(
     task: Task[ExampleT, OriginT, OutputsT],
     model_class: kinds.ModelClass,
     engine: engines.Engine,
-    split: Split[ExampleT, OriginT],
+    encoded_set: EncodedSet[ExampleT, OriginT],
 ) -> Iterator[Batch[Any]]:
     """Yields features and logits, as the model itself would compute them.
 
@@ -101,11 +104,11 @@ def _predict_batches(
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     needs_padding = model_class == kinds.SPAN_LABELER and not task.config.unpads
     lengths = engine.lengths(max_seq_length, needs_padding)
-    num_pieces = math.prod(split.records.spec["input_ids"].shape)
+    num_pieces = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:
         batch_size = 1
-    for batch in split.create_dataset(batch_size, trim=False):
+    for batch in encoded_set.create_dataset(batch_size, trim=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         longest = features["input_mask"].sum(-1).max()
         length = min(size for size in lengths if size >= longest)
@@ -133,7 +136,7 @@ def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
 
 def check_export_scores(
     task: Task[ExampleT, OriginT, OutputsT],
-    splits: Sequence[Split[ExampleT, OriginT]],
+    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
     model_scores: Mapping[str, float],
     export_scores: Mapping[str, float],
 ) -> None:
@@ -141,7 +144,7 @@ def check_export_scores(
 
     Args:
         task: task that computed the scores.
-        splits: splits that were evaluated.
+        encoded_sets: dev sets that were evaluated.
         model_scores: scores of the model.
         export_scores: result of `evaluate_export`.
 
@@ -149,10 +152,10 @@ def check_export_scores(
         ValueError: a file of the export scores lower than --max_export_loss
             allows.
     """
-    for format_name, split in itertools.product(
-        engines.RUNTIME_OF_FORMAT, splits
+    for format_name, encoded_set in itertools.product(
+        engines.RUNTIME_OF_FORMAT, encoded_sets
     ):
-        metric = f"{task.metrics[0]}{suffix_of(split.name)}"
+        metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
         expected = model_scores[metric]
         score = export_scores.get(f"{format_name}_{metric}")
         if score is None or not math.isfinite(expected):

@@ -20,9 +20,12 @@ from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
+from training.sets.encoded_sets import (
+    create_recorded_sets,
+    write_encoded_sets,
+)
 from training.sets.recorded_set_checks import check_dev_set
-from training.sets.splits import create_recorded_sets, write_splits
-from training.task import ExampleT, OriginT, OutputsT, Split, Task
+from training.task import EncodedSet, ExampleT, OriginT, OutputsT, Task
 
 
 def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
@@ -48,37 +51,39 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
         output_mode=task.settings.get("output_mode"),
     )
     run_folder = RunFolder.open(task.start, task.labels)
-    splits = write_splits(task, run_folder.state_folder)
-    sets = create_recorded_sets(task.config, splits)
-    check_dev_set(task.start, sets)
-    plan = create_fine_tuning_plan(task, splits, sets)
+    encoded_sets = write_encoded_sets(task, run_folder.state_folder)
+    recorded_sets = create_recorded_sets(task.config, encoded_sets)
+    check_dev_set(task.start, recorded_sets)
+    plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
     trainer = load_trainer(task.start, run_folder, plan, teacher)
     first_step = trainer.run_weights.global_step
-    evaluate = create_fine_tuning_evaluation(task, splits)
-    records = [split.records for split in splits.values()]
+    evaluate = create_fine_tuning_evaluation(task, encoded_sets)
+    records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_datasets.named_record_errors(records):
         if plan.num_steps:
             _train(
                 task,
                 trainer,
-                splits["train"],
+                encoded_sets["train"],
                 plan.num_steps.training,
                 evaluate,
             )
         if plan.writes_scores:
-            results = write_outputs(task, trainer, splits, evaluate)
+            results = write_outputs(task, trainer, encoded_sets, evaluate)
             has_trained = trainer.run_weights.global_step != first_step
             finish_fine_tuning(
                 task, trainer, results, begin_time, has_trained=has_trained
             )
         else:
-            finish_without_scores(task, trainer, splits, evaluate(trainer))
+            finish_without_scores(
+                task, trainer, encoded_sets, evaluate(trainer)
+            )
 
 
 def _train(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    train_set: Split[ExampleT, OriginT],
+    train_set: EncodedSet[ExampleT, OriginT],
     num_train_steps: int,
     evaluate: Evaluate,
 ) -> None:

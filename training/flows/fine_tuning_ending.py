@@ -6,22 +6,29 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from data.processors.split_names import suffix_of
+from data.processors.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import fine_tuning_export, run_ending
-from training.flows.fine_tuning_evaluation import predict_split
+from training.flows.fine_tuning_evaluation import predict_set
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
-from training.sets.splits import splits_of
-from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
+from training.sets.encoded_sets import select_sets
+from training.task import (
+    AnyTask,
+    EncodedSets,
+    ExampleT,
+    OriginT,
+    OutputsT,
+    Task,
+)
 
 
 def write_outputs(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    splits: Splits[ExampleT, OriginT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
     evaluate: Evaluate,
 ) -> Scores:
     """Writes scores, reports, predictions and the export. Returns the scores.
@@ -35,12 +42,12 @@ def write_outputs(
     if not config.is_chief:
         return results
     if config.training.do_eval:
-        _write_reports(task, trainer, splits)
+        _write_reports(task, trainer, encoded_sets)
     if config.fine_tuning.do_predict:
-        results |= _write_predictions(task, trainer, splits, results)
+        results |= _write_predictions(task, trainer, encoded_sets, results)
     if export_dir := config.export.export_dir:
         fine_tuning_export.export_task(
-            task, trainer, splits, results, export_dir
+            task, trainer, encoded_sets, results, export_dir
         )
     return results
 
@@ -48,51 +55,61 @@ def write_outputs(
 def _write_reports(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    splits: Splits[ExampleT, OriginT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> None:
-    """Writes the task's reports on the dev splits."""
-    for split in splits_of(task, splits, "eval"):
-        batches = predict_split(task, trainer, split, "eval", "Reporting")
-        task.write_report(split, batches, str(trainer.run_folder.path))
+    """Writes the task's reports on the dev sets."""
+    for encoded_set in select_sets(encoded_sets, task.dev_sets):
+        batches = predict_set(
+            task, trainer, encoded_set, task.config.eval_batch_size, "Reporting"
+        )
+        task.write_report(encoded_set, batches, str(trainer.run_folder.path))
 
 
 def _write_predictions(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    splits: Splits[ExampleT, OriginT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Scores,
 ) -> Scores:
-    """Writes the predictions of the test splits, and their scores if known.
+    """Writes the predictions of the test sets, and their scores if known.
 
-    Returns the scores of the splits to predict that the task also evaluates,
-    because a split may have two purposes (`Task.splits`). `results` are the dev
+    Returns the scores of the sets to predict that the task also evaluates, as
+    SQuAD does with --predict_file. `results` are the dev
     set's scores so far.
     """
     logging.info("Predicting with %s", trainer.run_weights.describe())
     run_folder = trainer.run_folder
     dev_scores: Scores = {}
-    for split in splits_of(task, splits, "predict"):
-        batches = predict_split(task, trainer, split, "predict", "Predicting")
-        scores = task.write_predictions(split, batches, str(run_folder.path))
+    for encoded_set in select_sets(encoded_sets, task.test_sets):
+        batches = predict_set(
+            task,
+            trainer,
+            encoded_set,
+            task.config.fine_tuning.predict_batch_size,
+            "Predicting",
+        )
+        scores = task.write_predictions(
+            encoded_set, batches, str(run_folder.path)
+        )
         if not scores:
             # The right answers are unknown.
             continue
         scores["global_step"] = trainer.run_weights.global_step
-        if split.name in task.splits["eval"]:
+        if encoded_set.name in task.dev_sets:
             run_folder.history.add_if_comparable(
                 trainer.run_weights.global_step, scores
             )
             dev_scores |= scores
             run_folder.write_dev_results(results | dev_scores)
         else:
-            run_folder.write_test_results(scores, suffix_of(split.name))
+            run_folder.write_test_results(scores, suffix_of(encoded_set.name))
     return dev_scores
 
 
 def finish_without_scores(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    splits: Splits[ExampleT, OriginT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Scores,
 ) -> None:
     """Logs scores that are not the run's, and exports what the user asked.
@@ -105,7 +122,9 @@ def finish_without_scores(
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
-        fine_tuning_export.export_task(task, trainer, splits, {}, export_dir)
+        fine_tuning_export.export_task(
+            task, trainer, encoded_sets, {}, export_dir
+        )
     run_ending.store_weights(trainer)
 
 

@@ -1,35 +1,36 @@
-"""Evaluates a task, and predicts with its model, split by split."""
+"""Evaluates a task, and predicts with its model, set by set."""
 
-from data.processors.split_names import Purpose, suffix_of
+from data.processors.set_names import suffix_of
 from model_folders.results import Scores
 from training.loop.best_step import evaluate_once_per_step
 from training.loop.prediction import EvalLoss
 from training.loop.trainer import Evaluate, Trainer
-from training.sets.splits import splits_of
+from training.sets.encoded_sets import select_sets
 from training.task import (
     Batches,
+    EncodedSet,
+    EncodedSets,
     ExampleT,
     OriginT,
     OutputsT,
-    Split,
-    Splits,
     Task,
 )
 
 
 def create_fine_tuning_evaluation(
-    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
+    task: Task[ExampleT, OriginT, OutputsT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> Evaluate:
-    """Returns a function (trainer) -> scores on the dev splits.
+    """Returns a function (trainer) -> scores on the dev sets.
 
     The function evaluates the weights of each step only once.
     """
 
     def evaluate(trainer: Trainer) -> Scores:
         results: Scores = {"global_step": trainer.run_weights.global_step}
-        for split in splits_of(task, splits, "eval"):
-            suffix = suffix_of(split.name)
-            scores = _evaluate_split(task, trainer, split)
+        for encoded_set in select_sets(encoded_sets, task.dev_sets):
+            suffix = suffix_of(encoded_set.name)
+            scores = _evaluate_set(task, trainer, encoded_set)
             results |= {
                 f"{name}{suffix}": score for name, score in scores.items()
             }
@@ -38,38 +39,39 @@ def create_fine_tuning_evaluation(
     return evaluate_once_per_step(evaluate)
 
 
-def _evaluate_split(
+def _evaluate_set(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    split: Split[ExampleT, OriginT],
+    encoded_set: EncodedSet[ExampleT, OriginT],
 ) -> Scores:
-    batches = predict_split(task, trainer, split, "eval", "Evaluating")
+    batches = predict_set(
+        task, trainer, encoded_set, task.config.eval_batch_size, "Evaluating"
+    )
     if not task.eval_loss:
-        return task.evaluate(split, batches)
+        return task.evaluate(encoded_set, batches)
     batches_with_loss = EvalLoss(task.eval_loss, batches)
-    scores = task.evaluate(split, batches_with_loss)
+    scores = task.evaluate(encoded_set, batches_with_loss)
     # The loss is complete once the task has read all batches.
     return scores | batches_with_loss.scores()
 
 
-def predict_split(
+def predict_set(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    split: Split[ExampleT, OriginT],
-    purpose: Purpose,
+    encoded_set: EncodedSet[ExampleT, OriginT],
+    batch_size: int,
     description: str,
 ) -> Batches[OutputsT]:
-    """Returns the batches of a split with the model's outputs.
+    """Returns the batches of a set with the model's outputs.
 
     Args:
         task: pools the windows of an example.
         trainer: holds the weights that predict.
-        split: the records to predict.
-        purpose: "eval" or "predict", which selects the batch size.
+        encoded_set: the set to predict.
+        batch_size: number of records in a batch.
         description: text of the progress bar.
     """
-    size = task.config.batch_size_of(purpose)
-    dataset = split.create_dataset(size, trim=task.config.unpads)
-    num_batches = -(-split.num_records // size)
+    dataset = encoded_set.create_dataset(batch_size, trim=task.config.unpads)
+    num_batches = -(-encoded_set.num_records // batch_size)
     batches = trainer.predict(dataset, num_batches, description)
-    return task.pool(split, batches)
+    return task.pool(encoded_set, batches)

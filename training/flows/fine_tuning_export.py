@@ -12,12 +12,12 @@ from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from training.flows import export_scores, run_ending
 from training.loop.trainer import Trainer
-from training.sets.splits import splits_of
+from training.sets.encoded_sets import select_sets
 from training.task import (
+    EncodedSets,
     ExampleT,
     OriginT,
     OutputsT,
-    Splits,
     Task,
 )
 
@@ -25,7 +25,7 @@ from training.task import (
 def export_task(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
-    splits: Splits[ExampleT, OriginT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Mapping[str, float],
     export_dir: str,
 ) -> None:
@@ -34,7 +34,7 @@ def export_task(
     Args:
         task: states the settings of the head, and evaluates the export.
         trainer: the Trainer, with the weights to export.
-        splits: the splits that the command evaluates or predicts.
+        encoded_sets: the sets that the command reads.
         results: the model's scores on the dev set, {} if they are unknown.
         export_dir: folder of the export.
 
@@ -48,7 +48,7 @@ def export_task(
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and model_class != kinds.EMBEDDER:
-        scored = splits_of(task, splits, "eval")
+        scored = select_sets(encoded_sets, task.dev_sets)
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,

@@ -8,27 +8,34 @@ from training.config.training_config import NumSteps
 from training.flows.run_plan import RunPlan
 from training.run.fingerprints import fingerprint_files, fingerprint_start
 from training.sets import dev_set_rule
+from training.sets.encoded_sets import dev_set_checksum
 from training.sets.recorded_set_checks import (
     RecordedSets,
     check_train_set,
     has_other_dev_set,
 )
-from training.sets.splits import dev_set_checksum
 from training.start import resuming
-from training.task import ExampleT, OriginT, OutputsT, Split, Splits, Task
+from training.task import (
+    EncodedSet,
+    EncodedSets,
+    ExampleT,
+    OriginT,
+    OutputsT,
+    Task,
+)
 
 
 def create_fine_tuning_plan(
     task: Task[ExampleT, OriginT, OutputsT],
-    splits: Splits[ExampleT, OriginT],
-    sets: RecordedSets,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    recorded_sets: RecordedSets,
 ) -> RunPlan:
-    """Plans what to do with splits whose dev set was checked.
+    """Plans what to do with sets whose dev set was checked.
 
     Args:
         task: what to train and evaluate, and with which flags.
-        splits: the splits of the command.
-        sets: the same splits, as model.json records them.
+        encoded_sets: the sets of the command.
+        recorded_sets: the same sets, as model.json records them.
 
     Raises:
         ValueError: the training would be shorter than one step, or the run in
@@ -39,26 +46,27 @@ def create_fine_tuning_plan(
             task.create_model, **task.config.network
         ),
         loss=task.loss,
-        num_steps=_compute_num_steps(task, splits),
-        settings=_find_settings_to_record(task, splits, sets),
-        dev_set_checksum=dev_set_checksum(task, splits),
+        num_steps=_compute_num_steps(task, encoded_sets),
+        settings=_find_settings_to_record(task, encoded_sets, recorded_sets),
+        dev_set_checksum=dev_set_checksum(task, encoded_sets),
         output_names=task.output_names,
         prefers_best=task.config.loads_best,
-        writes_scores=not has_other_dev_set(task.start, sets),
+        writes_scores=not has_other_dev_set(task.start, recorded_sets),
     )
 
 
 def _compute_num_steps(
-    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
+    task: Task[ExampleT, OriginT, OutputsT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
     Raises:
         ValueError: the training would be shorter than one step.
     """
-    if "train" not in splits:
+    if "train" not in encoded_sets:
         return None
-    train_set = splits["train"]
+    train_set = encoded_sets["train"]
     if task.counts_examples:
         return task.config.num_steps(train_set.num_examples)
     return task.config.num_steps(train_set.num_records)
@@ -66,8 +74,8 @@ def _compute_num_steps(
 
 def _find_settings_to_record(
     task: Task[ExampleT, OriginT, OutputsT],
-    splits: Splits[ExampleT, OriginT],
-    sets: RecordedSets,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    recorded_sets: RecordedSets,
 ) -> TrainingSettings:
     """Returns the settings for model.json: those of the weights' training.
 
@@ -76,30 +84,32 @@ def _find_settings_to_record(
             other settings.
     """
     start = task.start
-    if "train" not in splits:
+    if "train" not in encoded_sets:
         return start.recorded_settings
-    settings = list_fine_tuning_settings(task, splits["train"], sets)
-    check_train_set(start, sets, settings["train_records"])
+    settings = list_fine_tuning_settings(
+        task, encoded_sets["train"], recorded_sets
+    )
+    check_train_set(start, recorded_sets, settings["train_records"])
     resuming.check_resumed(task.config, start.preset, settings)
     return resuming.settings_to_record(task.config, start.preset, settings)
 
 
 def list_fine_tuning_settings(
     task: Task[ExampleT, OriginT, OutputsT],
-    train_set: Split[ExampleT, OriginT],
-    sets: RecordedSets,
+    train_set: EncodedSet[ExampleT, OriginT],
+    recorded_sets: RecordedSets,
 ) -> TrainingSettings:
     """Returns the settings of the training, for model.json.
 
     Args:
         task: its settings, and what the command starts from.
-        train_set: the split to train on.
-        sets: the sets of the command.
+        train_set: the set to train on.
+        recorded_sets: the sets of the command.
     """
     settings: TrainingSettings = {
         **fingerprint_start(task.start),
         **task.settings,
-        RECORDED_SETS: [*sets.values()],
+        RECORDED_SETS: [*recorded_sets.values()],
     }
     if rule := dev_set_rule.find_rule_to_record(task.start):
         settings[DEV_SET_RULE] = rule.to_entry()

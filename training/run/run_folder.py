@@ -205,7 +205,7 @@ class RunFolder:
 
         Args:
             results: {name: score}.
-            suffix: suffix of the split's name, such as "_mm".
+            suffix: suffix of the set's name, such as "_mm".
 
         Raises:
             OSError: the file cannot be written.

@@ -20,8 +20,8 @@ The modules, in the order in which a command calls them:
     data_file_adaptation.py: adapts the start of a command to the rows of
         --data_file
     dev_set_rule.py: the rule of the command, compared with the recorded one
-    splits.py: reads the sets, writes their records, and describes them for
-        model.json
+    encoded_sets.py: reads the sets, writes their records, and describes
+        them for model.json
     recorded_set_checks.py: compares the sets with those of the weights'
         training
 """

@@ -38,12 +38,12 @@ from training.config.fine_tuning_config import (
 from training.sets.dev_set_rule import has_data_file
 from training.start.starting_point import StartingPoint
 
-# {split name: its set}, the result of `splits.create_recorded_sets`.
+# {name in model.json: its set}, as `create_recorded_sets` returns them.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 
 def check_dev_set(
-    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
 ) -> None:
     """Checks and warns of the dev set, as the table of this module says.
 
@@ -52,7 +52,7 @@ def check_dev_set(
 
     Args:
         start: what the command starts from.
-        sets: the sets of the command.
+        recorded_sets: the sets of the command.
 
     Raises:
         ValueError: the dev set is the file of the run's train set.
@@ -61,20 +61,22 @@ def check_dev_set(
     if preset is None:
         return
     if not preset.is_own_run:
-        _warn_of_trained_file(start, preset, sets)
+        _warn_of_trained_file(start, preset, recorded_sets)
     elif not start.config.training.do_train:
-        _check_trained_file(start, preset, sets)
-        if has_other_dev_set(start, sets):
+        _check_trained_file(start, preset, recorded_sets)
+        if has_other_dev_set(start, recorded_sets):
             _log_unwritten_scores(preset)
         else:
-            _warn_of_replaced_scores(start, preset, sets)
+            _warn_of_replaced_scores(start, preset, recorded_sets)
 
 
 def _warn_of_trained_file(
-    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    recorded_sets: RecordedSets,
 ) -> None:
     """Logs a warning if another run was trained on the file of the dev set."""
-    overlap = _describe_trained_file(start, preset, sets)
+    overlap = _describe_trained_file(start, preset, recorded_sets)
     # Do not warn twice: `dev_set_rule.with_dev_set_rule` may have warned.
     has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
     if overlap and not has_warned:
@@ -82,10 +84,12 @@ def _warn_of_trained_file(
 
 
 def _check_trained_file(
-    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    recorded_sets: RecordedSets,
 ) -> None:
     """Raises a ValueError if the run was trained on the dev set's file."""
-    if overlap := _describe_trained_file(start, preset, sets):
+    if overlap := _describe_trained_file(start, preset, recorded_sets):
         raise ValueError(
             f"{overlap}. Nothing is scored. To answer other rows, use "
             "predict.py; to train on them, set another --output_dir"
@@ -93,10 +97,12 @@ def _check_trained_file(
 
 
 def _describe_trained_file(
-    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    recorded_sets: RecordedSets,
 ) -> str | None:
     """Describes that weights were trained on the file of the dev set, if so."""
-    dev_set = _find_dev_set(start, sets)
+    dev_set = _find_dev_set(start, recorded_sets)
     if not dev_set:
         return None
     if start.dev_set_rule and has_data_file(preset):
@@ -114,7 +120,7 @@ def _describe_trained_file(
 
 
 def has_other_dev_set(
-    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
 ) -> bool:
     """Returns whether a run is evaluated on another part of a --data_file.
 
@@ -124,10 +130,10 @@ def has_other_dev_set(
 
     Args:
         start: what the command starts from.
-        sets: the sets of the command.
+        recorded_sets: the sets of the command.
     """
     preset = start.preset
-    dev_set = sets.get("eval")
+    dev_set = recorded_sets.get("eval")
     if not preset or start.dev_set_rule is None or dev_set is None:
         return False
     if start.config.training.do_train or not preset.is_own_run:
@@ -149,14 +155,16 @@ def _log_unwritten_scores(preset: Preset) -> None:
 
 
 def _warn_of_replaced_scores(
-    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    recorded_sets: RecordedSets,
 ) -> None:
     """Logs a warning if the sets of --data_dir have another dev set.
 
     For example, a run has the scores of dev.csv, and --do_eval with another
     --data_dir replaces them.
     """
-    dev_set = _find_dev_set(start, sets)
+    dev_set = _find_dev_set(start, recorded_sets)
     if not dev_set or start.dev_set_rule:
         return
     former = preset.recorded_sets.get("eval", dev_set)
@@ -171,17 +179,17 @@ def _warn_of_replaced_scores(
 
 
 def _find_dev_set(
-    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
 ) -> RecordedSet | None:
     """Returns the dev set of a script that has --data_file, if it reads one."""
     if not isinstance(start.config, DataFileConfig):
         return None
-    return sets.get("eval")
+    return recorded_sets.get("eval")
 
 
 def check_train_set(
     start: StartingPoint[FineTuningConfig],
-    sets: RecordedSets,
+    recorded_sets: RecordedSets,
     records: Sequence[Fingerprint],
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
@@ -191,7 +199,7 @@ def check_train_set(
 
     Args:
         start: what the command starts from.
-        sets: the sets of the command.
+        recorded_sets: the sets of the command.
         records: fingerprint of the records of the train set.
 
     Raises:
@@ -204,23 +212,26 @@ def check_train_set(
     if recorded == records:
         return
     folder = start.config.training.output_dir
+    difference = _describe_difference(start, preset, recorded_sets)
     raise ValueError(
-        f"{_describe_difference(start, preset, sets)}. To train on it, set "
-        f"another --output_dir, with --init_checkpoint={folder}"
+        f"{difference}. To train on it, set another --output_dir, with "
+        f"--init_checkpoint={folder}"
     )
 
 
 def _describe_difference(
-    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    recorded_sets: RecordedSets,
 ) -> str:
     """Describes what differs between the train sets of a run and a command.
 
     `preset` is that of the run.
     """
-    now = sets["train"]
+    now = recorded_sets["train"]
     then = preset.recorded_sets.get("train", now)
     has_table = start.dev_set_rule is not None
-    num_rows = _count_file_rows(sets, now, has_table)
+    num_rows = _count_file_rows(recorded_sets, now, has_table)
     num_then = _count_file_rows(preset.recorded_sets, then, has_table)
     if now.file != then.file:
         return (
@@ -237,12 +248,12 @@ def _describe_difference(
 
 
 def _count_file_rows(
-    sets: RecordedSets, train_set: RecordedSet, has_table: bool
+    recorded_sets: RecordedSets, train_set: RecordedSet, has_table: bool
 ) -> int:
     """Returns the number of rows in the file of a train set.
 
     With --data_file (`has_table`), the file also contains the dev set.
     """
-    if has_table and "eval" in sets:
-        return train_set.num_rows + sets["eval"].num_rows
+    if has_table and "eval" in recorded_sets:
+        return train_set.num_rows + recorded_sets["eval"].num_rows
     return train_set.num_rows

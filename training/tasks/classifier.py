@@ -22,9 +22,9 @@ from data.classification.classification_examples import (
     encode_features,
 )
 from data.classification.classification_options import ClassifierOptions
-from data.classification.split_processors import SplitProcessors
+from data.classification.task_processors import TaskProcessors
 from data.io import feature_specs
-from data.processors.split_names import purpose_of, suffix_of
+from data.processors.set_names import base_set_of, suffix_of
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.results import Scores
 from training import task
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
     from modeling.tensors import Tensor
 
-_Split: TypeAlias = task.Split[InputExample, int]
+_EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
 # A length that no text reaches, in WordPieces.
 _UNLIMITED_LENGTH = 2**31
 
@@ -49,7 +49,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         start: what the command starts from.
         task_name: name of the task, such as "mrpc" or "csv".
         options: flags of classifiers.
-        processors: read the splits.
+        processors: read the sets.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
         class_weights: {label: weight in the training loss}, {} for equal
@@ -61,7 +61,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        processors: SplitProcessors,
+        processors: TaskProcessors,
         *,
         labels: list[str] | None,
         num_texts: int | None,
@@ -74,7 +74,8 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self.options = options
         self.processors = processors
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.splits = processors.splits
+        self.dev_sets = processors.dev_sets
+        self.test_sets = processors.test_sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = options.doc_stride
         self.labels = labels
@@ -126,28 +127,28 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             return modeling.MultiLabelLoss()
         return modeling.ClassifierLoss(class_weights or None)
 
-    def read_examples(self, split_name: str) -> Sequence[InputExample] | None:
-        """Reads a split's examples. Returns None if a "_mm" set is missing.
+    def read_examples(self, set_name: str) -> Sequence[InputExample] | None:
+        """Reads a set's examples. Returns None if a "_mm" set is missing.
 
         Raises:
             OSError: a file cannot be read.
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.processors.take(split_name)
+        examples = self.processors.take(set_name)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
                 f"--doc_stride={self.doc_stride} is for single texts, but the "
-                f"{split_name} set contains pairs; remove the flag, or use "
+                f"{set_name} set contains pairs; remove the flag, or use "
                 "single texts"
             )
         return examples
 
     def encode(
-        self, split_name: str, examples: Sequence[InputExample]
+        self, set_name: str, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, int]]:
-        """Yields the examples of a split as TFRecords.
+        """Yields the examples of a set as TFRecords.
 
         With --doc_stride, an example becomes several windows. The origin of a
         record is the index of its example.
@@ -171,15 +172,15 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             for window in windows_of_text:
                 yield encode_classification_features(window), index
 
-    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a split's records."""
+    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+        """Returns {name: Feature} of a set's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,
-            has_weights=bool(self.doc_stride) and split_name == "train",
+            has_weights=bool(self.doc_stride) and set_name == "train",
         )
-        if purpose_of(split_name) == "predict":
+        if base_set_of(set_name) == "test":
             del spec["label_ids"]
         return spec
 
@@ -194,7 +195,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         )
 
     def pool(
-        self, split: _Split, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> task.Batches[FloatArray]:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self.doc_stride:
@@ -202,42 +203,45 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         # The first record of each text.
         starts = [
             record_index
-            for record_index, text_index in enumerate(split.origins)
+            for record_index, text_index in enumerate(encoded_set.origins)
             if record_index == 0
-            or text_index != split.origins[record_index - 1]
+            or text_index != encoded_set.origins[record_index - 1]
         ]
         return label_decoding.pool_batches(batches, starts)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._compute_scores(
-            split, label_decoding.concatenate_outputs(batches)
+            encoded_set, label_decoding.concatenate_outputs(batches)
         )
 
     def write_report(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
-        if not self.data_config.report and split.examples[0].row is None:
+        if not self.data_config.report and encoded_set.examples[0].row is None:
             return
         outputs = label_decoding.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
-            path, split.examples, outputs, self.decoder
+            path, encoded_set.examples, outputs, self.decoder
         )
         if not self.data_config.report:
             return
-        scores = self._compute_scores(split, outputs)
+        scores = self._compute_scores(encoded_set, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
         data_path = self.data_config.required_data_source
-        suffix = suffix_of(split.name)
+        suffix = suffix_of(encoded_set.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
             report.create_heading(self.decoder.output_mode, data_path, scores),
-            examples=split.examples,
+            examples=encoded_set.examples,
             outputs=outputs,
             decoder=self.decoder,
             tokenizer=self.tokenizer,
@@ -245,22 +249,27 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = label_decoding.concatenate_outputs(batches)
         labels = prediction_files.write_test_predictions(
-            split, outputs, self.decoder, output_dir
+            encoded_set, outputs, self.decoder, output_dir
         )
         if self.options.glue_submission:
-            suffix = suffix_of(split.name)
+            suffix = suffix_of(encoded_set.name)
             name = self.task_name + suffix.replace("_", "-")
             glue_submissions.write_submission(output_dir, name, labels)
-        return self._compute_scores(split, outputs)
+        return self._compute_scores(encoded_set, outputs)
 
-    def _compute_scores(self, split: _Split, outputs: FloatArray) -> Scores:
+    def _compute_scores(
+        self, encoded_set: _EncodedSet, outputs: FloatArray
+    ) -> Scores:
         labels = self.decoder.decode_labels(outputs)
-        score = self.processors.processor_of(split.name).score
+        score = self.processors.processor_of(encoded_set.name).score
         return metrics.score_labeled(
-            split.examples, labels, self.decoder, score
+            encoded_set.examples, labels, self.decoder, score
         )

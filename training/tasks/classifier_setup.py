@@ -9,7 +9,7 @@ import dataclasses
 from command_line import config_values, flags
 from data.classification import glue, pair_processors, table_columns
 from data.classification.label_set import compute_class_weights
-from data.classification.split_processors import SplitProcessors
+from data.classification.task_processors import TaskProcessors
 from data.classification.user_processor import find_processor
 from data.tables.tables import Table
 from training.start.starting_point import StartingPoint
@@ -44,7 +44,7 @@ def open_data_file(
 
 def create_processors(
     start: StartingPoint[ClassifierConfig], table: Table | None = None
-) -> SplitProcessors:
+) -> TaskProcessors:
     """Creates the processors that --task_name or --processor selects.
 
     They have read no set yet. `table` is --data_file, if it was opened.
@@ -62,7 +62,7 @@ def create_processors(
     )
     table_use = config.table_use
     if user_processor:
-        return SplitProcessors({"": user_processor}, table_use)
+        return TaskProcessors(user_processor, table_use=table_use)
     if table_use:
         table_processor = table_use.create_processor(
             config.fine_tuning.data_dir,
@@ -71,9 +71,9 @@ def create_processors(
             start.set_by_user,
             table,
         )
-        return SplitProcessors({"": table_processor}, table_use)
-    return SplitProcessors(
-        glue.create_glue_processors(
+        return TaskProcessors(table_processor, table_use=table_use)
+    return TaskProcessors(
+        *glue.create_glue_processors(
             config.required_task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
@@ -83,7 +83,7 @@ def create_processors(
 
 
 def create_task(
-    start: StartingPoint[ClassifierConfig], processors: SplitProcessors
+    start: StartingPoint[ClassifierConfig], processors: TaskProcessors
 ) -> AnyTask:
     """Creates the task. Its sets may tell the task's properties.
 
@@ -108,7 +108,7 @@ def _create_embedding_task(
 ) -> EmbeddingTask:
     config = start.config
     # In a test set, any score may be missing.
-    scored = [purpose for purpose in config.purposes if purpose != "predict"]
+    scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
         max_score = pair_processors.find_max_score(processor.read(scored[0]))
@@ -116,7 +116,7 @@ def _create_embedding_task(
         start,
         processor,
         has_scores={
-            purpose: processor.has_scores(purpose) for purpose in scored
+            set_name: processor.has_scores(set_name) for set_name in scored
         },
         max_score=max_score,
         temperature=config.classifier.contrastive_temperature,
@@ -124,7 +124,7 @@ def _create_embedding_task(
 
 
 def _create_classifier_task(
-    start: StartingPoint[ClassifierConfig], processors: SplitProcessors
+    start: StartingPoint[ClassifierConfig], processors: TaskProcessors
 ) -> ClassifierTask:
     config = start.config
     num_texts = processors.num_texts
@@ -144,7 +144,7 @@ def _create_classifier_task(
 
 def _compute_class_weights(
     config: ClassifierConfig,
-    processors: SplitProcessors,
+    processors: TaskProcessors,
     labels: list[str] | None,
 ) -> dict[str, float]:
     """Counts the labels of the train set, if --class_weights is set.

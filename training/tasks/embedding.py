@@ -12,7 +12,7 @@ from data.classification.classification_examples import (
     encode_features,
 )
 from data.io import feature_specs
-from data.processors.split_names import purpose_of
+from data.processors.set_names import base_set_of
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
     from modeling.tensors import Tensor
 
-_Split: TypeAlias = task.Split[InputExample, None]
+_EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
 
 
 class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
@@ -36,8 +36,8 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
     Args:
         start: what the command starts from.
         processor: reads the pairs of texts.
-        has_scores: {"train" or "eval": True if the pairs of this split have
-            scores}, for the splits that the command reads.
+        has_scores: {"train" or "dev": True if the pairs of this set have
+            scores}, for the sets that the command reads.
         max_score: largest score of the scale that all sets use, None to find
             it in a test set, which is then the only set.
         temperature: temperature that divides the cosines of pairs without
@@ -59,7 +59,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
-        evaluates_scores = has_scores.get("eval", True)
+        evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
         self.loss = self.create_loss(trains_scores)
@@ -78,26 +78,26 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             return modeling.CosineLoss()
         return modeling.ContrastiveLoss(self.temperature)
 
-    def read_examples(self, split_name: str) -> Sequence[InputExample] | None:
-        """Reads a split's pairs of texts."""
-        return self.processor.take(purpose_of(split_name))
+    def read_examples(self, set_name: str) -> Sequence[InputExample] | None:
+        """Reads a set's pairs of texts."""
+        return self.processor.take(base_set_of(set_name))
 
     def encode(
-        self, split_name: str, examples: Sequence[InputExample]
+        self, set_name: str, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
-        """Yields the text pairs of a split as TFRecords, without origins."""
+        """Yields the text pairs of a set as TFRecords, without origins."""
         max_score = self.max_score or pair_processors.find_max_score(examples)
-        pair_processors.check_scale(split_name, examples, max_score)
+        pair_processors.check_scale(set_name, examples, max_score)
         created = pair_processors.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, max_score
         )
         for record in encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a split's records of text pairs."""
+    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+        """Returns {name: Feature} of a set's records of text pairs."""
         return feature_specs.pair_features(
-            self.max_seq_length, self.has_scores.get(split_name, False)
+            self.max_seq_length, self.has_scores.get(set_name, False)
         )
 
     def create_model(
@@ -109,39 +109,50 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         return modeling.BertEmbedder(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
         return self._compute_scores(
-            split, label_decoding.concatenate_outputs(batches)
+            encoded_set, label_decoding.concatenate_outputs(batches)
         )
 
     def write_report(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
-        if split.examples[0].row is not None:
+        if encoded_set.examples[0].row is not None:
             outputs = label_decoding.concatenate_outputs(batches)
             path = os.path.join(output_dir, "dev_predictions.csv")
             prediction_files.write_table_rows(
-                path, split.examples, outputs, self.decoder
+                path, encoded_set.examples, outputs, self.decoder
             )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> Scores:
         """Writes the cosines of the pairs of the test set."""
         outputs = label_decoding.concatenate_outputs(batches)
         prediction_files.write_test_predictions(
-            split, outputs, self.decoder, output_dir
+            encoded_set, outputs, self.decoder, output_dir
         )
-        return self._compute_scores(split, outputs)
+        return self._compute_scores(encoded_set, outputs)
 
-    def _compute_scores(self, split: _Split, vectors: FloatArray) -> Scores:
-        if self.has_scores.get(split.name, True):
+    def _compute_scores(
+        self, encoded_set: _EncodedSet, vectors: FloatArray
+    ) -> Scores:
+        if self.has_scores.get(encoded_set.name, True):
             cosines = self.decoder.decode_labels(vectors)
             return metrics.score_labeled(
-                split.examples, cosines, self.decoder, self.processor.score
+                encoded_set.examples,
+                cosines,
+                self.decoder,
+                self.processor.score,
             )
-        partners = [example.text_b for example in split.examples]
+        partners = [example.text_b for example in encoded_set.examples]
         return {"recall_1": pair_processors.recall_1(vectors, partners)}

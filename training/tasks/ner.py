@@ -21,7 +21,7 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
-from data.processors.split_names import purpose_of
+from data.processors.set_names import base_set_of
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training import task
@@ -31,7 +31,7 @@ from training.start.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_Split: TypeAlias = task.Split[NerExample, NerFeatures]
+_EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
 
 class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
@@ -70,14 +70,14 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, split_name: str) -> Sequence[NerExample] | None:
-        """Returns the sentences of a split."""
-        return self.processor.take(purpose_of(split_name))
+    def read_examples(self, set_name: str) -> Sequence[NerExample] | None:
+        """Returns the sentences of a set."""
+        return self.processor.take(base_set_of(set_name))
 
     def encode(
-        self, split_name: str, examples: Sequence[NerExample]
+        self, set_name: str, examples: Sequence[NerExample]
     ) -> Iterator[tuple[bytes, NerFeatures]]:
-        """Yields the windows of a split's sentences, as TFRecords too."""
+        """Yields the windows of a set's sentences, as TFRecords too."""
         for window in sentence_windows.create_ner_features(
             examples,
             self.tags,
@@ -91,8 +91,8 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             }
             yield tf_examples.encode_inputs(window, labels), window
 
-    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of the records, the same for all splits."""
+    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+        """Returns {name: Feature} of the records, the same for all sets."""
         return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(
@@ -106,60 +106,66 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         )
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
-        tags, _ = self._decode_tags(split, batches)
-        gold_tags = [example.labels for example in split.examples]
+        tags, _ = self._decode_tags(encoded_set, batches)
+        gold_tags = [example.labels for example in encoded_set.examples]
         return entity_scoring.score_entities(gold_tags, tags)
 
     def write_report(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
-        tags, probabilities = self._decode_tags(split, batches)
+        tags, probabilities = self._decode_tags(encoded_set, batches)
         entity_files.write_entities(
             os.path.join(output_dir, "dev_predictions.jsonl"),
-            split.examples,
+            encoded_set.examples,
             tags,
             probabilities,
             prefix="predicted_",
         )
         if not self.data_config.report:
             return
-        gold_tags = [example.labels for example in split.examples]
+        gold_tags = [example.labels for example in encoded_set.examples]
         scores = entity_scoring.score_entities(gold_tags, tags)
         data_path = self.data_config.required_data_source
         entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data_path, scores),
-            split.examples,
+            encoded_set.examples,
             tags,
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> Scores:
         """Writes the predicted tags, and scores them if true tags are known."""
-        tags, probabilities = self._decode_tags(split, batches)
+        tags, probabilities = self._decode_tags(encoded_set, batches)
         entity_files.write_entities(
             os.path.join(output_dir, "predictions.jsonl"),
-            split.examples,
+            encoded_set.examples,
             tags,
             probabilities,
         )
         entity_files.write_columns(
             os.path.join(output_dir, "test_predictions.txt"),
-            split.examples,
+            encoded_set.examples,
             tags,
         )
-        gold_tags = [example.labels for example in split.examples]
+        gold_tags = [example.labels for example in encoded_set.examples]
         if all(label == "O" for labels in gold_tags for label in labels):
             return {}
         return entity_scoring.score_entities(gold_tags, tags)
 
     def _decode_tags(
-        self, split: _Split, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> tuple[list[list[str]], list[FloatArray]]:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
@@ -167,8 +173,8 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             for _, logits in batches
         )
         return sentence_windows.choose_tags(
-            split.examples,
-            split.origins,
+            encoded_set.examples,
+            encoded_set.origins,
             itertools.chain.from_iterable(probabilities),
             self.tags,
             self.legal_tags,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from data.arrays import FloatArray
 from data.classification import label_decoding
 from data.classification.classification_examples import InputExample, Label
+from data.processors.set_names import suffix_of
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow
 from training import task
@@ -41,7 +42,7 @@ def write_table_rows(
 
 
 def write_test_predictions(
-    split: task.Split[InputExample, task.OriginT],
+    encoded_set: task.EncodedSet[InputExample, task.OriginT],
     outputs: FloatArray,
     decoder: label_decoding.LabelDecoder,
     output_dir: str,
@@ -49,7 +50,7 @@ def write_test_predictions(
     """Writes the predictions of a test set. Returns the predicted labels.
 
     Args:
-        split: the test set, of N examples.
+        encoded_set: the test set, of N examples.
         outputs: the model's outputs for them, float [N, ...].
         decoder: converts the outputs to answers.
         output_dir: folder for predictions.csv, if the examples are rows of a
@@ -60,11 +61,11 @@ def write_test_predictions(
         ValueError: an output is not finite.
     """
     path = os.path.join(output_dir, "predictions.csv")
-    write_table_rows(path, split.examples, outputs, decoder)
+    write_table_rows(path, encoded_set.examples, outputs, decoder)
     return label_decoding.write_labels(
         output_dir,
-        label_decoding.create_example_entries(split.examples),
+        label_decoding.create_example_entries(encoded_set.examples),
         outputs,
         decoder,
-        split.name.removeprefix("predict"),
+        suffix_of(encoded_set.name),
     )

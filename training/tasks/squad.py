@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from absl import logging
@@ -11,7 +10,7 @@ import modeling
 from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs
-from data.processors.split_names import purpose_of
+from data.processors.set_names import base_set_of
 from data.squad import (
     answer_decoding,
     answer_report,
@@ -36,7 +35,9 @@ from training.start.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_Split: TypeAlias = task.Split[SquadExample, passage_windows.SquadFeatures]
+_EncodedSet: TypeAlias = task.EncodedSet[
+    SquadExample, passage_windows.SquadFeatures
+]
 # The logits of the start and the end.
 _Outputs: TypeAlias = Mapping[str, FloatArray]
 _Batches: TypeAlias = task.Batches[_Outputs]
@@ -60,9 +61,8 @@ class SquadTask(
     metrics = ("f1",)
     # SQuAD's official scores are percentages, not fractions.
     percentage_point = 1.0
-    splits = MappingProxyType(
-        {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
-    )
+    # --predict_file is evaluated and predicted.
+    test_sets = ("dev",)
     # As in Google's code, compute the number of training steps from the number
     # of questions, not of windows.
     counts_examples = True
@@ -88,16 +88,16 @@ class SquadTask(
         self.loss = modeling.SpanLoss()
         self.export_settings = to_settings(window_options, decoding_options)
 
-    def read_examples(self, split_name: str) -> Sequence[SquadExample] | None:
+    def read_examples(self, set_name: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.processor.take(purpose_of(split_name))
+        return self.processor.take(base_set_of(set_name))
 
     def encode(
-        self, split_name: str, examples: Sequence[SquadExample]
+        self, set_name: str, examples: Sequence[SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
-        """Yields the windows of a split's questions, as TFRecords too.
+        """Yields the windows of a set's questions, as TFRecords too.
 
-        If the model skips padding, the longest windows of "eval" come first.
+        If the model skips padding, the longest windows of "dev" come first.
         """
         limit = self.window_options.max_query_length
         counted = token_windows.log_num_cut(
@@ -113,23 +113,23 @@ class SquadTask(
                 counted,
                 self.tokenizer,
                 self.window_options,
-                split_name == "train",
+                set_name == "train",
             )
         )
-        if split_name == "eval" and self.config.unpads:
+        if set_name == "dev" and self.config.unpads:
             # Sort the windows by length. Then a batch contains windows of
             # similar length, and a lack of memory shows in the first batch.
             windows = sorted(windows, key=lambda window: -len(window.tokens))
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
-    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of a split's records.
+    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+        """Returns {name: Feature} of a set's records.
 
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.window_options.max_seq_length, split_name == "train"
+            self.window_options.max_seq_length, set_name == "train"
         )
 
     def create_model(
@@ -140,19 +140,21 @@ class SquadTask(
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(bert_config, **options)
 
-    def evaluate(self, split: _Split, batches: _Batches) -> Scores:
+    def evaluate(self, encoded_set: _EncodedSet, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._compute_scores(*self.decode_answers(split, batches))
+        return self._compute_scores(*self.decode_answers(encoded_set, batches))
 
     def write_predictions(
-        self, split: _Split, batches: _Batches, output_dir: str
+        self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
     ) -> Scores:
         """Writes the answers, and report.html if --report is set.
 
         The answer files have the names and the format of Google's script.
         Returns the scores, or {} if --predict_file contains no answers.
         """
-        predictions, nbest, null_odds = self.decode_answers(split, batches)
+        predictions, nbest, null_odds = self.decode_answers(
+            encoded_set, batches
+        )
         outputs: dict[str, Mapping[str, object]] = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
@@ -182,7 +184,7 @@ class SquadTask(
         return scores
 
     def decode_answers(
-        self, split: _Split, batches: _Batches
+        self, encoded_set: _EncodedSet, batches: _Batches
     ) -> answer_decoding.SquadAnswers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
@@ -197,9 +199,11 @@ class SquadTask(
                 outputs["end_logits"],
             )
         # `encode` may have sorted the windows by length.
-        windows = sorted(split.origins, key=lambda window: window.unique_id)
+        windows = sorted(
+            encoded_set.origins, key=lambda window: window.unique_id
+        )
         return answer_decoding.decode_predictions(
-            split.examples,
+            encoded_set.examples,
             windows,
             results,
             self.decoding_options,

@@ -8,7 +8,7 @@ from data.arrays import FloatArray
 from data.classification import label_decoding, metrics, swag_examples
 from data.classification.classification_examples import encode_features
 from data.io import feature_specs
-from data.processors.split_names import SET_OF_PURPOSE, purpose_of
+from data.processors.set_names import base_set_of
 from data.tables.table_formats import TableLayout
 from model_folders.results import Scores
 from training import task
@@ -18,7 +18,7 @@ from training.start.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_Split: TypeAlias = task.Split[swag_examples.SwagExample, None]
+_EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
 
 class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
@@ -44,27 +44,27 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         self.eval_loss = self.loss
 
     def read_examples(
-        self, split_name: str
+        self, set_name: str
     ) -> Sequence[swag_examples.SwagExample] | None:
-        """Reads the examples of a split from --data_dir."""
+        """Reads the examples of a set from --data_dir."""
         return swag_examples.read_set(
             self.config.fine_tuning.data_dir,
-            SET_OF_PURPOSE[purpose_of(split_name)],
+            base_set_of(set_name),
             self.layout,
         )
 
     def encode(
-        self, split_name: str, examples: Sequence[swag_examples.SwagExample]
+        self, set_name: str, examples: Sequence[swag_examples.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
-        """Yields the examples of a split as TFRecords, without origins."""
+        """Yields the examples of a set as TFRecords, without origins."""
         created = swag_examples.create_swag_features(
             examples, self.max_seq_length, self.tokenizer
         )
         for record in encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
-        """Returns {name: Feature} of the records, the same for all splits."""
+    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+        """Returns {name: Feature} of the records, the same for all sets."""
         return feature_specs.swag_features(
             self.max_seq_length, swag_examples.NUM_CHOICES
         )
@@ -78,15 +78,18 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         return modeling.BertMultipleChoice(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[FloatArray]
+        self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._compute_scores(
-            split, label_decoding.concatenate_outputs(batches)
+            encoded_set, label_decoding.concatenate_outputs(batches)
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
+        self,
+        encoded_set: _EncodedSet,
+        batches: task.Batches[FloatArray],
+        output_dir: str,
     ) -> Scores:
         """Writes test_results.tsv and predictions.jsonl.
 
@@ -97,14 +100,16 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
-            for example in split.examples
+            for example in encoded_set.examples
         )
         label_decoding.write_labels(output_dir, entries, outputs, self.decoder)
-        return self._compute_scores(split, outputs)
+        return self._compute_scores(encoded_set, outputs)
 
-    def _compute_scores(self, split: _Split, outputs: FloatArray) -> Scores:
+    def _compute_scores(
+        self, encoded_set: _EncodedSet, outputs: FloatArray
+    ) -> Scores:
         return metrics.score_labeled(
-            split.examples,
+            encoded_set.examples,
             self.decoder.decode_labels(outputs),
             self.decoder,
             lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),

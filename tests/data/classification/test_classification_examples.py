@@ -15,7 +15,6 @@ from data.classification.classification_examples import (
     encode_classification_features,
     encode_features,
 )
-from data.processors.split_names import SET_OF_PURPOSE
 from data.text import tokenization
 from modeling import losses
 from tests.support import golden
@@ -36,13 +35,9 @@ def recorded_sets():
     return params
 
 
-# {name of a set: its purpose}
-PURPOSES = {name: purpose for purpose, name in SET_OF_PURPOSE.items()}
-
-
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue.create_glue_processors(task, folder, language)[""]
+    return glue.create_glue_processors(task, folder, language)[0]
 
 
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
@@ -52,7 +47,7 @@ def test_features_equal_the_originals(folder, case, name):
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = processor.read(PURPOSES[set_name])
+    examples = processor.read(set_name)
     features = list(
         convert_examples_to_features(
             examples, processor.find_labels(), case["max_seq_length"], tokenizer

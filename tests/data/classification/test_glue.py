@@ -8,7 +8,6 @@ import csv
 import pytest
 
 from data.classification import glue
-from data.processors.split_names import SET_OF_PURPOSE
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -24,13 +23,9 @@ FILES = [
 ]
 
 
-# {name of a set: its purpose}
-PURPOSES = {name: purpose for purpose, name in SET_OF_PURPOSE.items()}
-
-
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue.create_glue_processors(task, folder, language)[""]
+    return glue.create_glue_processors(task, folder, language)[0]
 
 
 def read_rows(path, has_names):
@@ -49,7 +44,7 @@ def test_every_row_of_glues_own_files_is_an_example(
     path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
     rows = read_rows(path, has_names=isinstance(text_columns[0], str))
     processor = create_processor(task.lower(), path.parent)
-    examples = processor.read(PURPOSES[set_name])
+    examples = processor.read(set_name)
     assert len(processor.text_columns) == len(text_columns)
     texts = [[example.text_a, example.text_b] for example in examples]
     assert texts == [
@@ -71,7 +66,7 @@ def test_every_label_of_glues_own_files_is_one_of_the_tasks(
     path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
     rows = read_rows(path, has_names=isinstance(label_column, str))
     processor = create_processor(task.lower(), path.parent)
-    labels = [example.label for example in processor.read(PURPOSES[set_name])]
+    labels = [example.label for example in processor.read(set_name)]
     assert labels == [row[label_column] for row in rows]
     assert {*labels} <= {*processor.find_labels()}
 
@@ -108,7 +103,7 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
     # An empty line at the end is no row.
     rows = ("0\te", "1\te\tf", "")
     write_lines(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
-    short, example = create_processor("qqp", tmp_path).read("predict")
+    short, example = create_processor("qqp", tmp_path).read("test")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
@@ -117,7 +112,7 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
 def test_mnli_has_a_mismatched_set(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write_lines(tmp_path, "dev_mismatched.tsv", "header", row)
-    (example,) = create_processor("mnli-mm", tmp_path).read("eval")
+    (example,) = create_processor("mnli-mm", tmp_path).read("dev")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
 
 
@@ -126,7 +121,7 @@ def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
         tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb"
     )
     ax = create_processor("ax", tmp_path)
-    (example,) = ax.read("predict")
+    (example,) = ax.read("test")
     assert (example.text_a, example.text_b) == ("a", "b")
     assert ax.find_labels() == create_processor("mnli", tmp_path).find_labels()
 
@@ -141,7 +136,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
         f"{language}\tneutral\t\t\t\t\ta\tb" for language in ("ar", "bg", "de")
     ]
     write_lines(tmp_path, "xnli.test.tsv", "header", *rows)
-    (example,) = create_processor("xnli", tmp_path, "bg").read("predict")
+    (example,) = create_processor("xnli", tmp_path, "bg").read("test")
     assert (example.guid, example.label) == ("test-2", "neutral")
 
 
@@ -162,7 +157,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
 def test_bad_files_are_named(tmp_path, task, lines, culprit):
     write_lines(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
-        create_processor(task, tmp_path).read("eval")
+        create_processor(task, tmp_path).read("dev")
 
 
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):

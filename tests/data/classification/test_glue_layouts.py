@@ -12,7 +12,7 @@ from data.classification import glue
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue.create_glue_processors(task, folder, language)[""]
+    return glue.create_glue_processors(task, folder, language)[0]
 
 
 def write_lines(folder, name, *lines):
@@ -111,7 +111,7 @@ def test_columns_of_mirrors_are_found_by_name(
 ):
     stem = DEV_SETS.get(task, "dev")
     write_row(tmp_path, stem, header.split(), row.split())
-    examples = create_processor(task, tmp_path).read("eval")
+    examples = create_processor(task, tmp_path).read("dev")
     assert rows_of(examples) == [expected]
 
 
@@ -134,14 +134,14 @@ def test_labels_that_are_words_need_no_explanation(tmp_path, caplog):
 
 def test_test_sets_of_mirrors_have_no_labels(tmp_path):
     write_lines(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
-    (example,) = create_processor("cola", tmp_path).read("predict")
+    (example,) = create_processor("cola", tmp_path).read("test")
     assert (example.guid, example.text_a) == ("test-1", "a")
 
 
 def test_the_matched_test_set_of_a_mirror_has_no_labels(tmp_path):
     header = "premise\thypothesis\tlabel\tidx"
     write_lines(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
-    (example,) = create_processor("mnli", tmp_path).read("predict")
+    (example,) = create_processor("mnli", tmp_path).read("test")
     assert (example.guid, example.text_a, example.text_b) == (
         "test-1",
         *PAIR,
@@ -166,13 +166,13 @@ def test_a_missing_column_is_named(tmp_path, task, header, row, name):
     lines = ["\t".join(line.split()) for line in (header, row)]
     write_lines(tmp_path, f"{stem}.tsv", *lines)
     with pytest.raises(ValueError, match=f"{name}.*--task_name=csv"):
-        create_processor(task, tmp_path).read("eval")
+        create_processor(task, tmp_path).read("dev")
 
 
 def test_a_tsv_file_comes_before_other_tables(tmp_path):
     write_lines(tmp_path, "dev.csv", "sentence,label", "csv,1")
     write_lines(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
-    (example,) = create_processor("sst-2", tmp_path).read("eval")
+    (example,) = create_processor("sst-2", tmp_path).read("dev")
     assert example.text_a == "tsv"
 
 

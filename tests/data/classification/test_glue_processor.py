@@ -44,8 +44,8 @@ def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
     processor = GlueProcessor(
         data_dir=tmp_path, text_columns=(3,), label_column=1, has_header=False
     )
-    assert contents_of(processor.read("eval")) == [("dev-0", "fine", None, "0")]
-    (example,) = processor.read("predict")
+    assert contents_of(processor.read("dev")) == [("dev-0", "fine", None, "0")]
+    (example,) = processor.read("test")
     assert (example.guid, example.text_a) == ("test-1", "new")
 
 
@@ -56,7 +56,7 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
     processor = GlueProcessor(
         data_dir=tmp_path, label_names=("n", "y"), hub_labels=("y", "n")
     )
-    assert [example.label for example in processor.read("eval")] == ["y", "n"]
+    assert [example.label for example in processor.read("dev")] == ["y", "n"]
 
 
 def test_labels_are_names_or_in_regression_none():
@@ -69,7 +69,7 @@ def test_a_label_of_regression_is_a_number(tmp_path):
     processor = GlueProcessor(
         data_dir=tmp_path, output_mode="regression", label_column="score"
     )
-    assert contents_of(processor.read("eval")) == [("dev-1", "a", "b", 2.5)]
+    assert contents_of(processor.read("dev")) == [("dev-1", "a", "b", 2.5)]
 
 
 def test_a_short_line_is_an_error_that_names_it(tmp_path):
@@ -78,14 +78,14 @@ def test_a_short_line_is_an_error_that_names_it(tmp_path):
     )
     processor = GlueProcessor(data_dir=tmp_path)
     with pytest.raises(ValueError, match=r"dev\.tsv, line 3: .*few columns"):
-        processor.read("eval")
+        processor.read("dev")
 
 
 @pytest.mark.parametrize("lines", [(), ("sentence1|sentence2|label",)])
 def test_a_file_without_an_example_is_an_error(tmp_path, lines):
     write_columns(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=r"dev\.tsv contains no example"):
-        GlueProcessor(data_dir=tmp_path).read("eval")
+        GlueProcessor(data_dir=tmp_path).read("dev")
 
 
 def test_a_missing_set_is_an_error_that_names_the_folder(tmp_path):
@@ -101,7 +101,7 @@ def test_xnli_has_labels_of_inference(tmp_path):
 def test_xnli_reads_the_rows_of_one_language(tmp_path):
     rows = [f"{code}|neutral|||||{code} a|b" for code in ("de", "fr")]
     write_columns(tmp_path, "xnli.dev.tsv", "header", *rows)
-    (example,) = XnliProcessor("fr", tmp_path).read("eval")
+    (example,) = XnliProcessor("fr", tmp_path).read("dev")
     assert (example.text_a, example.text_b, example.label) == (
         "fr a",
         "b",

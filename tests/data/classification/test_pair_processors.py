@@ -10,7 +10,6 @@ from data.classification.classification_options import TableOptions
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_labeled
 from data.classification.table_uses import TABLE_USE_OF_TASK
-from data.processors.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
@@ -19,10 +18,7 @@ from tests.support.script_runner import SAMPLES
 def read_set(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    purpose = next(
-        purpose for purpose in SET_OF_PURPOSE if SET_OF_PURPOSE[purpose] == name
-    )
-    examples = create_processor(kind, folder, **flags).read(purpose)
+    examples = create_processor(kind, folder, **flags).read(name)
     return [
         (example.text_a, example.text_b, example.label) for example in examples
     ]
@@ -189,13 +185,13 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
     )
     max_score = pair_processors.find_max_score(many)
     assert max_score == 5
-    pair_processors.check_scale("eval", few, max_score)
+    pair_processors.check_scale("dev", few, max_score)
     max_score = pair_processors.find_max_score(few)
     assert max_score == 1
     with pytest.raises(
-        ValueError, match="scores of the eval set are from 1 to 4"
+        ValueError, match="scores of the dev set are from 1 to 4"
     ):
-        pair_processors.check_scale("eval", many, max_score)
+        pair_processors.check_scale("dev", many, max_score)
 
 
 TEXTS = [*map(str, range(1500))]

@@ -8,7 +8,6 @@ import json
 import pytest
 
 from tests.support.tables.labeled_tables import (
-    PURPOSES,
     create_processor,
     labels_of,
     labels_of_train,
@@ -79,7 +78,7 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     path.write_text("\n".join(lines))
     task = create_processor(path, data_file=str(path), output_mode=mode)
     assert task.find_labels() == sorted({label for _, label in rows})
-    assert "odd" in str([example.label for example in task.read("eval")])
+    assert "odd" in str([example.label for example in task.read("dev")])
 
 
 @pytest.mark.parametrize("name", ["dev", "test"])
@@ -87,7 +86,7 @@ def test_the_train_set_is_read_before_the_others(tmp_path, name):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
     with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
-        create_processor(tmp_path).read(PURPOSES[name])
+        create_processor(tmp_path).read(name)
 
 
 def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):

@@ -1,11 +1,11 @@
-"""The splits and the labels of a task of classification."""
+"""The sets and the labels of a task of classification."""
 
 import pytest
 
 from data.classification import glue
 from data.classification.classification_options import TableOptions
-from data.classification.split_processors import SplitProcessors
 from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.task_processors import TaskProcessors
 from data.tables.data_file_options import DataFileOptions
 
 MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
@@ -17,7 +17,7 @@ def read_tables(folder, task_name="csv", **flags):
     processor = use.create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
-    return SplitProcessors({"": processor}, use)
+    return TaskProcessors(processor, table_use=use)
 
 
 @pytest.fixture
@@ -26,8 +26,7 @@ def mnli(tmp_path):
     for name in ("train", "dev_matched", "test_matched"):
         text = f"{MNLI_COLUMNS}{name}\tb\tneutral\n"
         (tmp_path / f"{name}.tsv").write_text(text)
-    processors = glue.create_glue_processors("mnli", tmp_path, "zh")
-    return SplitProcessors(processors)
+    return TaskProcessors(*glue.create_glue_processors("mnli", tmp_path, "zh"))
 
 
 @pytest.fixture
@@ -40,43 +39,37 @@ def table(tmp_path):
     return read_tables(folder)
 
 
-def test_splits_of_multinli_have_mismatched_ones(mnli):
-    assert mnli.splits == {
-        "train": ["train"],
-        "eval": ["eval", "eval_mm"],
-        "predict": ["predict", "predict_mm"],
-    }
+def test_multinli_has_mismatched_sets(mnli):
+    assert mnli.dev_sets == ["dev", "dev_mm"]
+    assert mnli.test_sets == ["test", "test_mm"]
 
 
-def test_splits_of_a_table_are_one_for_each_purpose(table):
-    assert table.splits == {
-        "train": ["train"],
-        "eval": ["eval"],
-        "predict": ["predict"],
-    }
+def test_a_table_has_one_set_of_each_kind(table):
+    assert table.dev_sets == ["dev"]
+    assert table.test_sets == ["test"]
 
 
-def test_take_reads_the_set_of_a_split(mnli):
-    (example,) = mnli.take("eval")
+def test_take_reads_the_set_of_its_name(mnli):
+    (example,) = mnli.take("dev")
     assert (example.text_a, example.label) == ("dev_matched", "neutral")
 
 
 def test_take_of_a_missing_mismatched_set_is_none(mnli):
-    assert mnli.take("eval_mm") is None
+    assert mnli.take("dev_mm") is None
 
 
 def test_take_of_a_missing_dev_set_is_an_error(table):
     with pytest.raises(FileNotFoundError):
-        table.take("eval")
+        table.take("dev")
 
 
 def test_take_leaves_out_the_placeholders_of_glues_test_set(mnli):
-    (example,) = mnli.take("predict")
+    (example,) = mnli.take("test")
     assert example.label is None
 
 
 def test_take_keeps_the_labels_of_a_users_test_set(table):
-    (example,) = table.take("predict")
+    (example,) = table.take("test")
     assert example.label == "yes"
 
 
@@ -93,7 +86,7 @@ def test_read_num_texts_looks_at_the_train_set(table, mnli):
 
 
 def test_table_processor_is_none_for_glue(table, mnli):
-    assert table.table_processor is table.processor_of("eval")
+    assert table.table_processor is table.processor_of("dev")
     assert mnli.table_processor is None
 
 

@@ -42,9 +42,9 @@ def write_processor(tmp_path):
     return write_processor
 
 
-def read_set(value, purpose):
+def read_set(value, set_name):
     """Returns the examples of a set that the class of FILE.py:CLASS reads."""
-    return UserProcessor.from_flag(value, data_dir=None).read(purpose)
+    return UserProcessor.from_flag(value, data_dir=None).read(set_name)
 
 
 def test_the_labels_have_the_order_of_the_class(write_processor):
@@ -67,29 +67,29 @@ def test_the_examples_of_a_train_set_are_converted(write_processor):
 
 
 @pytest.mark.parametrize(
-    ("purpose", "columns"),
+    ("set_name", "columns"),
     [
-        ("eval", ["guid", "text_a", "text_b", "label"]),
+        ("dev", ["guid", "text_a", "text_b", "label"]),
         # As in Google's code, the labels of a test set are placeholders.
-        ("predict", ["guid", "text_a", "text_b"]),
+        ("test", ["guid", "text_a", "text_b"]),
     ],
 )
 def test_the_cells_of_a_row_are_those_of_the_example(
-    write_processor, purpose, columns
+    write_processor, set_name, columns
 ):
     cells = {"guid": "g1", "text_a": "a", "text_b": "b", "label": "no"}
-    (example,) = read_set(write_processor(PAIR), purpose)
+    (example,) = read_set(write_processor(PAIR), set_name)
     assert example.row == {column: cells[column] for column in columns}
 
 
 def test_a_row_of_a_single_text_has_no_second_text(write_processor):
-    (example,) = read_set(write_processor(SINGLE), "predict")
+    (example,) = read_set(write_processor(SINGLE), "test")
     assert example.row == {"guid": 2, "text_a": "c"}
 
 
 def test_any_label_of_a_test_set_is_accepted(write_processor):
     value = write_processor(PAIR, labels="['yes', 'never']")
-    assert read_set(value, "predict")[0].label == "no"
+    assert read_set(value, "test")[0].label == "no"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_method_that_is_missing_is_named(tmp_path):
         "    return [0, 1]\n"
     )
     with pytest.raises(ValueError, match="define get_dev_examples"):
-        read_set(f"{path}:Tickets", "eval")
+        read_set(f"{path}:Tickets", "dev")
 
 
 def test_labels_that_are_no_list_are_an_error_of_the_code(write_processor):
@@ -167,7 +167,7 @@ def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
     processor = find_processor(None, None, preset)
     with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
-        processor.read("eval")
+        processor.read("dev")
 
 
 def test_the_class_of_the_flag_comes_before_that_of_the_model(

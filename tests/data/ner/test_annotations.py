@@ -198,17 +198,17 @@ def write_set(tmp_path, request):
     suffix, contents = ONE_SENTENCE[request.param]
     text = contents if suffix == "txt" else json.dumps(contents)
 
-    def write(name, purpose):
+    def write(name, set_name):
         (tmp_path / f"{name}.{suffix}").write_text(text)
         options = NerOptions(labels=["O", "B-PER", "B-LOC"])
         processor = NerProcessor(tmp_path, DataFileOptions(), options)
-        return processor, processor.read(purpose)
+        return processor, processor.read(set_name)
 
     return write
 
 
 def test_predictions_of_a_test_set_are_read_as_annotations(tmp_path, write_set):
-    processor, examples = write_set("test", "predict")
+    processor, examples = write_set("test", "test")
     write_predictions(tmp_path / "train.jsonl", examples, TAGS, prefix="")
     (example,) = processor.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
@@ -217,7 +217,7 @@ def test_predictions_of_a_test_set_are_read_as_annotations(tmp_path, write_set):
 def test_predictions_beside_a_dev_set_leave_its_annotations(
     tmp_path, write_set
 ):
-    processor, examples = write_set("dev", "eval")
+    processor, examples = write_set("dev", "dev")
     wrong = ["O"] * 4
     predictions_file = tmp_path / "train.jsonl"
     write_predictions(predictions_file, examples, wrong, prefix="predicted_")
@@ -226,7 +226,7 @@ def test_predictions_beside_a_dev_set_leave_its_annotations(
 
 
 def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
-    _, examples = write_set("dev", "eval")
+    _, examples = write_set("dev", "dev")
     path = tmp_path / "train.jsonl"
     write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
     read_again = span_files.read_annotated_texts(path, "dev")

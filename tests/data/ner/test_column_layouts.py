@@ -82,7 +82,7 @@ def test_cells_of_a_tsv_file_are_not_quoted(tmp_path):
 
 def test_a_table_has_no_comments(tmp_path):
     text = "Word,Tag,POS\n#,O,X\n#,B-X,X\n"
-    examples = read_columns(tmp_path, text, "test.csv", "predict", ["O", "B-X"])
+    examples = read_columns(tmp_path, text, "test.csv", "test", ["O", "B-X"])
     assert words_of(examples) == [["#", "#"]]
 
 
@@ -109,7 +109,7 @@ def test_a_test_set_without_tags_expects_none(tmp_path):
             tmp_path,
             "Anna x\nleft y\n",
             "test.txt",
-            "predict",
+            "test",
             ["O", "B-PER"],
             text_column=3,
             label_column=9,

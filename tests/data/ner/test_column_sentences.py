@@ -17,19 +17,17 @@ from tests.support.tagged_words import (
 
 def test_the_last_column_may_tell_where_a_sentence_begins(tmp_path):
     text = "Word\tTag\tSentence\nAnna\tO\t1\nleft\tO\t\nOslo\tO\t2\n"
-    examples = read_columns(
-        tmp_path, text, "test.tsv", "predict", ["O", "B-PER"]
-    )
+    examples = read_columns(tmp_path, text, "test.tsv", "test", ["O", "B-PER"])
     assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
 
 
 @pytest.mark.parametrize(
-    ("name", "purpose"), [("train.txt", "train"), ("dev.txt", "eval")]
+    ("name", "set_name"), [("train.txt", "train"), ("dev.txt", "dev")]
 )
-def test_a_file_without_empty_lines_is_refused(tmp_path, name, purpose):
+def test_a_file_without_empty_lines_is_refused(tmp_path, name, set_name):
     text = "Anna B-PER\nleft O\n. O\n" * 48
     with pytest.raises(ValueError, match="one sentence of 144 words: put"):
-        read_columns(tmp_path, text, name, purpose, ["O", "B-PER"])
+        read_columns(tmp_path, text, name, set_name, ["O", "B-PER"])
 
 
 def test_a_data_file_of_one_sentence_is_refused(tmp_path):
@@ -44,7 +42,7 @@ def test_a_data_file_of_one_sentence_is_refused(tmp_path):
 def test_a_test_set_may_be_one_sentence(tmp_path):
     text = "Anna B-PER\nleft O\n"
     labels = ["O", "B-PER"]
-    examples = read_columns(tmp_path, text, "test.txt", "predict", labels)
+    examples = read_columns(tmp_path, text, "test.txt", "test", labels)
     assert words_of(examples) == [["Anna", "left"]]
 
 

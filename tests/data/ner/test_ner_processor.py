@@ -11,7 +11,6 @@ from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.processors.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 
@@ -43,10 +42,7 @@ def create_processor(folder, *labels, **options):
 def read_set(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
-    purpose = next(
-        purpose for purpose in SET_OF_PURPOSE if SET_OF_PURPOSE[purpose] == name
-    )
-    return create_processor(folder, *labels, **columns).read(purpose)
+    return create_processor(folder, *labels, **columns).read(name)
 
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
@@ -140,19 +136,19 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
 
 
 @pytest.mark.parametrize(
-    "purpose, file, sentences, words, entities",
+    "set_name, file, sentences, words, entities",
     [
         # The figures of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
-        ("eval", "valid", 3250, 51362, 5942),
-        ("predict", "test", 3453, 46435, 5648),
+        ("dev", "valid", 3250, 51362, 5942),
+        ("test", "test", 3453, 46435, 5648),
     ],
 )
 def test_conll_2003_has_its_published_counts(
-    purpose, file, sentences, words, entities
+    set_name, file, sentences, words, entities
 ):
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create_processor(path.parent).read(purpose)
+    examples = create_processor(path.parent).read(set_name)
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
@@ -162,13 +158,13 @@ def test_conll_2003_has_its_published_counts(
 
 
 @pytest.mark.parametrize(
-    ("purpose", "file"),
-    [("train", "train"), ("eval", "valid"), ("predict", "test")],
+    ("set_name", "file"),
+    [("train", "train"), ("dev", "valid"), ("test", "test")],
 )
-def test_tags_of_conll_2003_stay_as_they_are(purpose, file):
+def test_tags_of_conll_2003_stay_as_they_are(set_name, file):
     """The tags of these files are IOB2 already."""
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create_processor(path.parent).read(purpose)
+    examples = create_processor(path.parent).read(set_name)
     lines = [line.split() for line in path.read_text().splitlines()]
     tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]
     assert [label for example in examples for label in example.labels] == tags
@@ -238,7 +234,7 @@ def test_two_files_of_a_set_are_an_error(tmp_path):
     with pytest.raises(
         ValueError, match=r"keep only one of the files .*valid\.txt and"
     ):
-        create_processor(tmp_path).read("eval")
+        create_processor(tmp_path).read("dev")
 
 
 UNSEEN = "a B-LOC\nb I-LOC\n\na B-X\n"

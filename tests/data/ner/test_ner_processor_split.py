@@ -28,7 +28,7 @@ def split_sentences(folder, sentences, **flags):
     processor = NerProcessor(None, data, NerOptions(**flags))
     return tuple(
         [tuple(example.words) for example in processor.read(name)]
-        for name in ("train", "eval")
+        for name in ("train", "dev")
     )
 
 

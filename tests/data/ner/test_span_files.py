@@ -155,7 +155,7 @@ def test_a_set_of_a_folder_may_be_packed(create_processor, tmp_path):
     compressed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(compressed)
     (example,) = create_processor().read("train")
-    (again,) = create_processor().read("eval")
+    (again,) = create_processor().read("dev")
     assert again.labels == example.labels
 
 
@@ -171,7 +171,7 @@ def test_each_row_of_a_test_set_gets_an_answer(create_processor, tmp_path):
     """The texts of a test set need no annotations, and may be empty."""
     rows = {"text": TEXT}, {"text": None}
     read_records(tmp_path, *rows, name="test.jsonl", needs_spans=False)
-    example, empty = create_processor(*BILOU).read("predict")
+    example, empty = create_processor(*BILOU).read("test")
     assert {*example.labels} == {"O"}
     entity_files.write_entities(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()

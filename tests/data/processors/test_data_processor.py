@@ -14,19 +14,19 @@ class CountingProcessor(DataProcessor[Example]):
 
     num_loads = 0
 
-    def _load_sets(self, purpose):
+    def _load_sets(self, set_name):
         """Creates two examples."""
         self.num_loads += 1
-        return {purpose: [Example(), Example()]}
+        return {set_name: [Example(), Example()]}
 
 
 def test_a_set_is_read_once_until_it_is_taken():
     processor = CountingProcessor()
     train = processor.read("train")
-    dev = processor.read("eval")
+    dev = processor.read("dev")
     assert processor.read("train") is train
     assert processor.take("train") is train
-    assert processor.take("eval") is dev
+    assert processor.take("dev") is dev
     assert processor.num_loads == 2
 
 
@@ -35,16 +35,16 @@ class OneFileProcessor(DataProcessor[Example]):
 
     num_loads = 0
 
-    def _load_sets(self, purpose):
+    def _load_sets(self, set_name):
         """Creates an example of both sets."""
         self.num_loads += 1
-        return {"train": [Example()], "eval": [Example()]}
+        return {"train": [Example()], "dev": [Example()]}
 
 
 def test_all_sets_of_a_file_are_read_at_once():
     processor = OneFileProcessor()
     processor.take("train")
-    processor.take("eval")
+    processor.take("dev")
     assert processor.num_loads == 1
 
 

@@ -13,7 +13,7 @@ from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows
 
 
-@pytest.mark.parametrize("order", [("train", "eval"), ("eval", "train")])
+@pytest.mark.parametrize("order", [("train", "dev"), ("dev", "train")])
 def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     rows = read_topics()
     for name, change in (("train", str), ("dev", str.upper)):
@@ -25,8 +25,8 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
         TableOptions(labels=sorted({label for _, label in rows})),
         frozenset(),
     )
-    for purpose in order:
-        processor.read(purpose)
+    for set_name in order:
+        processor.read(set_name)
     num = len({text for text, _ in rows[:99]})
     assert f"dev.csv: {num} texts are in the train set too" in caplog.text
 
@@ -72,12 +72,12 @@ def test_examples_of_a_train_set_keep_no_row(processor):
 
 
 def test_examples_of_a_dev_set_keep_their_rows(processor):
-    (example,) = processor.read("eval")
+    (example,) = processor.read("dev")
     assert example.row == {"text": "c", "label": "y"}
 
 
 def test_a_set_is_read_once(processor):
-    assert processor.read("eval") is processor.read("eval")
+    assert processor.read("dev") is processor.read("dev")
 
 
 def test_equal_texts_have_equal_keys(processor):

@@ -1,33 +1,31 @@
-"""Names of splits, and the purposes they are read for."""
+"""Names of sets, with and without a suffix."""
 
 import pytest
 
-from data.processors import split_names
+from data.processors import set_names
 
 
 @pytest.mark.parametrize(
-    ("split_name", "purpose", "suffix"),
-    [("eval", "eval", ""), ("eval_mm", "eval", "_mm"), ("train", "train", "")],
+    ("set_name", "base_set", "suffix", "stem"),
+    [
+        ("train", "train", "", "train"),
+        ("dev", "dev", "", "eval"),
+        ("dev_mm", "dev", "_mm", "eval_mm"),
+        ("test_mm", "test", "_mm", "predict_mm"),
+    ],
 )
-def test_a_split_has_the_name_of_its_purpose(split_name, purpose, suffix):
-    assert split_names.purpose_of(split_name) == purpose
-    assert split_names.suffix_of(split_name) == suffix
+def test_a_name_has_a_base_and_a_suffix(set_name, base_set, suffix, stem):
+    assert set_names.base_set_of(set_name) == base_set
+    assert set_names.suffix_of(set_name) == suffix
+    assert set_names.file_stem_of(set_name) == stem
 
 
-@pytest.mark.parametrize("split_name", ["dev", "test_mm", ""])
-def test_another_name_has_no_purpose(split_name):
-    with pytest.raises(ValueError, match="named after no purpose"):
-        split_names.purpose_of(split_name)
+@pytest.mark.parametrize("set_name", ["eval", "predict_mm", ""])
+def test_another_name_is_that_of_no_set(set_name):
+    with pytest.raises(ValueError, match=f"a set is named '{set_name}'"):
+        set_names.base_set_of(set_name)
 
 
-def test_a_split_is_read_from_the_set_that_data_folders_have():
-    assert split_names.SET_OF_PURPOSE == {
-        "train": "train",
-        "eval": "dev",
-        "predict": "test",
-    }
-
-
-def test_a_name_with_a_suffix_is_no_purpose():
-    assert split_names.is_purpose("eval")
-    assert not split_names.is_purpose("eval_mm")
+def test_a_name_with_a_suffix_is_not_one_of_the_three():
+    assert set_names.is_set_name("dev")
+    assert not set_names.is_set_name("dev_mm")

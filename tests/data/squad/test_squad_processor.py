@@ -8,7 +8,7 @@ from tests.support.squad.squad_files import write_squad
 
 
 def create_processor(**files):
-    """Returns the processor of {purpose: file of SQuAD v2.0}."""
+    """Returns the processor of {name of a set: file of SQuAD v2.0}."""
     return SquadProcessor(
         files,
         DEFAULT_LAYOUT,
@@ -29,22 +29,22 @@ def write_question(path, name, *answers):
 
 @pytest.fixture
 def files(tmp_path):
-    """{purpose: file} of a train set and a dev set of other questions."""
+    """{name of a set: file} of a train set and a dev set of other questions."""
     return {
         "train": write_question(tmp_path / "train.json", "a", "boat"),
-        "eval": write_question(tmp_path / "dev.json", "b", "boat"),
+        "dev": write_question(tmp_path / "dev.json", "b", "boat"),
     }
 
 
-@pytest.mark.parametrize("purposes", [["train", "eval"], ["eval"]])
+@pytest.mark.parametrize("set_names", [["train", "dev"], ["dev"]])
 def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
-    files, purposes, caplog
+    files, set_names, caplog
 ):
     processor = create_processor(**files)
-    for purpose in purposes:
-        processor.read(purpose)
+    for set_name in set_names:
+        processor.read(set_name)
     processor.check_answers()
-    (example,) = processor.take("eval")
+    (example,) = processor.take("dev")
     assert example.qas_id == "b"
     assert not caplog.messages
 
@@ -53,12 +53,12 @@ def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
     processor = create_processor(**files)
     processor.read("train")
     assert processor.squad_file is None
-    processor.take("eval")
-    assert processor.required_squad_file.path == files["eval"]
+    processor.take("dev")
+    assert processor.required_squad_file.path == files["dev"]
 
 
 def test_a_file_to_evaluate_on_needs_an_answer(tmp_path):
     predict_file = write_question(tmp_path / "dev.json", "b")
-    processor = create_processor(eval=predict_file)
+    processor = create_processor(dev=predict_file)
     with pytest.raises(ValueError, match=r"dev\.json contains no right answer"):
         processor.check_answers()

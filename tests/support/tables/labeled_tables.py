@@ -12,13 +12,8 @@ from typing import Any
 from data.classification.classification_options import TableOptions
 from data.classification.table_processor import TableProcessor
 from data.classification.table_uses import TABLE_USE_OF_TASK
-from data.processors.split_names import SET_OF_PURPOSE, Purpose
+from data.processors.set_names import base_set_of
 from data.tables.data_file_options import DataFileOptions
-
-# {name of a set: its purpose}
-PURPOSES: dict[str, Purpose] = {
-    name: purpose for purpose, name in SET_OF_PURPOSE.items()
-}
 
 
 def create_processor(
@@ -43,7 +38,7 @@ def read_examples(
         text = "\n".join(map(json.dumps, text))
     (folder / name).write_bytes(text.encode())
     task = create_processor(folder, **kwargs)
-    examples = task.read(PURPOSES[name.partition(".")[0]])
+    examples = task.read(base_set_of(name.partition(".")[0]))
     return [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples

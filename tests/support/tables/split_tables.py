@@ -41,7 +41,7 @@ def split_rows(
         TableOptions(**flags),
         frozenset(flags),
     )
-    train, dev = processor.read("train"), processor.read("eval")
+    train, dev = processor.read("train"), processor.read("dev")
     return tuple(
         [tuple(processor.texts_of(example)) for example in examples]
         for examples in (train, dev)

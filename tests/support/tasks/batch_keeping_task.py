@@ -17,8 +17,8 @@ from tests.support.serving import exports
 from tests.support.tasks import toy_task
 from training.flows import export_scores
 from training.run.run_folder import RunFolder
-from training.sets import splits
-from training.task import Batches, Split
+from training.sets import encoded_sets
+from training.task import Batches, EncodedSet
 
 LENGTH = exports.LENGTH
 
@@ -46,7 +46,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         return self.lengths[number]
 
     def evaluate(
-        self, split: Split[int, None], batches: Batches[FloatArray]
+        self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
     ) -> dict[str, float]:
         self.batches = [*batches]
         return {"count": len(self.batches)}
@@ -54,7 +54,7 @@ class BatchKeepingTask(toy_task.ToyTask):
     def evaluate_export(self, folder: Path) -> dict[str, float]:
         """Returns the scores of an export on the task's records."""
         state = RunFolder.open(self.start).state_folder
-        written = splits.write_splits(self, state)
+        written = encoded_sets.write_encoded_sets(self, state)
         kind: Any = preset_reading.read_preset(folder).model_class
         return export_scores.evaluate_export(
             self, kind, folder, [*written.values()]

@@ -20,7 +20,7 @@ from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.start.starting_point import StartingPoint
-from training.task import Batches, Split
+from training.task import Batches, EncodedSet
 
 LENGTH = 4
 EXAMPLES = 8
@@ -53,12 +53,12 @@ class ScriptedTask(toy_task.ToyTask):
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 
-    def read_examples(self, split_name: str) -> range:
-        first = self.first_example if split_name == "eval" else 0
+    def read_examples(self, set_name: str) -> range:
+        first = self.first_example if set_name == "dev" else 0
         return range(first, first + self.num_examples)
 
     def evaluate(
-        self, split: Split[int, None], batches: Batches[FloatArray]
+        self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
     ) -> dict[str, float]:
         assert len(list(batches)) == 1
         accuracy = self.find_accuracy()
@@ -66,7 +66,7 @@ class ScriptedTask(toy_task.ToyTask):
 
     def write_predictions(
         self,
-        split: Split[int, None],
+        encoded_set: EncodedSet[int, None],
         batches: Batches[FloatArray],
         output_dir: str,
     ) -> dict[str, float]:

@@ -107,10 +107,10 @@ class Commands:
 
 
 def read_recorded_split(folder: Path) -> JsonObject:
-    """Returns the split that a run recorded."""
+    """Returns the rule of the dev set that a run recorded."""
     described = read_json(folder / "model.json")
-    split: JsonObject = described["origin"]["settings"]["split"]
-    return split
+    rule: JsonObject = described["origin"]["settings"]["split"]
+    return rule
 
 
 def find_doubt_warnings(done: ProcessResult) -> list[str]:

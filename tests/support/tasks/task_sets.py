@@ -1,9 +1,9 @@
-"""Starts of tasks, and splits whose records no test reads.
+"""Starts of tasks, and sets whose records no test reads.
 
 For example:
 
     task = SwagTask(create_task_start(tmp_path), DEFAULT_LAYOUT)
-    split = create_split("eval", examples)
+    dev_set = create_set("dev", examples)
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
 from training.start.starting_point import StartingPoint
-from training.task import Split
+from training.task import EncodedSet
 
 
 def create_task_start(
@@ -33,11 +33,11 @@ def create_task_start(
     return create_start(config, SMALL, load_tokenizer())
 
 
-def create_split(
+def create_set(
     name: str, examples: Sequence[Any], origins: Sequence[Any] = ()
-) -> Split[Any, Any]:
-    """Returns a split of these examples, as `Task.evaluate` gets it."""
-    return Split(
+) -> EncodedSet[Any, Any]:
+    """Returns a set of these examples, as `Task.evaluate` gets it."""
+    return EncodedSet(
         name=name,
         records=Records([], {}),
         num_examples=len(examples),

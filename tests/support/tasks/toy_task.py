@@ -148,7 +148,7 @@ class ToyTask(task.Task[int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Attributes:
-        num_examples: number of examples in each split.
+        num_examples: number of examples in each set.
         max_seq_length: number of WordPieces in each record.
     """
 
@@ -157,11 +157,11 @@ class ToyTask(task.Task[int, None, FloatArray]):
     num_examples = 12
     max_seq_length = 8
 
-    def read_examples(self, split_name: str) -> Sequence[int]:
+    def read_examples(self, set_name: str) -> Sequence[int]:
         return range(self.num_examples)
 
     def encode(
-        self, split_name: str, examples: Iterable[int]
+        self, set_name: str, examples: Iterable[int]
     ) -> Iterator[tuple[bytes, None]]:
         for number in examples:
             length = self.length(number)
@@ -186,7 +186,7 @@ class ToyTask(task.Task[int, None, FloatArray]):
     def label(self, number: int) -> int:
         return number % 2
 
-    def feature_spec(self, split_name: str) -> feature_specs.RecordSpec:
+    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
         return feature_specs.classifier_features(self.max_seq_length)
 
     def create_model(
@@ -195,13 +195,15 @@ class ToyTask(task.Task[int, None, FloatArray]):
         return BertClassifier(bert_config, 2, **options)
 
     def evaluate(
-        self, split: task.Split[int, None], batches: task.Batches[FloatArray]
+        self,
+        encoded_set: task.EncodedSet[int, None],
+        batches: task.Batches[FloatArray],
     ) -> dict[str, float]:
         return {"accuracy": 0.5}
 
     def write_predictions(
         self,
-        split: task.Split[int, None],
+        encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],
         output_dir: str,
     ) -> dict[str, float]:

@@ -22,16 +22,16 @@ def create_script_config(**flags):
     ("flags", "expected"),
     [
         ({"do_train": True}, ["train"]),
-        ({"do_eval": True}, ["eval"]),
-        ({"do_predict": True}, ["predict"]),
-        ({"do_train": True, "evaluate_each_epoch": True}, ["train", "eval"]),
-        ({"do_train": True, "early_stopping_patience": 1}, ["train", "eval"]),
+        ({"do_eval": True}, ["dev"]),
+        ({"do_predict": True}, ["test"]),
+        ({"do_train": True, "evaluate_each_epoch": True}, ["train", "dev"]),
+        ({"do_train": True, "early_stopping_patience": 1}, ["train", "dev"]),
         # Only a training has epochs to evaluate after.
-        ({"do_predict": True, "evaluate_each_epoch": True}, ["predict"]),
+        ({"do_predict": True, "evaluate_each_epoch": True}, ["test"]),
     ],
 )
 def test_a_command_reads_the_sets_that_its_flags_need(flags, expected):
-    assert create_config("run", **flags).purposes == expected
+    assert create_config("run", **flags).set_names == expected
 
 
 def test_the_numbers_of_steps_are_rounded_down():
@@ -50,12 +50,6 @@ def test_a_training_of_no_step_is_refused():
     says = "0.5 over 15 examples is shorter than one training step of 8"
     with pytest.raises(ValueError, match=says):
         config.num_steps(15)
-
-
-@pytest.mark.parametrize(("purpose", "size"), [("eval", 5), ("predict", 7)])
-def test_a_batch_has_the_size_of_its_purpose(purpose, size):
-    config = create_config("run", eval_batch_size=5, predict_batch_size=7)
-    assert config.batch_size_of(purpose) == size
 
 
 def test_the_best_step_needs_evaluations_to_choose_it():

@@ -52,7 +52,7 @@ class OddTask(ToyTask):
 
     def __init__(self, start):
         super().__init__(start)
-        self.splits = {**self.splits, "eval": ["eval", "eval_mm"]}
+        self.dev_sets = ["dev", "dev_mm"]
 
 
 def check_task(task_class, **flags):

@@ -11,7 +11,7 @@ import pytest
 from tests.support.tasks import toy_task
 from training.flows import export_scores
 
-SPLITS = [types.SimpleNamespace(name="eval")]
+DEV_SETS = [types.SimpleNamespace(name="dev")]
 NAN = float("nan")
 
 
@@ -22,7 +22,7 @@ def check_score(folder, score, expected=0.9, **flags):
     start = toy_task.create_start(config, None, toy_task.load_tokenizer())
     task = toy_task.ToyTask(start)
     export_scores.check_export_scores(
-        task, SPLITS, {"accuracy": expected}, {"litert_accuracy": score}
+        task, DEV_SETS, {"accuracy": expected}, {"litert_accuracy": score}
     )
 
 

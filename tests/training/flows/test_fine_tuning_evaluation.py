@@ -1,4 +1,4 @@
-"""Scores of a task's dev splits, and the outputs that they are computed of."""
+"""Scores of a task's dev sets, and the outputs that they are computed of."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ from tests.support.tasks.toy_task import (
 from training.flows import trainer_setup
 from training.flows.fine_tuning_evaluation import (
     create_fine_tuning_evaluation,
-    predict_split,
+    predict_set,
 )
 from training.flows.run_plan import RunPlan
 from training.run.run_folder import RunFolder
-from training.sets.splits import write_splits
+from training.sets.encoded_sets import write_encoded_sets
 
 
 class TwoDevSetsTask(ToyTask):
@@ -27,25 +27,25 @@ class TwoDevSetsTask(ToyTask):
 
     def __init__(self, start):
         super().__init__(start)
-        self.splits = {**self.splits, "eval": ["eval", "eval_mm"]}
+        self.dev_sets = ["dev", "dev_mm"]
 
-    def read_examples(self, split_name):
-        return range(5 if split_name == "eval_mm" else 3)
+    def read_examples(self, set_name):
+        return range(5 if set_name == "dev_mm" else 3)
 
-    def evaluate(self, split, batches):
+    def evaluate(self, encoded_set, batches):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
 class LossTask(ToyTask):
     """A task whose scores are the examples that it has read, and a loss."""
 
-    def evaluate(self, split, batches):
+    def evaluate(self, encoded_set, batches):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
 @pytest.fixture
 def begin(tmp_path):
-    """A function (class of a task) -> (task, its splits, Trainer)."""
+    """A function (class of a task) -> (task, its sets, Trainer)."""
 
     def begin_task(task_class):
         config = create_config(
@@ -65,36 +65,36 @@ def begin(tmp_path):
         trainer = trainer_setup.create_trainer(
             start, RunFolder.open(start), plan
         )
-        return task, write_splits(task, tmp_path / "records"), trainer
+        return task, write_encoded_sets(task, tmp_path / "records"), trainer
 
     return begin_task
 
 
 def test_the_scores_of_each_dev_set_have_its_suffix(begin):
-    task, splits, trainer = begin(TwoDevSetsTask)
-    scores = create_fine_tuning_evaluation(task, splits)(trainer)
+    task, encoded_sets, trainer = begin(TwoDevSetsTask)
+    scores = create_fine_tuning_evaluation(task, encoded_sets)(trainer)
     assert scores == {"global_step": 0, "count": 3, "count_mm": 5}
 
 
 def test_a_task_with_a_loss_is_scored_by_it_too(begin):
-    task, splits, trainer = begin(LossTask)
-    scores = create_fine_tuning_evaluation(task, splits)(trainer)
+    task, encoded_sets, trainer = begin(LossTask)
+    scores = create_fine_tuning_evaluation(task, encoded_sets)(trainer)
     assert scores["count"] == task.num_examples
     # A model that knows nothing about 2 labels.
     assert scores["eval_loss"] == pytest.approx(np.log(2), abs=0.1)
 
 
 def test_a_step_is_evaluated_once(begin):
-    task, splits, trainer = begin(TwoDevSetsTask)
-    evaluate = create_fine_tuning_evaluation(task, splits)
+    task, encoded_sets, trainer = begin(TwoDevSetsTask)
+    evaluate = create_fine_tuning_evaluation(task, encoded_sets)
     first = evaluate(trainer)
     task.evaluate = None
     assert evaluate(trainer) == first
 
 
-def test_a_split_is_predicted_in_batches_of_its_purpose(begin):
-    task, splits, trainer = begin(TwoDevSetsTask)
-    batches = predict_split(
-        task, trainer, splits["eval_mm"], "eval", "Evaluating"
+def test_a_set_is_predicted_in_batches_of_the_size(begin):
+    task, encoded_sets, trainer = begin(TwoDevSetsTask)
+    batches = predict_set(
+        task, trainer, encoded_sets["dev_mm"], 2, "Evaluating"
     )
     assert [len(outputs) for _, outputs in batches] == [2, 2, 1]

@@ -12,7 +12,7 @@ from training.flows.fine_tuning_plan import (
     create_fine_tuning_plan,
     list_fine_tuning_settings,
 )
-from training.sets.splits import create_recorded_sets, write_splits
+from training.sets.encoded_sets import create_recorded_sets, write_encoded_sets
 from training.start.starting_point import read_start
 
 
@@ -31,8 +31,8 @@ class TwoRecordsTask(ToyTask):
 
     counts_examples = True
 
-    def encode(self, split_name, examples):
-        for record in super().encode(split_name, examples):
+    def encode(self, set_name, examples):
+        for record in super().encode(set_name, examples):
             yield record
             yield record
 
@@ -45,17 +45,17 @@ class OtherExamplesTask(LabeledTask):
 
 
 def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
-    """Returns a task whose run is in FOLDER/run, and its splits."""
+    """Returns a task whose run is in FOLDER/run, and its sets."""
     options = create_run(folder, do_train=do_train, **flags)
     task = task_class(read_start(parse_flags(options)))
     (folder / "records").mkdir(exist_ok=True)
-    return task, write_splits(task, folder / "records")
+    return task, write_encoded_sets(task, folder / "records")
 
 
-def create_plan(task, splits):
-    """Returns the plan of a command on the splits of a task."""
-    sets = create_recorded_sets(task.config, splits)
-    return create_fine_tuning_plan(task, splits, sets)
+def create_plan(task, encoded_sets):
+    """Returns the plan of a command on the sets of a task."""
+    sets = create_recorded_sets(task.config, encoded_sets)
+    return create_fine_tuning_plan(task, encoded_sets, sets)
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_the_steps_of_a_task_that_counts_examples_are_those_of_examples(
 
 
 def test_a_training_shorter_than_one_step_is_refused(tmp_path):
-    task, splits = read_task(tmp_path, num_train_epochs=0.1)
+    task, encoded_sets = read_task(tmp_path, num_train_epochs=0.1)
     with pytest.raises(ValueError, match="--num_train_epochs"):
-        create_plan(task, splits)
+        create_plan(task, encoded_sets)
 
 
 @pytest.fixture
 def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
-    task, splits = read_task(tmp_path)
-    plan = create_plan(task, splits)
+    task, encoded_sets = read_task(tmp_path)
+    plan = create_plan(task, encoded_sets)
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
     begin_run(task.config, model, plan.settings)
     touch_checkpoint(tmp_path / "run")
@@ -121,9 +121,9 @@ TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
 
 def settings_of(folder, task_class=LabeledTask, **flags):
     """Returns the settings of a training on TRAIN_SET."""
-    task, splits = read_task(folder, task_class, **flags)
+    task, encoded_sets = read_task(folder, task_class, **flags)
     return list_fine_tuning_settings(
-        task, splits["train"], {"train": TRAIN_SET}
+        task, encoded_sets["train"], {"train": TRAIN_SET}
     )
 
 

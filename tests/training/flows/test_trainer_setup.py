@@ -16,7 +16,7 @@ from training.flows import run_ending, trainer_setup
 from training.flows.run_plan import RunPlan
 from training.run import history
 from training.run.run_folder import RunFolder
-from training.sets.splits import write_splits
+from training.sets.encoded_sets import write_encoded_sets
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_a_resumed_run_starts_from_its_last_step(load, tmp_path):
     trainer = load("run")
     assert trainer.run_weights.global_step == 0
     start = create_start(trainer.config, SMALL, load_tokenizer())
-    splits = write_splits(ToyTask(start), tmp_path / "records")
-    trainer.fit(splits["train"].records, 3)
+    encoded_sets = write_encoded_sets(ToyTask(start), tmp_path / "records")
+    trainer.fit(encoded_sets["train"].records, 3)
     again = load("run")
     assert again.run_weights.global_step == 3
     np.testing.assert_equal(weights_of(again), weights_of(trainer))

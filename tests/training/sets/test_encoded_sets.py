@@ -1,6 +1,6 @@
-"""The records of a task's splits.
+"""The records of a task's sets.
 
-training/task.py defines a split.
+training/task.py defines `EncodedSet`.
 """
 
 import gc
@@ -16,7 +16,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.sets.splits import dev_set_checksum, write_splits
+from training.sets.encoded_sets import dev_set_checksum, write_encoded_sets
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 
@@ -26,9 +26,9 @@ class WindowTask(ToyTask):
 
     num_examples = 3
 
-    def encode(self, split, examples):
+    def encode(self, encoded_set, examples):
         for number in examples:
-            for record, _ in super().encode(split, [number, number + 1]):
+            for record, _ in super().encode(encoded_set, [number, number + 1]):
                 yield record, number
 
 
@@ -44,57 +44,57 @@ def task(tmp_path):
 
 
 @pytest.fixture
-def dev_split(task, tmp_path):
+def dev_set(task, tmp_path):
     """The dev set of that task."""
-    return write_splits(task, tmp_path / "state")["eval"]
+    return write_encoded_sets(task, tmp_path / "state")["dev"]
 
 
-def test_a_split_contains_the_records_of_its_examples_in_order(
-    task, dev_split, tmp_path
+def test_a_set_contains_the_records_of_its_examples_in_order(
+    task, dev_set, tmp_path
 ):
-    (path,) = dev_split.records.files
+    (path,) = dev_set.records.files
     assert path == str(tmp_path / "state/eval.tf_record")
-    encoded = [record for record, _ in task.encode("eval", range(3))]
+    encoded = [record for record, _ in task.encode("dev", range(3))]
     assert [*read_records(path)] == encoded
 
 
-def test_the_checksum_of_a_split_is_the_sum_of_its_records(task, dev_split):
-    encoded = [record for record, _ in task.encode("eval", range(3))]
-    assert dev_split.checksum == sum(map(zlib.crc32, encoded))
+def test_the_checksum_of_a_set_is_the_sum_of_its_records(task, dev_set):
+    encoded = [record for record, _ in task.encode("dev", range(3))]
+    assert dev_set.checksum == sum(map(zlib.crc32, encoded))
 
 
-def test_a_dev_split_keeps_its_examples_and_origins(dev_split):
-    assert (dev_split.num_examples, dev_split.num_records) == (3, 6)
-    assert dev_split.examples == range(3)
-    assert dev_split.origins == [0, 0, 1, 1, 2, 2]
+def test_a_dev_split_keeps_its_examples_and_origins(dev_set):
+    assert (dev_set.num_examples, dev_set.num_records) == (3, 6)
+    assert dev_set.examples == range(3)
+    assert dev_set.origins == [0, 0, 1, 1, 2, 2]
 
 
-def test_a_train_split_keeps_neither_examples_nor_origins(tmp_path):
+def test_a_train_set_keeps_neither_examples_nor_origins(tmp_path):
     task = create_task(tmp_path, WindowTask, do_train=True)
-    split = write_splits(task, tmp_path / "state")["train"]
-    assert (split.num_examples, split.num_records) == (3, 6)
-    assert not split.examples
-    assert not split.origins
+    encoded_set = write_encoded_sets(task, tmp_path / "state")["train"]
+    assert (encoded_set.num_examples, encoded_set.num_records) == (3, 6)
+    assert not encoded_set.examples
+    assert not encoded_set.origins
 
 
 @pytest.mark.parametrize(
     ("flags", "names"),
     [
         (["do_train"], ["train"]),
-        (["do_eval"], ["eval"]),
-        (["do_predict"], ["predict"]),
-        (["do_train", "do_eval"], ["train", "eval"]),
+        (["do_eval"], ["dev"]),
+        (["do_predict"], ["test"]),
+        (["do_train", "do_eval"], ["train", "dev"]),
     ],
 )
-def test_only_the_splits_that_a_command_needs_are_read(tmp_path, flags, names):
+def test_only_the_sets_that_a_command_needs_are_read(tmp_path, flags, names):
     task = create_task(tmp_path, ToyTask, **dict.fromkeys(flags, True))
-    assert [*write_splits(task, tmp_path / "state")] == names
+    assert [*write_encoded_sets(task, tmp_path / "state")] == names
 
 
-def test_a_split_that_a_task_skips_has_no_records(tmp_path):
+def test_a_set_that_a_task_skips_has_no_records(tmp_path):
     task = create_task(tmp_path, ToyTask, do_eval=True, do_predict=True)
-    task.read_examples = {"eval": range(3), "predict": None}.get
-    assert [*write_splits(task, tmp_path / "state")] == ["eval"]
+    task.read_examples = {"dev": range(3), "test": None}.get
+    assert [*write_encoded_sets(task, tmp_path / "state")] == ["dev"]
     assert not (tmp_path / "state/predict.tf_record").exists()
 
 
@@ -103,26 +103,26 @@ class Example:
 
 
 class CountingTask(ToyTask):
-    """Counts the examples in memory when each split is encoded."""
+    """Counts the examples in memory when each set is encoded."""
 
     def __init__(self, start):
         super().__init__(start)
         self.in_memory = {}
 
-    def read_examples(self, split):
+    def read_examples(self, encoded_set):
         return [Example() for _ in range(3)]
 
-    def encode(self, split, examples):
-        self.in_memory[split] = sum(
+    def encode(self, encoded_set, examples):
+        self.in_memory[encoded_set] = sum(
             isinstance(value, Example) for value in gc.get_objects()
         )
-        yield from super().encode(split, range(3))
+        yield from super().encode(encoded_set, range(3))
 
 
-def test_train_examples_are_freed_before_the_next_split_is_written(tmp_path):
+def test_train_examples_are_freed_before_the_next_set_is_written(tmp_path):
     task = create_task(tmp_path, CountingTask, do_train=True, do_eval=True)
-    write_splits(task, tmp_path / "state")
-    assert task.in_memory == {"train": 6, "eval": 3}
+    write_encoded_sets(task, tmp_path / "state")
+    assert task.in_memory == {"train": 6, "dev": 3}
 
 
 @pytest.fixture
@@ -137,8 +137,8 @@ def checksum(tmp_path):
         task = ToyTask(start)
         for name, value in changes.items():
             setattr(task, name, value)
-        splits = write_splits(task, tmp_path / folder / "state")
-        return dev_set_checksum(task, splits)
+        encoded_sets = write_encoded_sets(task, tmp_path / folder / "state")
+        return dev_set_checksum(task, encoded_sets)
 
     return checksum
 
@@ -162,7 +162,7 @@ def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
     files = [str(answers)]
     expected = checksum(eval_files=files)
     backwards = checksum(
-        eval_files=files, read_examples=lambda split_name: range(12)[::-1]
+        eval_files=files, read_examples=lambda set_name: range(12)[::-1]
     )
     assert backwards == expected
 

@@ -10,7 +10,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_options import ClassifierOptions
 from data.classification.metrics import compute_metrics
 from tests.support.models import SMALL
-from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]
@@ -30,7 +30,7 @@ LOSSES = {
 
 
 class ListReader:
-    """Reads EXAMPLES as each split."""
+    """Reads EXAMPLES as each set."""
 
     metrics = ("eval_accuracy",)
     may_be_cross_encoder = False
@@ -40,12 +40,13 @@ class ListReader:
         self.examples = examples
         self.loss_kind = loss_kind
         self.output_mode = output_mode
-        self.splits = {"train": ["train"], "eval": ["eval"]}
+        self.dev_sets = ["dev"]
+        self.test_sets = []
 
-    def take(self, split_name):
+    def take(self, set_name):
         return self.examples
 
-    def processor_of(self, split_name):
+    def processor_of(self, set_name):
         return self
 
     def score(self, examples, *labels):
@@ -112,22 +113,22 @@ def test_class_weights_change_only_the_loss_of_the_training(create_task):
 
 
 def test_a_record_is_of_the_example_with_its_number(create_task):
-    origins = [number for _, number in create_task().encode("eval", EXAMPLES)]
+    origins = [number for _, number in create_task().encode("dev", EXAMPLES)]
     assert origins == [0, 1]
 
 
 def test_a_long_text_becomes_several_windows_with_doc_stride(create_task):
     task = create_task(doc_stride=2)
-    origins = [number for _, number in task.encode("eval", EXAMPLES)]
+    origins = [number for _, number in task.encode("dev", EXAMPLES)]
     # Six WordPieces, of which a window holds three, and a text of two.
     assert origins == [0, 0, 0, 1]
 
 
 def test_the_windows_of_a_text_are_pooled_to_their_mean(create_task):
     task = create_task(doc_stride=2)
-    split = create_split("eval", EXAMPLES, origins=[0, 0, 1])
+    encoded_set = create_set("dev", EXAMPLES, origins=[0, 0, 1])
     logits = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 5.0]], "float32")
-    ((_, pooled),) = task.pool(split, [({}, logits)])
+    ((_, pooled),) = task.pool(encoded_set, [({}, logits)])
     assert pooled.tolist() == [[2.0, 0.5], [5.0, 5.0]]
 
 
@@ -140,11 +141,11 @@ def test_pairs_are_refused_with_doc_stride(create_task):
 
 def test_records_to_predict_have_no_labels(create_task):
     task = create_task()
-    assert "label_ids" in task.feature_spec("eval")
-    assert "label_ids" not in task.feature_spec("predict")
+    assert "label_ids" in task.feature_spec("dev")
+    assert "label_ids" not in task.feature_spec("test")
 
 
 def test_the_score_is_the_share_of_right_labels(create_task):
-    split = create_split("eval", EXAMPLES)
-    scores = create_task().evaluate(split, [({}, LOGITS)])
+    encoded_set = create_set("dev", EXAMPLES)
+    scores = create_task().evaluate(encoded_set, [({}, LOGITS)])
     assert scores == {"eval_accuracy": 0.5}

@@ -9,11 +9,11 @@ import modeling
 from data.classification.classification_examples import InputExample
 from data.classification.metrics import compute_metrics
 from tests.support.models import SMALL
-from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.embedding import EmbeddingTask
 
-SCORED = {"train": True, "eval": True}
-UNSCORED = {"train": False, "eval": False}
+SCORED = {"train": True, "dev": True}
+UNSCORED = {"train": False, "dev": False}
 PAIRS = [
     InputExample("1", "a river", "the river", 1.0),
     InputExample("2", "a man", "a day", 0.0),
@@ -57,12 +57,12 @@ def test_pairs_without_scores_are_found_in_their_batch(create_task):
 
 
 def test_evaluations_of_another_kind_of_pairs_report_no_loss(create_task):
-    assert create_task({"train": False, "eval": True}).eval_loss is None
+    assert create_task({"train": False, "dev": True}).eval_loss is None
 
 
 def test_records_contain_scores_only_of_pairs_that_have_them(create_task):
-    task = create_task({"train": False, "eval": True})
-    assert "label_ids" in task.feature_spec("eval")
+    task = create_task({"train": False, "dev": True})
+    assert "label_ids" in task.feature_spec("dev")
     assert "label_ids" not in task.feature_spec("train")
 
 
@@ -75,13 +75,13 @@ def test_the_model_returns_vectors(create_task):
 def test_recall_is_the_share_of_texts_that_find_their_partner(
     vectors, recall, create_task
 ):
-    split = create_split("eval", PAIRS)
-    scores = create_task(UNSCORED).evaluate(split, [({}, vectors)])
+    encoded_set = create_set("dev", PAIRS)
+    scores = create_task(UNSCORED).evaluate(encoded_set, [({}, vectors)])
     assert scores == {"recall_1": recall}
 
 
 def test_known_scores_are_compared_with_the_cosines(create_task):
-    split = create_split("eval", PAIRS)
+    encoded_set = create_set("dev", PAIRS)
     # The cosines of the two pairs are about 0.1 and 1, their scores 1 and 0.
-    scores = create_task(SCORED).evaluate(split, [({}, SWAPPED)])
+    scores = create_task(SCORED).evaluate(encoded_set, [({}, SWAPPED)])
     assert scores["pearson"] == pytest.approx(-1.0)

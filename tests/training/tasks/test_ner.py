@@ -9,7 +9,7 @@ from data.ner.ner_example import NerExample
 from data.ner.sentence_windows import create_ner_features
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
-from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.ner import NerTask
 
 TAGS = ["O", "B-PER", "I-PER"]
@@ -53,8 +53,8 @@ def logits_of(windows, tags):
 def evaluate_tags(task, tags):
     """Returns the scores of predicted tags."""
     windows = create_windows(task)
-    split = create_split("eval", EXAMPLES, windows)
-    return task.evaluate(split, [({}, logits_of(windows, tags))])
+    encoded_set = create_set("dev", EXAMPLES, windows)
+    return task.evaluate(encoded_set, [({}, logits_of(windows, tags))])
 
 
 def test_a_record_is_a_window_and_its_origin(create_task):
@@ -89,9 +89,9 @@ def test_an_illegal_tag_is_only_predicted_without_legal_tags(
     """In IOB2, I-PER cannot follow O."""
     task = create_task(legal_tags)
     windows = create_windows(task)
-    split = create_split("predict", EXAMPLES, windows)
+    encoded_set = create_set("test", EXAMPLES, windows)
     logits = logits_of(windows, [["O", "I-PER"], ["O", "O"]])
-    task.write_predictions(split, [({}, logits)], str(tmp_path))
+    task.write_predictions(encoded_set, [({}, logits)], str(tmp_path))
     words = (tmp_path / "test_predictions.txt").read_text().split("\n")
     assert words[1].split()[-1] == tag
 
@@ -100,6 +100,8 @@ def test_a_test_set_without_tags_has_no_scores(create_task, tmp_path):
     task = create_task()
     examples = EXAMPLES[1:]
     windows = create_windows(task, examples)
-    split = create_split("predict", examples, windows)
+    encoded_set = create_set("test", examples, windows)
     logits = logits_of(windows, [["O", "O"]])
-    assert task.write_predictions(split, [({}, logits)], str(tmp_path)) == {}
+    assert (
+        task.write_predictions(encoded_set, [({}, logits)], str(tmp_path)) == {}
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.label_decoding import LabelDecoder
-from training.task import Split
+from training.task import EncodedSet
 from training.tasks import prediction_files
 
 DECODER = LabelDecoder("classification", ["no", "yes"])
@@ -17,7 +17,7 @@ OUTPUTS = np.log(np.array([[1, 3], [3, 1]], np.float32))
 PREDICTED = ["yes", "no"]
 
 
-def create_split(*rows, name="predict"):
+def create_set(*rows, name="test"):
     """Returns a test set of examples that are rows of a table, or none."""
     examples = [
         InputExample(guid, text, label="no", row=row)
@@ -25,13 +25,13 @@ def create_split(*rows, name="predict"):
             zip(("A boat.", "The sea."), rows, strict=True)
         )
     ]
-    return Split(name, None, 2, 2, 0, examples)
+    return EncodedSet(name, None, 2, 2, 0, examples)
 
 
 @pytest.fixture
 def table():
     """A test set that is a user's table."""
-    return create_split({"body": "A boat."}, {"body": "The sea."})
+    return create_set({"body": "A boat."}, {"body": "The sea."})
 
 
 def read_table(path):
@@ -61,17 +61,17 @@ def test_a_table_has_the_answers_beside_its_rows(tmp_path, table):
 
 
 def test_examples_of_no_table_have_no_rows(tmp_path):
-    examples = create_split(None, None).examples
+    examples = create_set(None, None).examples
     prediction_files.write_table_rows(
         str(tmp_path / "rows.csv"), examples, OUTPUTS, DECODER
     )
     assert [*tmp_path.iterdir()] == []
 
 
-def write_predictions(folder, split):
+def write_predictions(folder, encoded_set):
     """Writes the predictions of a test set. Returns the names of the files."""
     labels = prediction_files.write_test_predictions(
-        split, OUTPUTS, DECODER, str(folder)
+        encoded_set, OUTPUTS, DECODER, str(folder)
     )
     assert labels == PREDICTED
     return {file.name for file in folder.iterdir()}
@@ -88,8 +88,8 @@ def test_a_test_set_of_rows_has_a_table_of_predictions(tmp_path, table):
 
 
 def test_the_files_of_a_second_test_set_are_named_after_it(tmp_path):
-    split = create_split(None, None, name="predict_mm")
-    assert write_predictions(tmp_path, split) == {
+    encoded_set = create_set(None, None, name="test_mm")
+    assert write_predictions(tmp_path, encoded_set) == {
         "predictions_mm.jsonl",
         "test_results_mm.tsv",
     }

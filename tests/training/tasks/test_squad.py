@@ -10,7 +10,7 @@ from data.squad.squad_processor import SquadProcessor
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
-from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.squad import SquadTask
 
 LENGTH = 24
@@ -37,7 +37,7 @@ def create_task(tmp_path):
     def create_squad_task(answers=(ANSWER,)):
         files = {
             "train": write_question(tmp_path / "train.json", [ANSWER]),
-            "eval": write_question(tmp_path / "dev.json", answers),
+            "dev": write_question(tmp_path / "dev.json", answers),
         }
         processor = SquadProcessor(
             files,
@@ -45,7 +45,7 @@ def create_task(tmp_path):
             version_2_with_negative=False,
             use_char_offsets=False,
         )
-        processor.read("eval")
+        processor.read("dev")
         return SquadTask(
             create_task_start(tmp_path),
             processor,
@@ -59,8 +59,8 @@ def create_task(tmp_path):
 
 def predict_words(task, first_word, last_word):
     """Returns (split, batches) of outputs that find words of the passage."""
-    examples = task.read_examples("eval")
-    windows = [window for _, window in task.encode("eval", examples)]
+    examples = task.read_examples("dev")
+    windows = [window for _, window in task.encode("dev", examples)]
     (window,) = windows
     words = [*PASSAGE.split()]
     place_of = {
@@ -74,7 +74,7 @@ def predict_words(task, first_word, last_word):
     outputs["start_logits"][0, place_of[first_word]] = 5.0
     outputs["end_logits"][0, place_of[last_word]] = 5.0
     features = {"unique_ids": np.array([window.unique_id])}
-    return create_split("eval", examples, windows), [(features, outputs)]
+    return create_set("dev", examples, windows), [(features, outputs)]
 
 
 def test_a_window_contains_the_question_and_the_passage(create_task):
@@ -93,7 +93,7 @@ def test_a_window_contains_the_question_and_the_passage(create_task):
 def test_only_train_records_contain_the_answer(create_task):
     task = create_task()
     assert "start_positions" in task.feature_spec("train")
-    assert "start_positions" not in task.feature_spec("eval")
+    assert "start_positions" not in task.feature_spec("dev")
 
 
 def test_the_model_finds_spans(create_task):
@@ -133,6 +133,6 @@ def test_questions_without_answers_are_answered_and_not_scored(
     create_task, tmp_path, caplog
 ):
     task = create_task(answers=())
-    split, batches = predict_words(task, "a", "river")
-    assert task.write_predictions(split, batches, str(tmp_path)) == {}
+    encoded_set, batches = predict_words(task, "a", "river")
+    assert task.write_predictions(encoded_set, batches, str(tmp_path)) == {}
     assert "The answers are not scored" in caplog.text

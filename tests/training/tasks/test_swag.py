@@ -9,7 +9,7 @@ from data.classification.swag_examples import SwagExample
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertMultipleChoice
 from tests.support.models import SMALL
-from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.swag import SwagTask
 
 ENDINGS = ["the drums .", "the horns .", "a door .", "nobody ."]
@@ -44,14 +44,14 @@ def test_the_model_has_one_output_for_each_ending(task):
 
 
 def test_only_examples_with_a_known_ending_are_scored(task):
-    scores = task.evaluate(create_split("eval", EXAMPLES), [({}, LOGITS)])
+    scores = task.evaluate(create_set("dev", EXAMPLES), [({}, LOGITS)])
     assert scores["eval_accuracy"] == 1.0
     assert scores["num_without_label"] == 1
 
 
 def test_the_predictions_name_the_chosen_endings(task, tmp_path):
-    split = create_split("predict", EXAMPLES)
-    task.write_predictions(split, [({}, LOGITS)], str(tmp_path))
+    encoded_set = create_set("test", EXAMPLES)
+    task.write_predictions(encoded_set, [({}, LOGITS)], str(tmp_path))
     lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
     entries = [json.loads(line) for line in lines]
     assert [entry["guid"] for entry in entries] == ["a", "b"]
