@@ -26,6 +26,7 @@ from data.processors.set_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import is_blank
 from data.tables.tables import Table, texts_of
+from files.json_files import JsonObject
 from files.paths import StrPath
 
 
@@ -90,8 +91,6 @@ class TableProcessor(
             )
         self._repeated_texts = RepeatedTexts()
         self._label_set = LabelSet(options, self.output_mode, label_columns)
-        # None until `find_labels` is called, and in regression.
-        self._labels: list[str] | None = None
 
     def find_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
@@ -203,15 +202,9 @@ class TableProcessor(
             guid = f"{set_name}-{len(examples) + 1}"
             if self._data_file_options.data_file:
                 guid = f"row {row_number}"
-            text_a, *other_texts = texts
-            example = InputExample(
-                guid=guid,
-                text_a=text_a,
-                text_b=other_texts[0] if other_texts else None,
-                label=label,
-                row=row if keeps_row else None,
+            examples.append(
+                _create_example(guid, texts, label, row if keeps_row else None)
             )
-            examples.append(example)
         return examples, counts
 
     def _find_label(
@@ -246,3 +239,19 @@ class TableProcessor(
         """
         if set_name == "train":
             self._label_set.check_column(path, examples)
+
+
+def _create_example(
+    guid: str,
+    texts: Sequence[str],
+    label: Label | None,
+    row: JsonObject | None,
+) -> InputExample:
+    text_a, *other_texts = texts
+    return InputExample(
+        guid=guid,
+        text_a=text_a,
+        text_b=other_texts[0] if other_texts else None,
+        label=label,
+        row=row,
+    )

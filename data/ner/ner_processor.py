@@ -88,8 +88,6 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         options: NerOptions,
     ) -> None:
         super().__init__(data_dir, data_file_options, options)
-        # None until `find_labels` is called.
-        self._labels: list[str] | None = None
         if options.labels:
             check_labels(options.labels, "--labels", min_labels=2)
 

@@ -54,6 +54,18 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         self._source = data_file_options.data_file or data_dir
         self._data_file_options = data_file_options
         self._options = options
+        # None until `find_labels` is called, and in regression.
+        self._labels: list[str] | None = None
+
+    def read(self, set_name: SetName) -> list[ExampleT]:
+        """Returns the examples of a set, as `DataProcessor.read` does.
+
+        The train set may name the labels, and a dev or a test set may contain
+        no others. So of a data folder, the labels are found first.
+        """
+        if set_name != "train" and not self._data_file_options.data_file:
+            self.find_labels()
+        return super().read(set_name)
 
     @abc.abstractmethod
     def find_labels(self) -> list[str] | None:
@@ -80,12 +92,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
             path = find_set_file(
                 self._source, set_name, self.file_names[set_name]
             )
-            # The rows of the train set may name the labels of the task. Find
-            # them before another set is read, which may have no other labels.
             labels = (
-                self._labels_of_flags
-                if set_name == "train"
-                else self.find_labels()
+                self._labels_of_flags if set_name == "train" else self._labels
             )
             sets = {set_name: self._read_file(path, set_name, labels)}
         _drop_rows(sets.get("train", ()))

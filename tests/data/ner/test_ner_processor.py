@@ -229,6 +229,7 @@ def test_a_test_set_may_lack_its_tags(tmp_path, text, column):
 
 
 def test_two_files_of_a_set_are_an_error(tmp_path):
+    (tmp_path / "train.txt").write_text("a B-PER\nb O\n")
     (tmp_path / "dev.txt").write_text("a O\n")
     (tmp_path / "valid.txt").write_text("a O\n")
     with pytest.raises(
