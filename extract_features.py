@@ -102,7 +102,7 @@ def create_batches(
     tokenizer: tokenization.FullTokenizer,
     max_seq_length: int,
     batch_size: int,
-    trim: bool,
+    trims_padding: bool,
 ) -> Iterator[dict[str, "tf.Tensor"]]:
     """Yields the features of examples in batches.
 
@@ -112,9 +112,9 @@ def create_batches(
         max_seq_length: number of WordPieces to which examples are cut or
             padded.
         batch_size: number of examples in a batch, B.
-        trim: whether to remove the padding that all examples of a batch have in
-            common. Then T is the length of the longest example, otherwise
-            `max_seq_length`.
+        trims_padding: whether to remove the padding that all examples of a
+            batch have in common. Then T is the length of the longest example,
+            otherwise `max_seq_length`.
 
     Yields:
         input_ids, input_mask and segment_ids, int32 [B, T].
@@ -142,7 +142,11 @@ def create_batches(
         features = {
             name: tf.constant(rows, tf.int32) for name, rows in columns.items()
         }
-        yield record_datasets.trim_padding(features) if trim else features
+        yield (
+            record_datasets.trim_padding(features)
+            if trims_padding
+            else features
+        )
 
 
 def format_features(
@@ -263,7 +267,7 @@ def write_vectors(
         tokenizer,
         max_seq_length=config.max_seq_length,
         batch_size=config.batch_size,
-        trim=not has_fixed_shapes,
+        trims_padding=not has_fixed_shapes,
     )
     num_lines = 0
     with atomic_open(config.output_file) as file:

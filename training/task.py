@@ -89,14 +89,17 @@ class EncodedSet(Generic[ExampleT, OriginT]):
     origins: Sequence[OriginT] = ()
 
     def create_dataset(
-        self, batch_size: int, *, trim: bool
+        self, batch_size: int, *, trims_padding: bool
     ) -> "tf.data.Dataset[dict[str, tf.Tensor]]":
         """Returns the batches of the set, for evaluation or prediction."""
         # Import late, so that a script checks its flags without TensorFlow.
         from data.io import record_datasets
 
         return record_datasets.create_dataset(
-            self.records, batch_size, is_training=False, trim=trim
+            self.records,
+            batch_size,
+            is_training=False,
+            trims_padding=trims_padding,
         )
 
 

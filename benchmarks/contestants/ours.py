@@ -216,7 +216,7 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
         start.config.batch_size,
         is_training=True,
         seed=start.config.training.seed,
-        trim=start.config.unpads,
+        trims_padding=start.config.trims_padding,
     )
     return create_training_work(start, dataset, task.create_model, task.loss)
 

@@ -172,7 +172,7 @@ def create_dataset(
     is_training: bool,
     seed: int = 0,
     skip_records: int = 0,
-    trim: bool = False,
+    trims_padding: bool = False,
 ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
     """Creates a dataset of batches from TFRecord files.
 
@@ -190,8 +190,8 @@ def create_dataset(
         seed: int that determines the order in training.
         skip_records: number of records to skip at the start. In training,
             complete epochs are skipped without reading their records.
-        trim: whether `trim_padding` cuts each batch to the length of its
-            longest sequence.
+        trims_padding: whether `trim_padding` cuts each batch to the length of
+            its longest sequence.
 
     Returns:
         tf.data.Dataset of dicts {name: tensor [B, ...]} from `decode_batch`.
@@ -221,7 +221,7 @@ def create_dataset(
         features = decode_batch(serialized, records.spec)
         if records.dynamic_masking is not None and draws is not None:
             features = records.dynamic_masking(features, draws)
-        return trim_padding(features) if trim else features
+        return trim_padding(features) if trims_padding else features
 
     # Turn autotuning off. With it on, finding the end of a dataset sometimes
     # took as long as reading the whole dataset.

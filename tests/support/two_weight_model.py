@@ -131,7 +131,9 @@ class GivenBatches(Trainer):
         }
         dataset = tf.data.Dataset.from_tensor_slices(rows)
         dataset = dataset.batch(self.config.batch_size, drop_remainder=True)
-        return dataset.map(trim_padding) if self.config.unpads else dataset
+        return (
+            dataset.map(trim_padding) if self.config.trims_padding else dataset
+        )
 
 
 def _as_read(values: NDArray[Any]) -> NDArray[Any]:

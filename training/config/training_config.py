@@ -334,7 +334,7 @@ class TrainingConfig(flags.Config):
         return training.train_batch_size * training.gradient_accumulation_steps
 
     @property
-    def unpads(self) -> bool:
+    def trims_padding(self) -> bool:
         """Whether --trim_padding is set and the devices allow any shape."""
         has_fixed_shapes = self.devices.is_tpu or self.devices.jit_compile
         return self.training.trim_padding and not has_fixed_shapes

@@ -102,13 +102,15 @@ def _predict_batches(
     max_seq_length = task.config.fine_tuning.max_seq_length
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    needs_padding = model_class == kinds.SPAN_LABELER and not task.config.unpads
+    needs_padding = (
+        model_class == kinds.SPAN_LABELER and not task.config.trims_padding
+    )
     lengths = engine.lengths(max_seq_length, needs_padding)
     num_pieces = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:
         batch_size = 1
-    for batch in encoded_set.create_dataset(batch_size, trim=False):
+    for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         longest = features["input_mask"].sum(-1).max()
         length = min(size for size in lengths if size >= longest)

@@ -71,7 +71,9 @@ def predict_set(
         batch_size: number of records in a batch.
         description: text of the progress bar.
     """
-    dataset = encoded_set.create_dataset(batch_size, trim=task.config.unpads)
+    dataset = encoded_set.create_dataset(
+        batch_size, trims_padding=task.config.trims_padding
+    )
     num_batches = -(-encoded_set.num_records // batch_size)
     batches = trainer.predict(dataset, num_batches, description)
     return task.pool(encoded_set, batches)

@@ -58,7 +58,7 @@ def create_pretraining_evaluation(
             records,
             config.pretraining.eval_batch_size,
             is_training=False,
-            trim=config.unpads,
+            trims_padding=config.trims_padding,
         )
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)

@@ -53,7 +53,7 @@ def load_trainer(
             do not fit the model.
         OSError: the weights cannot be read.
     """
-    run_folder.set_recorded_values(plan.settings, plan.dev_set_checksum)
+    run_folder.history.dev_set_checksum = plan.dev_set_checksum
     set_seed_and_precision(start.config)
     trainer = create_trainer(start, run_folder, plan, teacher)
     check_can_export(start.config, trainer.model)
@@ -118,7 +118,7 @@ def create_trainer(
             start.bert_config,
             use_one_hot_embeddings=config.devices.is_tpu,
             gradient_checkpointing=config.training.gradient_checkpointing,
-            unpad=config.unpads,
+            unpad=config.trims_padding,
             seed=config.training.seed,
         )
         model.build()
@@ -138,7 +138,7 @@ def create_trainer(
                     start, model, plan.loss, teacher
                 )
                 train_step = create_step(model=distiller, loss=loss)
-    return Trainer(model, config, run_folder, train_step)
+    return Trainer(model, config, run_folder, train_step, plan.settings)
 
 
 def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:

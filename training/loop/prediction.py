@@ -138,6 +138,7 @@ class EvalLoss(Generic[OutputsT]):
         self._batches = batches
         # {name of a loss term: [(sum, divisor) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
+        self._has_read_all = False
 
     def __iter__(self) -> Iterator[Batch[OutputsT]]:
         """Yields the batches unchanged."""
@@ -148,13 +149,19 @@ class EvalLoss(Generic[OutputsT]):
                 pair = float(value), float(divisors[name])
                 self._parts.setdefault(name, []).append(pair)
             yield features, outputs
+        self._has_read_all = True
 
     def scores(self) -> Scores:
-        """Returns {"eval_loss": mean loss of the examples read so far}.
+        """Returns {"eval_loss": mean loss of all examples}.
 
         It is the sum of the terms of the loss, such as the masked LM loss. It
-        is NaN if no batch was read.
+        is NaN if there is no batch.
+
+        Raises:
+            ValueError: not all batches were read.
         """
+        if not self._has_read_all:
+            raise ValueError("`evaluate` of the task must read all batches")
         total = 0.0 if self._parts else float("nan")
         for pairs in self._parts.values():
             sums, divisors = np.array(pairs).T

@@ -78,6 +78,10 @@ class RunWeights:
             is_chief=config.is_chief,
         )
 
+    def advance(self, num_steps: int) -> None:
+        """Counts steps that trained the current weights further."""
+        self.global_step += num_steps
+
     def restore_or_load(
         self,
         output_names: Sequence[Sequence[str]] = (),

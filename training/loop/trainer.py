@@ -14,6 +14,7 @@ from absl import logging
 
 from command_line import progress
 from data.io import record_datasets
+from model_folders.model_json_types import TrainingSettings
 from model_folders.results import Scores
 from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
@@ -50,6 +51,8 @@ class Trainer(BatchPredictor):
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.
+        recorded_settings: settings to record with the weights. None = write no
+            description of them.
 
     Attributes:
         model: the model, as given.
@@ -66,6 +69,7 @@ class Trainer(BatchPredictor):
         config: TrainingConfig,
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
+        recorded_settings: TrainingSettings | None = None,
     ) -> None:
         super().__init__(model, jit_compile=config.devices.jit_compile)
         self.model: AnyTaskModel = model
@@ -73,6 +77,7 @@ class Trainer(BatchPredictor):
         self.run_folder = run_folder
         self.train_step = train_step
         self.num_train_steps = 0
+        self._recorded_settings = recorded_settings
         self.run_weights = RunWeights(model, config, run_folder, train_step)
 
     def fit(
@@ -124,13 +129,34 @@ class Trainer(BatchPredictor):
             return False
         self.run_weights.check_optimizer()
         self._log_sizes()
-        self.run_folder.write_description(self.model)
+        if self._recorded_settings is not None:
+            self.run_folder.write_description(
+                self.model, self._recorded_settings
+            )
         history = self.run_folder.history
         with (
             history.training(self.run_weights.global_step),
             stopping.stop_signals() as stop,
         ):
             return self._run_until_stopped(records, callbacks, stop, epochs)
+
+    def create_dataset(
+        self, records: record_datasets.Records
+    ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
+        """Returns the batches of the steps that are left.
+
+        Skips the records of all earlier steps, even of steps without an update.
+        The order of records depends only on the seed and the epoch.
+        """
+        size = self.config.batch_size
+        return record_datasets.create_dataset(
+            records,
+            size,
+            is_training=True,
+            seed=self.config.training.seed,
+            skip_records=self.run_weights.global_step * size,
+            trims_padding=self.config.trims_padding,
+        )
 
     def _agree_on_end(self, callbacks: Sequence[Callback]) -> bool:
         """Agrees with all workers whether a resumed run must not train more.
@@ -223,7 +249,7 @@ class Trainer(BatchPredictor):
         """
         num_steps = self._num_steps_at_once(callbacks)
         logs, outcomes = self._required_train_step(batches, num_steps)
-        self.run_weights.global_step += num_steps
+        self.run_weights.advance(num_steps)
         skipped.count(self.run_weights.global_step, outcomes)
         return logs
 
@@ -283,24 +309,6 @@ class Trainer(BatchPredictor):
     @property
     def _strategy(self) -> tf.distribute.Strategy:
         return self._required_train_step.strategy
-
-    def create_dataset(
-        self, records: record_datasets.Records
-    ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
-        """Returns the batches of the steps that are left.
-
-        Skips the records of all earlier steps, even of steps without an update.
-        The order of records depends only on the seed and the epoch.
-        """
-        size = self.config.batch_size
-        return record_datasets.create_dataset(
-            records,
-            size,
-            is_training=True,
-            seed=self.config.training.seed,
-            skip_records=self.run_weights.global_step * size,
-            trim=self.config.unpads,
-        )
 
     def _distribute(
         self, dataset: tf.data.Dataset[dict[str, tf.Tensor]]

@@ -89,7 +89,6 @@ class RunFolder:
         self.results: Mapping[str, float] | None = None
         self.history = run_history
         self._start = start
-        self._settings: TrainingSettings | None = None
 
     @classmethod
     def open(
@@ -114,34 +113,27 @@ class RunFolder:
         )
         return cls(start, labels, run_history)
 
-    def set_recorded_values(
-        self, settings: TrainingSettings, dev_set_checksum: int
+    def write_description(
+        self, model: "AnyTaskModel", settings: TrainingSettings
     ) -> None:
-        """Sets the values to record with the run's weights and evaluations.
+        """Writes the files that describe the weights which training changes.
 
         Args:
+            model: the model of the weights.
             settings: result of `resuming.settings_to_record`.
-            dev_set_checksum: checksum of the dev set. Results with equal
-                checksums may be compared.
-        """
-        self._settings = settings
-        self.history.dev_set_checksum = dev_set_checksum
-
-    def write_description(self, model: "AnyTaskModel") -> None:
-        """Writes the files that describe the weights which training changes.
 
         Raises:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
         config = self._start.config
-        if not config.is_chief or self._settings is None:
+        if not config.is_chief:
             return
         files = run_description.create_listed_files(
             model, self.tokenizer, self.labels
         )
         description = run_description.create_model_json(
-            self._start, model, self._settings
+            self._start, model, settings
         )
         # The best step is the last entry, as `set_best_step` writes it.
         step = self.history.best_step

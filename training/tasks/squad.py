@@ -116,7 +116,7 @@ class SquadTask(
                 set_name == "train",
             )
         )
-        if set_name == "dev" and self.config.unpads:
+        if set_name == "dev" and self.config.trims_padding:
             # Sort the windows by length. Then a batch contains windows of
             # similar length, and a lack of memory shows in the first batch.
             windows = sorted(windows, key=lambda window: -len(window.tokens))

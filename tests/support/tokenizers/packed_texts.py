@@ -31,7 +31,7 @@ def pack(
     pairs = zip(text_a, text_b or no_texts, strict=True)
     examples = [InputExample(i, *each, "0") for i, each in enumerate(pairs)]
     (features,) = extract_features.create_batches(
-        examples, served.tokenizer, LENGTH, len(examples), trim=False
+        examples, served.tokenizer, LENGTH, len(examples), trims_padding=False
     )
     return features
 

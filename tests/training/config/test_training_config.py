@@ -63,4 +63,4 @@ def test_accumulated_batches_are_one_update():
     ],
 )
 def test_padding_is_left_out_only_where_shapes_may_vary(flags, expected):
-    assert create_config("run", **flags).unpads is expected
+    assert create_config("run", **flags).trims_padding is expected

@@ -38,7 +38,9 @@ def records(tmp_path_factory):
     }
 
 
-def create_batches(records, are_masked, trim, is_training, batch_size=12):
+def create_batches(
+    records, are_masked, trims_padding, is_training, batch_size=12
+):
     """Returns a dataset of records, masked or to be masked."""
     spec = feature_specs.pretraining_features(LENGTH, NUM_PREDICTIONS)
     masking = None
@@ -52,7 +54,7 @@ def create_batches(records, are_masked, trim, is_training, batch_size=12):
         batch_size,
         is_training=is_training,
         seed=3,
-        trim=trim,
+        trims_padding=trims_padding,
     )
 
 
@@ -78,10 +80,12 @@ def test_losses_and_gradients_are_the_same(
 ):
     loss = modeling.PretrainingLoss(next_sentence)
     results = []
-    for unpads in (False, True):
-        batches = create_batches(records, are_masked, unpads, is_training=True)
+    for trims_padding in (False, True):
+        batches = create_batches(
+            records, are_masked, trims_padding, is_training=True
+        )
         features = next(iter(batches))
-        model = create_model(unpads, left_to_right)
+        model = create_model(trims_padding, left_to_right)
         with tf.GradientTape() as tape:
             outputs = model(features, training=True)
             total, parts = loss(outputs, features)
@@ -100,14 +104,14 @@ def test_evaluations_are_the_same(records):
         [
             metrics
             for _, metrics in BatchPredictor(
-                create_model(unpads), jit_compile=False
+                create_model(trims_padding), jit_compile=False
             ).predict(
                 # The last batch is smaller.
-                create_batches(records, True, unpads, False, 5).skip(63),
+                create_batches(records, True, trims_padding, False, 5).skip(63),
                 metrics=pretraining_evaluation.pretraining_metrics,
             )
         ]
-        for unpads in (False, True)
+        for trims_padding in (False, True)
     )
     assert len(packed) == 3
     for one, other in zip(*map(tf.nest.flatten, (padded, packed)), strict=True):

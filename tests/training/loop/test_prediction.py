@@ -28,6 +28,14 @@ def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
     )
 
 
+def test_a_loss_of_a_part_of_the_batches_is_an_error():
+    part = {"word": 1.0}
+    batches_with_loss = prediction.EvalLoss(TwoParts(), [(part, part)] * 2)
+    next(iter(batches_with_loss))
+    with pytest.raises(ValueError, match="must read all batches"):
+        batches_with_loss.scores()
+
+
 def test_a_metric_traces_the_network_once(tmp_path):
     traced = []
 
