@@ -282,7 +282,7 @@ def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     changes = (ROOT / "docs/changelog.md").read_text(encoding="utf-8")
     assert f"\n## {version}\n" in changes
-    steps = (ROOT / "docs/contributing.md").read_text(encoding="utf-8")
+    steps = (ROOT / "docs/common_changes.md").read_text(encoding="utf-8")
     assert "git tag -a v$(cat VERSION)" in steps
 
 

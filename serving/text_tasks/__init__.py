@@ -1,6 +1,6 @@
 """Lists the text tasks of exported models, which text_task.py defines.
 
-docs/contributing.md says how to add one.
+docs/common_changes.md says how to add one.
 
 SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
 twin of classify.py, and so on. A change to one needs the same change to the

@@ -6,7 +6,7 @@ import re
 import pytest
 import tensorflow as tf
 
-from tests.support import script_runner
+from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
 from tests.support.tasks.task_runs import run_task_test
 
@@ -56,7 +56,28 @@ def folder(source, tiny, tmp_path_factory):
 
 
 def test_the_file_of_a_task_is_short(source):
-    assert len(source.splitlines()) <= 80
+    assert len(source.splitlines()) <= 115
+
+
+@pytest.mark.slow
+def test_mypy_accepts_the_types_of_the_file(source, tmp_path):
+    script = tmp_path / "run_boolq.py"
+    script.write_text(source, encoding="utf-8")
+    fresh_process.run("-m", "mypy", script).check()
+
+
+@pytest.mark.slow
+def test_the_error_of_an_answer_names_its_line(source, tiny, tmp_path):
+    script = tmp_path / "run_boolq.py"
+    script.write_text(source, encoding="utf-8")
+    write_questions(tmp_path / "train.jsonl", 2)
+    with open(tmp_path / "train.jsonl", "a") as file:
+        row = {"question": "is it", "passage": "it is", "answer": "yes"}
+        file.write(json.dumps(row))
+    flags = script_runner.fine_tuning_flags(tmp_path, tiny)
+    error = script_runner.run(script, tmp_path, **flags).error
+    assert "train.jsonl, line 3: the answer must be true or false" in error
+    assert "'yes'" in error
 
 
 @pytest.mark.slow

@@ -133,7 +133,7 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
-CODE_PAGES = ["architecture.md", "contributing.md"]
+CODE_PAGES = ["architecture.md", "common_changes.md", "contributing.md"]
 
 
 @pytest.mark.parametrize("name", CODE_PAGES)
