@@ -56,7 +56,7 @@ class OpenedMrpc(NamedTuple):
         start: where it starts from.
         task: task of the run.
         run_folder: folder of the run.
-        splits: {name: Split} of the records.
+        encoded_sets: {name of a set: the set, with its records}.
     """
 
     start: StartingPoint[run_classifier.Config]

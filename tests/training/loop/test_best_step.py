@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import modeling
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.script_runner import read_results
 from tests.support.tasks import scripted_task, toy_task
@@ -17,7 +18,12 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
-from training.loop.best_step import evaluate_once_per_step
+from tests.support.two_weight_model import batches, create_trainer
+from training.loop.best_step import (
+    BestStepCallback,
+    BestStepRule,
+    evaluate_once_per_step,
+)
 
 
 @pytest.fixture
@@ -173,3 +179,57 @@ def test_the_scores_of_a_step_are_computed_once():
         # A caller may add to its scores.
         scores["loss"] = 1.0
     assert steps == [3, 5]
+
+
+def best_step_of(trainer, values):
+    """Returns a BestStepCallback whose evaluations find these values."""
+    scores = ({"pearson": value} for value in values)
+    return BestStepCallback(
+        trainer,
+        lambda _: next(scores),
+        BestStepRule(1, "pearson", patience=2),
+    )
+
+
+def test_a_first_score_of_nan_is_not_the_best(tmp_path):
+    trainer = create_trainer(tmp_path)
+    trainer.fit(batches([]), 1, [best_step_of(trainer, [np.nan])])
+    assert not list_checkpoint_steps(tmp_path / "best")
+
+
+@pytest.fixture
+def among_nan(tmp_path):
+    """A Trainer that has stopped two steps after its best one, the fourth."""
+    trainer = create_trainer(tmp_path)
+    values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
+    trainer.fit(batches([]), 9, [best_step_of(trainer, values)])
+    return trainer
+
+
+def test_a_later_score_of_nan_is_no_improvement(among_nan, tmp_path):
+    assert list_checkpoint_steps(tmp_path / "best") == [4]
+    assert among_nan.run_weights.global_step == 6
+
+
+@pytest.mark.usefixtures("among_nan")
+def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
+    trainer = create_trainer(tmp_path)
+    trainer.run_weights.restore_or_load()
+    best = best_step_of(trainer, [])
+    best.on_train_begin()
+    assert best.find_reason_to_stop(6)
+
+
+def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
+    tmp_path,
+):
+    def train(loss, num_steps):
+        trainer = create_trainer(output_dir=tmp_path)
+        trainer.run_weights.restore_or_load()
+        rule = BestStepRule(1, "eval_loss")
+        best = BestStepCallback(trainer, lambda _: {"eval_loss": loss}, rule)
+        trainer.fit(batches([]), num_steps, [best])
+
+    train(np.inf, 1)
+    train(3.0, 2)
+    assert list_checkpoint_steps(tmp_path / "best") == [2]

@@ -53,3 +53,12 @@ def test_a_metric_traces_the_network_once(tmp_path):
     np.testing.assert_array_equal(
         results, [[3.0, 3.0], [6.0, 6.0], [12.0, 12.0]]
     )
+
+
+def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
+    trainer = create_trainer(tmp_path)
+    dataset = batches([1, np.nan, 1, np.nan])[:5]
+    assert len(list(trainer.predict(dataset))) == 5
+    logged = [r.message for r in caplog.records if "NaN" in r.message]
+    assert len(logged) == 1
+    assert "from batch 2 on" in logged[0]

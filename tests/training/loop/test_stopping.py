@@ -1,6 +1,7 @@
 """Skipped steps are counted, and stop a run that cannot go on."""
 
 import logging
+import signal
 
 import numpy as np
 import pytest
@@ -68,3 +69,18 @@ def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():
     with pytest.raises(SystemExit) as caught:
         stopping.exit_after_signal(7)
     assert caught.value.code == 75
+
+
+def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
+    """Logging fails, for example, while another line waits for a full pipe."""
+
+    def fail(_):
+        raise RuntimeError("reentrant call")
+
+    monkeypatch.setattr(stopping.logging, "warning", fail)
+    with (
+        stopping.stop_signals() as stop,
+        pytest.raises(RuntimeError, match="reentrant"),
+    ):
+        signal.raise_signal(signal.SIGTERM)
+    assert stop.is_set()
