@@ -89,11 +89,11 @@ class WrittenRecords(NamedTuple):
 
     Attributes:
         num_instances: number of instances.
-        place: the files, in words for the log.
+        description: what was done with which files, in words for the log.
     """
 
     num_instances: int
-    place: str
+    description: str
 
 
 def create_at_scale(
@@ -164,7 +164,7 @@ def create_in_order(
     )
 
 
-def with_casing(parsed: flags.ParsedCommand[Config]) -> Config:
+def complete_casing(parsed: flags.ParsedCommand[Config]) -> Config:
     """Returns the flags with the casing of the vocabulary.
 
     Raises:
@@ -188,7 +188,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     config = parsed.config
     beam_options = config.beam.parse(parsed.arguments, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    config = with_casing(parsed)
+    config = complete_casing(parsed)
     config.instances.check_shares()
     if config.is_scalable:
         written = create_at_scale(config, input_files, beam_options)
@@ -199,7 +199,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
         written = create_in_order(config, input_files)
     print(
         f"{written.num_instances:,} instances from {len(input_files)} file(s) "
-        f"{written.place}, in {time.monotonic() - begin_time:.1f} s"
+        f"{written.description}, in {time.monotonic() - begin_time:.1f} s"
     )
 
 

@@ -17,7 +17,7 @@ from training.start.starting_point import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
     create_processors,
-    create_task,
+    load_task,
     open_data_file,
 )
 
@@ -32,7 +32,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     processors = create_processors(start, table)
     if processors.table_processor:
         start = adapt_to_data_file(start, processors.table_processor)
-    classifier_task = create_task(start, processors)
+    classifier_task = load_task(start, processors)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training.flows import fine_tuning

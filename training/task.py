@@ -162,7 +162,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     tokenizer: FullTokenizer
     # A subclass must set these. Most compute them in the constructor, so they
     # are no abstract properties. Without one, `fine_tuning.run` fails before it
-    # creates the model.
+    # reads a set.
     loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.

@@ -39,7 +39,7 @@ from training.run.run_folder import RunFolder
 from training.sets.encoded_sets import write_encoded_sets
 from training.start.starting_point import StartingPoint, read_start
 from training.task import AnyTask, CreateModel, EncodedSet
-from training.tasks.classifier_setup import create_processors, create_task
+from training.tasks.classifier_setup import create_processors, load_task
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -198,7 +198,7 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     parsed = parse_flags(run_classifier.Config, spec, command)
     start = read_start(parsed)
     processors = create_processors(start)
-    task = create_task(start, processors)
+    task = load_task(start, processors)
     run_folder = RunFolder.open(start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     return OpenedMrpc(start, task, run_folder, encoded_sets)

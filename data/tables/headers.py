@@ -252,8 +252,11 @@ def _numbers_may_be_names(table: Sequence[_ColumnCells]) -> bool:
 
 
 def _is_year_above_others(column: _ColumnCells) -> bool:
-    is_year = _YEAR.fullmatch
-    return bool(is_year(column.first)) and not all(map(is_year, column.below))
+    return _is_year(column.first) and not all(map(_is_year, column.below))
+
+
+def _is_year(name: str) -> bool:
+    return bool(_YEAR.fullmatch(name))
 
 
 def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:

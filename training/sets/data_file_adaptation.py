@@ -13,7 +13,7 @@ from command_line import config_values
 from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.sets.dev_set_rule import with_dev_set_rule
+from training.sets.dev_set_rule import choose_dev_set_rule
 from training.start.starting_point import StartingPoint
 
 # Number of steps that a run on few rows is to reach by repeating them.
@@ -49,7 +49,7 @@ def adapt_to_data_file(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = with_dev_set_rule(start, processor)
+    start = choose_dev_set_rule(start, processor)
     return with_suitable_flags(start, processor) if may_set_flags else start
 
 

@@ -37,7 +37,7 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def with_dev_set_rule(
+def choose_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:

@@ -77,7 +77,7 @@ def _warn_of_trained_file(
 ) -> None:
     """Logs a warning if another run was trained on the file of the dev set."""
     overlap = _describe_trained_file(start, preset, recorded_sets)
-    # Do not warn twice: `dev_set_rule.with_dev_set_rule` may have warned.
+    # Do not warn twice: `dev_set_rule.choose_dev_set_rule` may have warned.
     has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
     if overlap and not has_warned:
         logging.warning("%s. Do not trust its scores.", overlap)

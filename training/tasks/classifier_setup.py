@@ -82,10 +82,10 @@ def create_processors(
     )
 
 
-def create_task(
+def load_task(
     start: StartingPoint[ClassifierConfig], processors: TaskProcessors
 ) -> AnyTask:
-    """Creates the task. Its sets may tell the task's properties.
+    """Creates the task, and reads the sets that tell its properties.
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. The sets of an embedding tell whether the pairs have

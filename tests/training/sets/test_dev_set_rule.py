@@ -14,7 +14,7 @@ from model_folders import kinds
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from tests.support.tasks import toy_task
-from training.sets.dev_set_rule import with_dev_set_rule
+from training.sets.dev_set_rule import choose_dev_set_rule
 
 FRACTION = 0.2
 KEY = ("text",)
@@ -86,7 +86,7 @@ def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
     ],
 )
 def test_untrained_rows_are_not_in_doubt(preset, caplog):
-    start = with_dev_set_rule(create_start(preset), Processor())
+    start = choose_dev_set_rule(create_start(preset), Processor())
     assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, FRACTION, KEY, FRACTION
     )
@@ -152,7 +152,7 @@ def test_untrained_rows_are_not_in_doubt(preset, caplog):
 def test_possibly_trained_rows_are_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
-    start = with_dev_set_rule(create_start(preset), Processor())
+    start = choose_dev_set_rule(create_start(preset), Processor())
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
     assert start.dev_set_rule == expected
     assert expected.is_doubtful

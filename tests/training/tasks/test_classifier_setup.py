@@ -13,7 +13,7 @@ from training.start.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     create_processors,
-    create_task,
+    load_task,
     open_data_file,
 )
 
@@ -52,7 +52,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        create_task(start, processors)
+        load_task(start, processors)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -82,7 +82,7 @@ def test_rare_classes_weigh_more(tmp_path):
         do_train=True,
         class_weights="balanced",
     )
-    task = create_task(start, create_processors(start))
+    task = load_task(start, create_processors(start))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
 
@@ -97,4 +97,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        create_task(start, create_processors(start))
+        load_task(start, create_processors(start))
