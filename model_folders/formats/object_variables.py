@@ -96,7 +96,7 @@ def has_graph(path: str) -> bool:
         return bool(reader.has_tensor(_GRAPH))
 
 
-def open_entries(path: str) -> Mapping[str, WeightEntry]:
+def open_graph_entries(path: str) -> Mapping[str, WeightEntry]:
     """Returns {Google's name: WeightEntry} of the checkpoint with a prefix.
 
     The weights of a head of Model Garden's tasks keep their names.

@@ -27,7 +27,7 @@ from model_folders.formats.huggingface_names import (
     huggingface_name,
     normalized_name,
 )
-from model_folders.formats.huggingface_weights import open_entries
+from model_folders.formats.huggingface_weights import open_huggingface_entries
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
@@ -97,7 +97,7 @@ class HuggingFaceCheckpoint(Checkpoint):
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Hugging Face's name: shape} of the tensors."""
-        tensors = open_entries(self.file)
+        tensors = open_huggingface_entries(self.file)
         names = without_scope(tensors, _WORD_EMBEDDINGS)
         return {name: tensors[stored].shape for name, stored in names.items()}
 
@@ -157,7 +157,7 @@ class HuggingFaceCheckpoint(Checkpoint):
 
     def _open_entries(self) -> dict[str, WeightEntry]:
         """Returns {name that a new file with a head has: WeightEntry}."""
-        stored = open_entries(self.file)
+        stored = open_huggingface_entries(self.file)
         scopeless = without_scope(stored, _WORD_EMBEDDINGS)
         return {
             normalized_name(name): stored[scopeless[name]] for name in scopeless
