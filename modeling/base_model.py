@@ -100,7 +100,7 @@ class BaseModel(KerasFitModel):
         if report.missing:
             logging.warning(
                 "%s lacks %s, which start at random values.",
-                preset.weights,
+                preset.weights_path,
                 ", ".join(report.missing),
             )
         return model

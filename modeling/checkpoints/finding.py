@@ -37,7 +37,7 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     model_json = None
     if isinstance(source, Preset):
         model_json = source.model_json
-        source = source.weights
+        source = source.weights_path
     if file := find_huggingface(source):
         return HuggingFaceCheckpoint(file)
 

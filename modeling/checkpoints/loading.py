@@ -182,7 +182,7 @@ def _reorder_outputs(
     if not order or order == sorted(order):
         return
     names = ", ".join(labels[0])
-    logging.info("%s: reordered the outputs to %s", preset.weights, names)
+    logging.info("%s: reordered the outputs to %s", preset.weights_path, names)
     for variable in model.weights:
         name = google_name_of(variable)
         if name in {"output_weights", "output_bias"} & {*report.loaded}:
