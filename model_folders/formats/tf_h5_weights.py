@@ -13,7 +13,7 @@ import numpy as np
 from files.paths import StrPath
 from model_folders.formats.h5_files import open_h5_entries
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
-from model_folders.formats.tf_h5_names import google_name
+from model_folders.formats.tf_h5_names import tf_h5_to_google
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
@@ -50,7 +50,7 @@ def open_tf_h5_entries(path: str) -> Mapping[str, WeightEntry]:
     entries: dict[str, WeightEntry] = {}
     for stored, entry in _open_stored(path).items():
         # A name that is not UTF-8 is of the type bytes.
-        name = google_name(str(stored))
+        name = tf_h5_to_google(str(stored))
         if name is None:
             raise ValueError(
                 f"{path} contains {stored!r} with shape {list(entry.shape)}, "
