@@ -117,8 +117,11 @@ def _read_folder(
 ) -> Preset:
     """Reads the files in the folder of the weights at a path.
 
-    `path` is the `weights_path` of the Preset. `flag` and `is_own_run` are its
-    attributes of these names.
+    Args:
+        folder: the folder.
+        path: path that the user passed: the folder, or a checkpoint in it.
+        flag: flag whose value is `path`, for messages.
+        is_own_run: whether the folder is the --output_dir of this command.
     """
     contents = model_json.read_model_json(folder)
     model_class, head_settings = _split_task(contents)

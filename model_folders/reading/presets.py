@@ -61,10 +61,12 @@ class Preset:
         model_json: contents of model.json, {} if it is missing.
     """
 
+    # Which weights these are.
     path: str
     weights_path: str = ""
     flag: str = ""
     is_own_run: bool = False
+    # What the files beside any weights state.
     config_file: str | None = None
     vocab_file: str | None = None
     stated_casing: StatedCasing = dataclasses.field(
@@ -76,6 +78,7 @@ class Preset:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
+    # What model.json records of the run that wrote the weights.
     recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )

@@ -160,9 +160,11 @@ def _dropout_add_norm(
     )
     summed = summed + at_least_float32(residual)
     mean = keras.ops.mean(summed, axis=-1, keepdims=True)
-    centred = summed - mean
-    variance = keras.ops.mean(keras.ops.square(centred), axis=-1, keepdims=True)
-    outputs = centred * keras.ops.rsqrt(variance + epsilon)
+    centered = summed - mean
+    variance = keras.ops.mean(
+        keras.ops.square(centered), axis=-1, keepdims=True
+    )
+    outputs = centered * keras.ops.rsqrt(variance + epsilon)
     outputs = outputs * at_least_float32(gamma) + at_least_float32(beta)
     return keras.ops.cast(outputs, inputs.dtype)
 
