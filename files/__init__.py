@@ -1,4 +1,4 @@
-"""Writes files that appear complete or not at all, locks folders, reads JSON.
+"""Writes complete files or none, locks folders, and reads and writes JSON.
 
 This package imports only the standard library, and loads TensorFlow only for
 remote paths. Its modules:
@@ -6,5 +6,5 @@ remote paths. Its modules:
     paths.py: finds files, and names them for TensorFlow and in errors
     atomic.py: files that appear complete or not at all
     lock.py: keeps two processes from writing the same output
-    json_files.py: reads JSON, the only module that does
+    json_files.py: writes JSON, and reads it, the only module that does
 """

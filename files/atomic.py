@@ -8,7 +8,6 @@ scheme, such as `gs://`.
 
 import contextlib
 import fcntl
-import json
 import logging
 import os
 import re
@@ -98,17 +97,6 @@ def write_bytes(path: StrPath, contents: bytes) -> None:
     """
     with atomic_open(path) as file:
         file.write(contents)
-
-
-def write_json(path: StrPath, contents: object, indent: int = 2) -> None:
-    """Writes a JSON file, complete or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-        ValueError: a number in `contents` is not finite.
-    """
-    text = json.dumps(contents, indent=indent, allow_nan=False)
-    write_text(path, f"{text}\n")
 
 
 def remove_partial(path: StrPath) -> None:

@@ -1,4 +1,4 @@
-"""Reads JSON.
+"""Reads and writes JSON.
 
 If JSON from a user or another program is malformed, the functions raise a
 ValueError whose message is one line and names the file.
@@ -20,6 +20,7 @@ from typing import (
     overload,
 )
 
+from files.atomic import write_text
 from files.paths import StrPath, named_errors
 
 # A JSON object, or a row of a table, {column: cell}. Its values are objects, so
@@ -46,6 +47,17 @@ def read_json(path: StrPath) -> Any:  # noqa: ANN401  a stated TypedDict
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
     return parse_json(text, os.fspath(path))
+
+
+def write_json(path: StrPath, contents: object, indent: int = 2) -> None:
+    """Writes a JSON file, complete or not at all.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: a number in `contents` is not finite.
+    """
+    text = json.dumps(contents, indent=indent, allow_nan=False)
+    write_text(path, f"{text}\n")
 
 
 @overload

@@ -19,7 +19,6 @@ from files.atomic import (
     sync_to_disk,
     try_lock,
     write_bytes,
-    write_json,
 )
 from files.paths import StrPath, named_errors
 from model_folders import model_json
@@ -152,7 +151,7 @@ def _write_listing_file(folder: Path) -> None:
     file = _find_listing_file(folder)
     content = json_files.read_json(file) if file.is_file() else {}
     names = {*_list_files(folder), file.relative_to(folder).as_posix()}
-    write_json(
+    json_files.write_json(
         file, {"version": model_json.VERSION, **content, "files": sorted(names)}
     )
 

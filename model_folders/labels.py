@@ -185,7 +185,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def find_order(
-    saved: Sequence[str], labels: Sequence[Sequence[str]]
+    saved: Sequence[str], output_names: Sequence[Sequence[str]]
 ) -> list[int] | None:
     """Returns the position of each label among the labels of a saved model.
 
@@ -197,7 +197,7 @@ def find_order(
 
     Args:
         saved: names of the saved model's outputs, in order.
-        labels: alternative lists of names, as for `load_checkpoint`. The
+        output_names: alternative lists of names, as for `load_checkpoint`. The
             first list that contains the same names as `saved` is used.
 
     Returns:
@@ -210,7 +210,7 @@ def find_order(
 
     for normalize in (str, normal_label, without_case):
         places = {normalize(name): index for index, name in enumerate(saved)}
-        for names in labels:
+        for names in output_names:
             wanted = [normalize(name) for name in names]
             if len(places) == len(saved) and sorted(wanted) == sorted(places):
                 return [places[name] for name in wanted]

@@ -116,7 +116,7 @@ class SpanSettings(HeadSettings, total=False):
     verbose_logging: bool
 
 
-# The default of attributes, which nobody may add to.
+# Empty settings for the defaults of attributes. Nobody can add to them.
 NO_SETTINGS = cast("HeadSettings", MappingProxyType({}))
 
 

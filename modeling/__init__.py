@@ -1,5 +1,9 @@
 """The network: BERT's encoder, the tasks' heads and losses, and checkpoints.
 
+Begin with `BertConfig`, the sizes and rates of a network. It is in
+model_folders/bert_config.py, because it needs no Keras. Beside it, kinds.py
+lists what differs between the classes of models.
+
 The network and its heads:
 
     bert.py: `BertModel`: the embeddings, the encoder and the pooler

@@ -103,34 +103,17 @@ class AttentionLayer(keras.layers.Layer):
         attention_scores = keras.ops.matmul(
             query_layer, keras.ops.swapaxes(key_layer, -1, -2)
         )
-        # Add -10000 to masked scores.
-        dtype = keras.backend.result_type(self.compute_dtype, "float32")
-        if attention_mask is None:
-            adder = keras.ops.zeros((1, 1, 1, 1), dtype)
-        else:
-            mask = keras.ops.cast(attention_mask, dtype)
-            # [B, F, T] -> [B, 1, F, T], to broadcast over the heads.
-            adder = keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
-        probs = ops.attention_probs(
+        attention_probs = ops.attention_probs(
             attention_scores,
-            adder,
+            self._create_adder(attention_mask),
             1.0 / math.sqrt(self.size_per_head),
             self.attention_probs_dropout_prob,
             seed=seed,
         )
 
-        # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
-        context_layer = keras.ops.matmul(probs, value_layer)
-        context_layer = ops.swap_attention_heads(
-            context_layer, training=training
-        )
-        width = self.num_attention_heads * self.size_per_head
-        context_layer = keras.ops.reshape(
-            context_layer, (*keras.ops.shape(context_layer)[:2], width)
-        )
-        if rows:
-            context_layer = rows.unpad(context_layer)
-        return context_layer
+        # [B, N, F, H]
+        context_layer = keras.ops.matmul(attention_probs, value_layer)
+        return self._join_attention_heads(context_layer, rows, training)
 
     def _split_attention_heads(
         self, projected: Tensor, rows: Rows | None, training: bool
@@ -147,3 +130,29 @@ class AttentionLayer(keras.layers.Layer):
             (batch_size, length, self.num_attention_heads, self.size_per_head),
         )
         return ops.swap_attention_heads(projected, training=training)
+
+    def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
+        """Returns what is added to scores: -10000 if they are masked, else 0.
+
+        The adder is [B, 1, F, T], to broadcast over the heads. B, F and T are 1
+        where it does not vary.
+        """
+        dtype = keras.backend.result_type(self.compute_dtype, "float32")
+        if attention_mask is None:
+            return keras.ops.zeros((1, 1, 1, 1), dtype)
+        mask = keras.ops.cast(attention_mask, dtype)
+        return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
+
+    def _join_attention_heads(
+        self, context_layer: Tensor, rows: Rows | None, training: bool
+    ) -> Tensor:
+        """Returns the heads [B, N, F, H] side by side, [B, F, N * H].
+
+        If `rows` is set, returns these rows, [R, N * H].
+        """
+        joined = ops.swap_attention_heads(context_layer, training=training)
+        width = self.num_attention_heads * self.size_per_head
+        joined = keras.ops.reshape(
+            joined, (*keras.ops.shape(joined)[:2], width)
+        )
+        return rows.unpad(joined) if rows else joined

@@ -25,11 +25,10 @@ from modeling.tensors import Features, Outputs, Tensor
 # What a loss reads: the outputs of a model, or of a model and its teacher.
 OutputsT_contra = TypeVar("OutputsT_contra", contravariant=True)
 
-# {name of a loss term: scalar}: sums, their divisors, or means.
+# {name of a loss term: tensor}. The tensors of sums, of their divisors and of
+# means are scalars. Unreduced terms contain a number for each example or
+# WordPiece: losses, their weights, or distances from a teacher.
 Terms: TypeAlias = Mapping[str, Tensor]
-# {name of a loss term: a number of each example or WordPiece}: losses, their
-# weights, or distances from a teacher.
-UnreducedTerms: TypeAlias = Mapping[str, Tensor]
 
 
 class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
@@ -148,7 +147,7 @@ class Loss(BatchLoss[OutputsT_contra]):
     @abc.abstractmethod
     def unreduced_terms(
         self, outputs: OutputsT_contra, features: Features
-    ) -> UnreducedTerms:
+    ) -> Terms:
         """Returns {name of a loss term: loss of each example or WordPiece}.
 
         Args:
@@ -164,7 +163,7 @@ class Loss(BatchLoss[OutputsT_contra]):
         outputs: OutputsT_contra,
         teacher_outputs: OutputsT_contra,
         temperature: float,
-    ) -> UnreducedTerms:
+    ) -> Terms:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
         There is one distance for each loss in `unreduced_terms`, [B]. By
@@ -176,7 +175,7 @@ class Loss(BatchLoss[OutputsT_contra]):
         teacher_logits = cast("Tensor", teacher_outputs)
         return {"loss": divergence(logits, teacher_logits, temperature)}
 
-    def term_weights(self, features: Features) -> UnreducedTerms:
+    def term_weights(self, features: Features) -> Terms:
         """Returns {name of a loss term: weights of its losses}.
 
         By default there is one loss per example, [B].
@@ -197,9 +196,7 @@ class Loss(BatchLoss[OutputsT_contra]):
             self.unreduced_terms(outputs, features), features
         )
 
-    def reduce_terms(
-        self, unreduced: UnreducedTerms, features: Features
-    ) -> Terms:
+    def reduce_terms(self, unreduced: Terms, features: Features) -> Terms:
         """Returns {name of a loss term: sum of weighted losses}, scalars."""
         weights = self.term_weights(features)
         return {

@@ -93,14 +93,14 @@ class BaseModel(KerasFitModel):
         model, report = cls.load_preset(
             preset,
             config=config,
-            labels=() if labels is None else [labels],
+            output_names=() if labels is None else [labels],
             replaces_head=True,
             **options,
         )
         if report.missing:
             logging.warning(
                 "%s lacks %s, which start at random values.",
-                preset.weights,
+                preset.weights_path,
                 ", ".join(report.missing),
             )
         return model
@@ -111,15 +111,17 @@ class BaseModel(KerasFitModel):
         preset: presets.Preset,
         *,
         config: BertConfig | None = None,
-        labels: Sequence[Sequence[str]] = (),
+        output_names: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
         **options: Unpack[ModelOptions],
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`. Returns it, and a LoadReport.
 
-        `labels` and `replaces_head` are those of `LoadOptions`.
+        `output_names` and `replaces_head` are those of `LoadOptions`.
         """
-        load_options = LoadOptions(labels=labels, replaces_head=replaces_head)
+        load_options = LoadOptions(
+            output_names=output_names, replaces_head=replaces_head
+        )
         return create_model(cls, preset, load_options, config, **options)
 
     @classmethod

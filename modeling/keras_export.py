@@ -9,7 +9,7 @@ from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
 _AXES_OF_RANK = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
-# Of masked_lm_positions.
+# The axes of `masked_lm_positions`.
 _AXES_OF_POSITIONS = ("batch", "positions")
 # {backend of Keras: formats of its exports}. What tf2onnx writes of the network
 # does not run, and what OpenVINO reads of it loses the names of inputs.

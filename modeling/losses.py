@@ -15,7 +15,7 @@ from files.json_files import JsonObject
 from modeling.base_loss import (
     Loss,
     OutputTarget,
-    UnreducedTerms,
+    Terms,
     divergence,
     weigh_examples,
 )
@@ -42,7 +42,7 @@ class ClassifierLoss(Loss[Tensor]):
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
-    def term_weights(self, features: Features) -> UnreducedTerms:
+    def term_weights(self, features: Features) -> Terms:
         """Returns {"loss": weight of each example, float [B]}."""
         weights = weigh_examples(features)
         if self._class_weights is not None:
@@ -53,9 +53,7 @@ class ClassifierLoss(Loss[Tensor]):
             weights = weights * keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -65,7 +63,7 @@ class LossWithSquaredDivergence(Loss[Tensor]):
 
     def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
-    ) -> UnreducedTerms:
+    ) -> Terms:
         """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
@@ -76,9 +74,7 @@ class LossWithSquaredDivergence(Loss[Tensor]):
 class RegressionLoss(LossWithSquaredDivergence):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
@@ -92,9 +88,7 @@ class RankingLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -109,9 +103,7 @@ class CosineLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
     """
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
@@ -140,9 +132,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         """Returns the constructor's arguments."""
         return {"temperature": self._temperature}
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
@@ -164,9 +154,7 @@ class MultiLabelLoss(Loss[Tensor]):
     [B, L].
     """
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -177,7 +165,7 @@ class MultiLabelLoss(Loss[Tensor]):
 
     def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
-    ) -> UnreducedTerms:
+    ) -> Terms:
         """Returns {"loss": mean divergence over the labels, float [B]}."""
         # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
@@ -202,9 +190,7 @@ class SpanLoss(Loss[Features]):
         "end_logits": OutputTarget("end_positions", "loss"),
     }
 
-    def unreduced_terms(
-        self, outputs: Features, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Features, features: Features) -> Terms:
         """Returns {"loss": loss of each example, float [B]}."""
         start, end = (
             cross_entropy(
@@ -216,7 +202,7 @@ class SpanLoss(Loss[Features]):
 
     def unreduced_divergences(
         self, outputs: Features, teacher_outputs: Features, temperature: float
-    ) -> UnreducedTerms:
+    ) -> Terms:
         """Returns {"loss": mean divergence of start and end, float [B]}."""
         start, end = (
             divergence(outputs[name], teacher_outputs[name], temperature)
@@ -238,13 +224,11 @@ class TokenLoss(Loss[Tensor]):
     label_features = ("label_ids", "label_weights")
     sample_weight_feature = "label_weights"
 
-    def term_weights(self, features: Features) -> UnreducedTerms:
+    def term_weights(self, features: Features) -> Terms:
         """Returns {"loss": weight of each WordPiece, float [B, T]}."""
         return {"loss": features["label_weights"]}
 
-    def unreduced_terms(
-        self, outputs: Tensor, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
         """Returns {"loss": loss of each WordPiece, float [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -294,16 +278,14 @@ class PretrainingLoss(Loss[Features]):
         """Returns the constructor's arguments."""
         return {"next_sentence": self._next_sentence}
 
-    def term_weights(self, features: Features) -> UnreducedTerms:
+    def term_weights(self, features: Features) -> Terms:
         """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
             "next_sentence_loss": weigh_examples(features),
         }
 
-    def unreduced_terms(
-        self, outputs: Features, features: Features
-    ) -> UnreducedTerms:
+    def unreduced_terms(self, outputs: Features, features: Features) -> Terms:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
         losses = {
             "masked_lm_loss": cross_entropy(
@@ -319,7 +301,7 @@ class PretrainingLoss(Loss[Features]):
 
     def unreduced_divergences(
         self, outputs: Features, teacher_outputs: Features, temperature: float
-    ) -> UnreducedTerms:
+    ) -> Terms:
         """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {
             f"{part}_loss": divergence(

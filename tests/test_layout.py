@@ -283,7 +283,7 @@ def test_no_two_folders_of_a_package_import_each_other(package):
 
 
 def late_imports(path):
-    """Yields the number of each line that imports inside a function."""
+    """Yields (first line, last line) of each import inside a function."""
     functions = [
         node
         for node in ast.walk(ast.parse(path.read_text()))
@@ -291,20 +291,23 @@ def late_imports(path):
     ]
     for node in itertools.chain(*map(ast.walk, functions)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node.lineno
+            yield node.lineno, node.end_lineno
 
 
 def test_imports_inside_functions_say_why():
     """They hide from a reader of the first lines what a module needs."""
     unexplained = []
     for path in itertools.chain(*map(sources, PACKAGES)):
-        lines = [line.strip() for line in path.read_text().splitlines()]
-        for number in {*late_imports(path)}:
-            above = number - 2
-            while lines[above].startswith(("import ", "from ")):
-                above -= 1
-            if not lines[above].startswith("# "):
-                unexplained.append(f"{path.relative_to(ROOT)}:{number}")
+        lines = ["", *path.read_text().splitlines()]
+        imports = {*late_imports(path)}
+        first_of_last = {last: first for first, last in imports}
+        for first, _ in imports:
+            above = first - 1
+            # One comment may explain several imports.
+            while above in first_of_last:
+                above = first_of_last[above] - 1
+            if not lines[above].strip().startswith("# "):
+                unexplained.append(f"{path.relative_to(ROOT)}:{first}")
     check_none(
         unexplained, "Import at the top, or say in a comment above why not:"
     )

@@ -218,7 +218,7 @@ def _load_model(
         weight.startswith("bert/") for weight in report.loaded
     ):
         raise ValueError(
-            f"{preset.weights} contains no weights of --model={model_key}"
+            f"{preset.weights_path} contains no weights of --model={model_key}"
         )
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)

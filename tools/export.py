@@ -163,7 +163,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     preset = preset_reading.read_preset(config.model, "--model")
     model_class = find_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
-    logging.info("Loading the weights of %s", preset.weights)
+    logging.info("Loading the weights of %s", preset.weights_path)
     model = load_model(preset, model_class)
     settings_check.check_trained_settings(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)

@@ -36,8 +36,8 @@ from data.jobs.manifest import (
     UnitResult,
 )
 from data.jobs.workers import run_in_processes
-from files.atomic import remove_partial, write_json
-from files.json_files import read_json
+from files.atomic import remove_partial
+from files.json_files import read_json, write_json
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

@@ -21,7 +21,7 @@ from data.pretraining.instances import (
 )
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.shuffling import shuffle
-from files.atomic import write_json
+from files.json_files import write_json
 
 # Maximum number of characters of a document, of WordPieces of a group of
 # documents, and of bytes of records in memory. Without these limits, compressed

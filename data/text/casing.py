@@ -83,12 +83,12 @@ def _find_statements(
     if preset:
         statements.append(preset.stated_casing)
         # The path of a release is NAME/bert_model.ckpt or the folder NAME.
-        release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights)
+        release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights_path)
         release = os.path.basename(release)
         if _RELEASE_FOLDER.fullmatch(release):
             is_cased = re.search("(?<!un)cased", release)
             statements.append(
-                {"do_lower_case": not is_cased, "file": preset.weights}
+                {"do_lower_case": not is_cased, "file": preset.weights_path}
             )
     return statements
 

@@ -27,7 +27,7 @@ _FILE_ERRORS = (
 )
 
 
-def open_entries(path: str) -> dict[str, WeightEntry]:
+def open_h5_entries(path: str) -> dict[str, WeightEntry]:
     """Returns {name of a dataset: WeightEntry} of an HDF5 file.
 
     Reads no values.

@@ -6,7 +6,7 @@ tf_h5_names.py converts those of its classes for TensorFlow.
 import re
 
 # {Google's name: Hugging Face's name} of the weights that no general rule of
-# `huggingface_name` converts.
+# `google_to_huggingface` converts.
 _HUGGINGFACE_NAME_OF_HEAD = {
     "cls/predictions/output_bias": "cls.predictions.bias",
     "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
@@ -21,7 +21,7 @@ _GOOGLE_NAME_OF_HEAD = {
 }
 
 
-def huggingface_name(name: str) -> str:
+def google_to_huggingface(name: str) -> str:
     """Returns the name in Hugging Face's files of a weight with this name."""
     if name in _HUGGINGFACE_NAME_OF_HEAD:
         return _HUGGINGFACE_NAME_OF_HEAD[name]
@@ -32,8 +32,8 @@ def huggingface_name(name: str) -> str:
     return name.replace("/", ".")
 
 
-def google_name(name: str) -> str:
-    """Inverts `huggingface_name`. Returns unknown names unchanged."""
+def huggingface_to_google(name: str) -> str:
+    """Inverts `google_to_huggingface`. Returns unknown names unchanged."""
     if name in _GOOGLE_NAME_OF_HEAD:
         return _GOOGLE_NAME_OF_HEAD[name]
     if not name.startswith(("bert.", "cls.")):
@@ -43,7 +43,7 @@ def google_name(name: str) -> str:
     google = re.sub(r"/LayerNorm/bias$", "/LayerNorm/beta", google)
     google = re.sub(r"_embeddings/weight$", "_embeddings", google)
     google = re.sub(r"/weight$", "/kernel", google)
-    return google if huggingface_name(google) == name else name
+    return google if google_to_huggingface(google) == name else name
 
 
 def normalized_name(name: str) -> str:

@@ -15,7 +15,7 @@ from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.weight_entries import WeightEntry
 
 
-def open_entries(path: str) -> dict[str, WeightEntry]:
+def open_huggingface_entries(path: str) -> dict[str, WeightEntry]:
     """Returns {name: WeightEntry} of the tensors in one file, or in several.
 
     Args:
@@ -57,7 +57,7 @@ def _open_shards(path: str) -> dict[str, WeightEntry]:
     """
     ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
     paths = read_shard_paths(path, ending)
-    files = {file: open_entries(file) for file in {*paths.values()}}
+    files = {file: open_huggingface_entries(file) for file in {*paths.values()}}
     for name, file in paths.items():
         if name not in files[file]:
             raise missing_entry_error(file, name, path)

@@ -13,7 +13,8 @@ from typing import cast
 
 from files.paths import StrPath
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats import h5_files, kerashub_config
+from model_folders.formats import kerashub_config
+from model_folders.formats.h5_files import open_h5_entries
 from model_folders.formats.kerashub_config import (
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
@@ -41,7 +42,7 @@ _TRAINING_STATE = re.compile(r"optimizer/|(?:.*/)?seed_generator(?:_\d+)?/")
 _BLOCK = re.compile(r"transformer_encoder(?:_\d+)?/")
 
 
-def find_weights(path: StrPath) -> str | None:
+def find_kerashub_weights(path: StrPath) -> str | None:
     """Returns the file of the weights at a path, None for other formats.
 
     Raises:
@@ -61,8 +62,11 @@ def find_weights(path: StrPath) -> str | None:
     return file
 
 
-def open_entries(path: str) -> Mapping[str, WeightEntry]:
-    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
+def open_kerashub_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of a preset's weights.
+
+    Args:
+        path: result of `find_kerashub_weights`.
 
     Raises:
         OSError: a file is missing or cannot be read.
@@ -125,7 +129,7 @@ def _open_weights(path: str) -> dict[str, WeightEntry]:
     The path is of a file, or of the index of several.
     """
     is_index = path.endswith(INDEX_FILE)
-    datasets = _open_shards(path) if is_index else h5_files.open_entries(path)
+    datasets = _open_shards(path) if is_index else open_h5_entries(path)
     return {
         _SCOPE.sub("", name, count=1): entry
         for name, entry in datasets.items()
@@ -143,7 +147,7 @@ def _open_shards(path: str) -> dict[str, WeightEntry]:
     entries: dict[str, WeightEntry] = {}
     for group, file in read_shards(path):
         if file not in files:
-            files[file] = h5_files.open_entries(file)
+            files[file] = open_h5_entries(file)
         members = {
             name: entry
             for name, entry in files[file].items()

@@ -52,7 +52,7 @@ def read_network(folder: StrPath) -> JsonObject:
     # It loads TensorFlow, which most folders do not need.
     from model_folders.formats import object_variables
 
-    entries = object_variables.open_entries(_variables_prefix(folder))
+    entries = object_variables.open_graph_entries(_variables_prefix(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]

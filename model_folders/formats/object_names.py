@@ -103,7 +103,7 @@ _OTHER_HEAD = re.compile(
 )
 
 
-def google_name(name: str) -> str | None:
+def object_to_google(name: str) -> str | None:
     """Returns Google's name of a weight, None if no encoder or head has it.
 
     For example, transformer/layer_3/intermediate/kernel, in any scope, is

@@ -14,12 +14,13 @@ from typing import NamedTuple
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
-from model_folders.formats import object_names, tf_h5_names
+from model_folders.formats import object_names
 from model_folders.formats.shape_checks import encoder_shapes
 from model_folders.formats.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )
+from model_folders.formats.tf_h5_names import tf_h5_to_google
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     WeightArray,
@@ -96,7 +97,7 @@ def has_graph(path: str) -> bool:
         return bool(reader.has_tensor(_GRAPH))
 
 
-def open_entries(path: str) -> Mapping[str, WeightEntry]:
+def open_graph_entries(path: str) -> Mapping[str, WeightEntry]:
     """Returns {Google's name: WeightEntry} of the checkpoint with a prefix.
 
     The weights of a head of Model Garden's tasks keep their names.
@@ -110,9 +111,9 @@ def open_entries(path: str) -> Mapping[str, WeightEntry]:
     heads: dict[str, _Variable] = {}
     unknown = []
     variables = _read_variables(path)
-    convert: Callable[[str], str | None] = object_names.google_name
+    convert: Callable[[str], str | None] = object_names.object_to_google
     if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
-        convert = tf_h5_names.google_name
+        convert = tf_h5_to_google
     for variable in variables:
         name = convert(variable.name)
         if name is None and object_names.is_of_other_head(variable.name):

@@ -12,7 +12,7 @@ from model_folders.formats import object_config
 from model_folders.formats.weight_entries import WeightEntry
 
 
-def find_weights(path: StrPath) -> str | None:
+def find_object_weights(path: StrPath) -> str | None:
     """Returns the prefix of the checkpoint at a path, None for other formats.
 
     Raises:
@@ -42,13 +42,16 @@ def _find_prefix(path: str) -> str | None:
         return None
 
 
-def open_entries(path: str) -> Mapping[str, WeightEntry]:
-    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
+def open_object_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of an object-based checkpoint.
+
+    Args:
+        path: result of `find_object_weights`.
 
     Raises:
-        OSError, ValueError: as `object_variables.open_entries` raises them.
+        OSError, ValueError: as `open_graph_entries` raises them.
     """
-    # Only now, as in `find_weights`.
+    # Only now, as in `find_object_weights`.
     from model_folders.formats import object_variables
 
-    return object_variables.open_entries(path)
+    return object_variables.open_graph_entries(path)

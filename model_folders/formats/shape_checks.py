@@ -5,7 +5,7 @@ they agree.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
@@ -107,24 +107,27 @@ def check_shapes(
         source = source_name(name, layers)
         shape = [getattr(config, entry) for entry in entries]
         file_shape = shapes.get(source)
-        if file_shape is not None and list(file_shape) == shape:
-            continue
-        # The entries that a user may have to correct, each once.
-        stated = dict.fromkeys(entries)
-        if file_shape is None and "/layer_" in name:
-            stated = {"num_hidden_layers": None, **stated}
-        sizes = ", ".join(
-            f"{entry}={getattr(config, entry)}" for entry in stated
-        )
         if file_shape is None:
+            # The configuration may state more blocks than the file contains.
+            depth = ("num_hidden_layers",) if "/layer_" in name else ()
+            sizes = _format_entries(config, (*depth, *entries))
             raise ValueError(
                 f"{path} lacks {source} with shape {shape} ({sizes} in "
                 f"{where}). {describe_other_entries(shapes, config)}"
             )
-        raise ValueError(
-            f"{source} has shape {list(file_shape)} in {path}, but {shape} in "
-            f"the model ({sizes} in {where}). Correct the configuration"
-        )
+        if list(file_shape) != shape:
+            sizes = _format_entries(config, entries)
+            raise ValueError(
+                f"{source} has shape {list(file_shape)} in {path}, but {shape} "
+                f"in the model ({sizes} in {where}). Correct the configuration"
+            )
+
+
+def _format_entries(config: BertConfig, names: Iterable[str]) -> str:
+    """Returns the entries that a user may have to correct, each once."""
+    return ", ".join(
+        f"{name}={getattr(config, name)}" for name in dict.fromkeys(names)
+    )
 
 
 def describe_other_entries(

@@ -40,7 +40,7 @@ _WEIGHT_NAME = re.compile(
 )
 
 
-def google_name(stored: str) -> str | None:
+def tf_h5_to_google(stored: str) -> str | None:
     """Returns Google's name of a weight, None if no BERT or head has it.
 
     Args:

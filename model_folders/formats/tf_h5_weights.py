@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
-from model_folders.formats import h5_files
+from model_folders.formats.h5_files import open_h5_entries
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
-from model_folders.formats.tf_h5_names import google_name
+from model_folders.formats.tf_h5_names import tf_h5_to_google
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
@@ -24,7 +24,7 @@ WEIGHTS_FILE = "tf_model.h5"
 _WEIGHTS_AND_INDEX = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
 
 
-def find_weights(path: StrPath) -> str | None:
+def find_tf_h5_weights(path: StrPath) -> str | None:
     """Returns the file of the weights at a path, None for other formats.
 
     The file is tf_model.h5, or the index of a model in several files.
@@ -35,8 +35,11 @@ def find_weights(path: StrPath) -> str | None:
     return next(filter(os.path.isfile, files), None)
 
 
-def open_entries(path: str) -> Mapping[str, WeightEntry]:
-    """Returns {Google's name: WeightEntry} of a result of `find_weights`.
+def open_tf_h5_entries(path: str) -> Mapping[str, WeightEntry]:
+    """Returns {Google's name: WeightEntry} of a tf_model.h5.
+
+    Args:
+        path: result of `find_tf_h5_weights`.
 
     Raises:
         OSError: the file cannot be read.
@@ -47,7 +50,7 @@ def open_entries(path: str) -> Mapping[str, WeightEntry]:
     entries: dict[str, WeightEntry] = {}
     for stored, entry in _open_stored(path).items():
         # A name that is not UTF-8 is of the type bytes.
-        name = google_name(str(stored))
+        name = tf_h5_to_google(str(stored))
         if name is None:
             raise ValueError(
                 f"{path} contains {stored!r} with shape {list(entry.shape)}, "
@@ -70,12 +73,12 @@ def _open_stored(path: str) -> dict[str, WeightEntry]:
     If `path` is an index, these are the entries of all files in it.
     """
     if not path.endswith(".index.json"):
-        return h5_files.open_entries(path)
+        return open_h5_entries(path)
     files: dict[str, dict[str, WeightEntry]] = {}
     entries = {}
     for name, file in read_shard_paths(path, ".h5").items():
         if file not in files:
-            files[file] = h5_files.open_entries(file)
+            files[file] = open_h5_entries(file)
         # The index lists MODEL/ before the names, the files do not.
         stored = name if name in files[file] else name.partition("/")[2]
         if stored not in files[file]:

@@ -60,32 +60,35 @@ def load_config(path: StrPath) -> BertConfig:
         ValueError: the file is not the configuration of a BERT. The message
             names the file.
     """
-    path = str(path)
-    if os.path.isdir(path):
-        files = [
-            os.path.join(path, name) for name in list_config_file_names(path)
-        ]
-        if object_config.is_saved_encoder(path):
-            files.append(os.path.join(path, object_config.SAVED_MODEL_FILE))
-        path = next(filter(os.path.isfile, files), files[0])
+    file = _find_config_file(str(path))
+    return BertConfig.from_file_entries(_read_network(file), file)
+
+
+def _find_config_file(path: str) -> str:
+    """Returns the configuration in a folder. A file is returned unchanged."""
+    if not os.path.isdir(path):
+        return path
+    names = [*list_config_file_names(path)]
+    if object_config.is_saved_encoder(path):
+        names.append(object_config.SAVED_MODEL_FILE)
+    files = [os.path.join(path, name) for name in names]
+    return next(filter(os.path.isfile, files), files[0])
+
+
+def _read_network(path: str) -> JsonObject:
+    """Returns the entries of a bert_config.json for a file of any library."""
     folder, name = os.path.split(path)
     if (
         name == object_config.SAVED_MODEL_FILE
         and object_config.is_saved_encoder(folder)
     ):
-        return BertConfig.from_file_entries(
-            object_config.read_network(folder), path
-        )
-    values = read_json(path)
+        return object_config.read_network(folder)
+    values: JsonObject = read_json(path)
     if kerashub_config.is_kerashub(values):
-        return BertConfig.from_file_entries(
-            kerashub_config.parse_network(values, path), path
-        )
-    if not _is_huggingface(values, path):
-        return BertConfig.from_file_entries(values, path)
-    return BertConfig.from_file_entries(
-        huggingface_config.parse_network(values, path), path
-    )
+        return kerashub_config.parse_network(values, path)
+    if _is_huggingface(values, path):
+        return huggingface_config.parse_network(values, path)
+    return values
 
 
 def _is_huggingface(values: JsonObject, path: str) -> bool:

@@ -94,7 +94,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     model_class, head_settings = _split_task(contents)
     return Preset(
         path=folder,
-        weights=folder,
+        weights_path=folder,
         is_own_run=True,
         model_class=model_class,
         head_settings=head_settings,
@@ -117,8 +117,11 @@ def _read_folder(
 ) -> Preset:
     """Reads the files in the folder of the weights at a path.
 
-    `path` is the attribute `weights` of the Preset. `flag` and `is_own_run` are
-    its attributes of these names.
+    Args:
+        folder: the folder.
+        path: path that the user passed: the folder, or a checkpoint in it.
+        flag: flag whose value is `path`, for messages.
+        is_own_run: whether the folder is the --output_dir of this command.
     """
     contents = model_json.read_model_json(folder)
     model_class, head_settings = _split_task(contents)
@@ -131,7 +134,7 @@ def _read_folder(
     _check_casing(folder, stated_casing, recorded_settings)
     return Preset(
         path=str(folder),
-        weights=path,
+        weights_path=path,
         flag=flag,
         is_own_run=is_own_run,
         config_file=_find_config(folder, path),

@@ -35,10 +35,10 @@ class Preset:
 
     Attributes:
         path: path of the folder.
-        weights: path that was passed to `read_preset`: the folder, or a
+        weights_path: path that was passed to `read_preset`: the folder, or a
             checkpoint in it.
-        flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
-            It is only for messages.
+        flag: flag whose value is `weights_path`, such as "--init_checkpoint",
+            or "". It is only for messages.
         is_own_run: whether the folder is the --output_dir of this command, so
             that the command resumes, evaluates or exports the run in it.
         config_file: path of the configuration, or None if it is missing. For
@@ -61,10 +61,12 @@ class Preset:
         model_json: contents of model.json, {} if it is missing.
     """
 
+    # Which weights these are.
     path: str
-    weights: str = ""
+    weights_path: str = ""
     flag: str = ""
     is_own_run: bool = False
+    # What the files beside any weights state.
     config_file: str | None = None
     vocab_file: str | None = None
     stated_casing: StatedCasing = dataclasses.field(
@@ -76,6 +78,7 @@ class Preset:
     head_settings: HeadSettings = dataclasses.field(
         default_factory=HeadSettings
     )
+    # What model.json records of the run that wrote the weights.
     recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
@@ -85,7 +88,9 @@ class Preset:
     @property
     def source(self) -> str:
         """The path that was read, as --flag=path, for messages."""
-        return f"{self.flag}={self.weights}" if self.flag else self.weights
+        if not self.flag:
+            return self.weights_path
+        return f"{self.flag}={self.weights_path}"
 
     @property
     def network(self) -> NetworkOptions:

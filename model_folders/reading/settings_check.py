@@ -38,9 +38,9 @@ def check_trained_settings(
         preset: Preset of the weights.
         bert_config: configuration of the network that loads the weights.
         tokenizer: FullTokenizer of the texts, or None.
-        settings: other settings to compare, such as the options in NETWORK, as
-            {setting: value}. Settings that the folder does not state are
-            not compared.
+        settings: {setting: value} of others to compare, such as
+            NETWORK_OPTIONS. Settings that the folder does not state are not
+            compared.
         trains: whether the model will be trained. Then its sizes may differ
             from the folder's, because a student may contain fewer blocks.
 
@@ -138,15 +138,15 @@ def find_first_difference(
             `tokenizer`, only what both sides state is compared.
     """
     for name in sorted(names):
-        before = saved.get(name)
+        saved_value = saved.get(name)
         value = now.get(name)
-        if isinstance(before, dict) and isinstance(value, dict):
-            inner = before.keys() | value.keys()
+        if isinstance(saved_value, dict) and isinstance(value, dict):
+            inner = saved_value.keys() | value.keys()
             if name == "tokenizer":
-                inner = before.keys() & value.keys()
-            difference = find_first_difference(before, value, inner)
+                inner = saved_value.keys() & value.keys()
+            difference = find_first_difference(saved_value, value, inner)
             if difference:
                 return difference._replace(name=f"{name}.{difference.name}")
-        elif before != value:
-            return SettingDifference(name, before, value)
+        elif saved_value != value:
+            return SettingDifference(name, saved_value, value)
     return None

@@ -12,16 +12,18 @@ modeling/ops.py.
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from typing import Generic
 
 import keras
 import tensorflow as tf
 
 from modeling import ops
+from modeling.dispatch import P
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 
-class CompiledFunction:
+class CompiledFunction(Generic[P]):
     """An elementwise function that XLA compiles, and its gradient.
 
     To save memory, the forward pass stores only the inputs. The backward pass
@@ -34,9 +36,10 @@ class CompiledFunction:
         function: pure function, (tensors and constants) -> tensor.
     """
 
-    def __init__(self, function: Callable[..., Tensor]) -> None:
+    def __init__(self, function: Callable[P, Tensor]) -> None:
         functools.update_wrapper(self, function)
-        self._function = function
+        # The gradient passes all arguments by name, which `P` cannot state.
+        self._function: Callable[..., Tensor] = function
         self._signature = inspect.signature(function)
         compile_function = functools.partial(
             tf.function, jit_compile=True, autograph=False
@@ -44,7 +47,7 @@ class CompiledFunction:
         self._forward = compile_function(function)
         self._backward = compile_function(self._compute_gradients)
 
-    def __call__(self, *args: object, **kwargs: object) -> Tensor:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Tensor:
         """Calls the function, with the gradient for a tape."""
         arguments = self._signature.bind(*args, **kwargs).arguments
         names = [name for name in arguments if tf.is_tensor(arguments[name])]
@@ -157,9 +160,11 @@ def _dropout_add_norm(
     )
     summed = summed + at_least_float32(residual)
     mean = keras.ops.mean(summed, axis=-1, keepdims=True)
-    centred = summed - mean
-    variance = keras.ops.mean(keras.ops.square(centred), axis=-1, keepdims=True)
-    outputs = centred * keras.ops.rsqrt(variance + epsilon)
+    centered = summed - mean
+    variance = keras.ops.mean(
+        keras.ops.square(centered), axis=-1, keepdims=True
+    )
+    outputs = centered * keras.ops.rsqrt(variance + epsilon)
     outputs = outputs * at_least_float32(gamma) + at_least_float32(beta)
     return keras.ops.cast(outputs, inputs.dtype)
 

@@ -37,21 +37,28 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     model_json = None
     if isinstance(source, Preset):
         model_json = source.model_json
-        source = source.weights
+        source = source.weights_path
     if file := find_huggingface(source):
         return HuggingFaceCheckpoint(file)
 
     # These formats need h5py or TensorFlow.
-    from model_folders.formats import (
-        kerashub_weights,
-        object_weights,
-        tf_h5_weights,
+    from model_folders.formats.kerashub_weights import (
+        find_kerashub_weights,
+        open_kerashub_entries,
+    )
+    from model_folders.formats.object_weights import (
+        find_object_weights,
+        open_object_entries,
+    )
+    from model_folders.formats.tf_h5_weights import (
+        find_tf_h5_weights,
+        open_tf_h5_entries,
     )
 
-    readers: Sequence[FormatReader] = (
-        kerashub_weights,
-        tf_h5_weights,
-        object_weights,
+    readers = (
+        FormatReader(find_kerashub_weights, open_kerashub_entries),
+        FormatReader(find_tf_h5_weights, open_tf_h5_entries),
+        FormatReader(find_object_weights, open_object_entries),
     )
     for reader in readers:
         if file := reader.find_weights(source):

@@ -1,13 +1,13 @@
 """Loads weights that other libraries stored into models.
 
-Each format has a module, its `FormatReader`. Readers run no code of a file, and
-read a value only when it is asked for.
+Each format has a `FormatReader`, two functions of a module in
+model_folders/formats/. They run no code of a file, and read a value only when
+it is asked for.
 """
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 import keras
 from absl import logging
@@ -28,14 +28,19 @@ _GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
 _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
-class FormatReader(Protocol):
-    """A module that reads one format."""
+@dataclasses.dataclass(frozen=True)
+class FormatReader:
+    """The functions that read one format, such as `find_kerashub_weights`.
 
-    def find_weights(self, path: StrPath) -> str | None:
-        """Returns the file of the format at a path, None without one."""
+    Attributes:
+        find_weights: returns the file of the format at a path, None without
+            one.
+        open_entries: returns {Google's name: WeightEntry} of a file that
+            `find_weights` returned.
+    """
 
-    def open_entries(self, path: str) -> Mapping[str, WeightEntry]:
-        """Returns {Google's name: WeightEntry} of what `find_weights` found."""
+    find_weights: Callable[[StrPath], str | None]
+    open_entries: Callable[[str], Mapping[str, WeightEntry]]
 
 
 @dataclasses.dataclass(frozen=True)

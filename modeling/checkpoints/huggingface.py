@@ -23,11 +23,11 @@ from model_folders.formats.huggingface_config import (
     create_config_json,
 )
 from model_folders.formats.huggingface_names import (
-    google_name,
-    huggingface_name,
+    google_to_huggingface,
+    huggingface_to_google,
     normalized_name,
 )
-from model_folders.formats.huggingface_weights import open_entries
+from model_folders.formats.huggingface_weights import open_huggingface_entries
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
@@ -97,7 +97,7 @@ class HuggingFaceCheckpoint(Checkpoint):
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Hugging Face's name: shape} of the tensors."""
-        tensors = open_entries(self.file)
+        tensors = open_huggingface_entries(self.file)
         names = without_scope(tensors, _WORD_EMBEDDINGS)
         return {name: tensors[stored].shape for name, stored in names.items()}
 
@@ -112,7 +112,9 @@ class HuggingFaceCheckpoint(Checkpoint):
         for copy, shared in _SOURCE_OF_COPY.items():
             if copy in shapes:
                 shapes.setdefault(shared, shapes[copy])
-        google = {google_name(name): shape for name, shape in shapes.items()}
+        google = {
+            huggingface_to_google(name): shape for name, shape in shapes.items()
+        }
         return {
             name: shape[::-1] if name.endswith("/kernel") else shape
             for name, shape in google.items()
@@ -141,7 +143,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         tensors = self._open_entries()
         if any(name.startswith("cls/predictions/") for name in names):
             tensors = _tie_decoder(self.file, tensors)
-        stored_names = {name: huggingface_name(name) for name in names}
+        stored_names = {name: google_to_huggingface(name) for name in names}
         entries = {
             name: _google_entry(name, tensors[stored_name])
             for name, stored_name in stored_names.items()
@@ -157,7 +159,7 @@ class HuggingFaceCheckpoint(Checkpoint):
 
     def _open_entries(self) -> dict[str, WeightEntry]:
         """Returns {name that a new file with a head has: WeightEntry}."""
-        stored = open_entries(self.file)
+        stored = open_huggingface_entries(self.file)
         scopeless = without_scope(stored, _WORD_EMBEDDINGS)
         return {
             normalized_name(name): stored[scopeless[name]] for name in scopeless
@@ -236,8 +238,7 @@ def save_huggingface(
     silently creates a tokenizer that knows only the five special tokens.
 
     Args:
-        model: a model of a class that transformers has, too, built or
-            not.
+        model: a model whose class transformers has too, built or not.
         directory: folder to write. If it exists, it must not contain files that
             this project did not write.
         labels: names of a classifier's outputs, in order.
@@ -294,7 +295,7 @@ def _copy_tensors(
         if name not in leave_out:
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value
-            tensors[huggingface_name(name)] = np.ascontiguousarray(value)
+            tensors[google_to_huggingface(name)] = np.ascontiguousarray(value)
     if model_class_of(model) != ENCODER:
         return tensors
     return {

@@ -181,10 +181,19 @@ def _check_is_supported(
 
 
 def _find_encoder(model: "KerasFitModel") -> BertModel:
-    """Returns the encoder of a model that KerasHub has too."""
-    encoder = model.bert if isinstance(model, TaskModel) else model
-    assert isinstance(encoder, BertModel)
-    return encoder
+    """Returns the encoder of a task model, or the model if it is an encoder.
+
+    Raises:
+        TypeError: the model is neither.
+    """
+    if isinstance(model, BertModel):
+        return model
+    if isinstance(model, TaskModel):
+        return model.bert
+    raise TypeError(
+        "The model must be a BertModel or a task model of this package. "
+        f"Received: {type(model).__name__}"
+    )
 
 
 def _write_weights(

@@ -34,14 +34,14 @@ class LoadOptions(NamedTuple):
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = block i starts from the checkpoint's
             block i.
-        labels: lists of names of the model's outputs, in order, each an
+        output_names: lists of names of the model's outputs, in order, each an
             alternative. [] if their order does not matter.
         replaces_head: whether a head of another kind, with other labels or with
             another number of outputs, is left out.
     """
 
     layers: Sequence[int] | None = None
-    labels: Sequence[Sequence[str]] = ()
+    output_names: Sequence[Sequence[str]] = ()
     replaces_head: bool = False
 
 
@@ -49,7 +49,7 @@ def load_checkpoint(
     model: "KerasFitModel",
     path: Source,
     layers: Sequence[int] | None = None,
-    labels: Sequence[Sequence[str]] = (),
+    output_names: Sequence[Sequence[str]] = (),
     best: bool | None = None,
     replaces_head: bool = False,
 ) -> LoadReport:
@@ -68,7 +68,7 @@ def load_checkpoint(
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
             None = block i starts from the checkpoint's block i.
-        labels: lists of names of the model's outputs, in order, such as
+        output_names: lists of names of the model's outputs, in order, such as
             `[["no", "yes"]]`. Several lists are alternative names. If the
             checkpoint's folder lists the same names in a different order, the
             function reorders the outputs of the head. If the folder lists other
@@ -94,14 +94,14 @@ def load_checkpoint(
             adapter.
     """
     options = LoadOptions(
-        layers=layers, labels=labels, replaces_head=replaces_head
+        layers=layers, output_names=output_names, replaces_head=replaces_head
     )
     if layers is not None:
         check_layers(model.config, layers)
     preset = None
     if isinstance(path, Preset):
         preset = path
-    elif options.labels or options.replaces_head:
+    elif options.output_names or options.replaces_head:
         preset = preset_reading.read_preset(path)
     checkpoint = open_checkpoint(preset or path, best=best)
     return load_weights(model, checkpoint, preset, options)
@@ -118,17 +118,17 @@ def load_weights(
     Args:
         model: any model of this package, built or not.
         checkpoint: result of `open_checkpoint`.
-        preset: what its folder states. None if `options` has no labels, and
-            does not replace the head.
+        preset: what its folder states. None if `options` has no output_names,
+            and does not replace the head.
         options: how to load it.
 
     Raises:
         OSError, ValueError: as `load_checkpoint` raises them.
     """
-    layers, labels, replaces_head = options
+    layers, output_names, replaces_head = options
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        new_head = _find_new_head(model, checkpoint, preset, labels)
+        new_head = _find_new_head(model, checkpoint, preset, output_names)
     report = checkpoint.load(model, layers, new_head)
     if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
@@ -136,8 +136,8 @@ def load_weights(
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset and labels:
-        _reorder_outputs(model, preset, labels, report)
+    if preset and output_names:
+        _reorder_outputs(model, preset, output_names, report)
     return report
 
 
@@ -145,7 +145,7 @@ def _find_new_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,
-    labels: Sequence[Sequence[str]],
+    output_names: Sequence[Sequence[str]],
 ) -> list[str]:
     """Returns the names of the head's weights that keep their random values.
 
@@ -159,7 +159,9 @@ def _find_new_head(
         return []
     # A damaged file is an error before the log says what becomes of its head.
     check_files(checkpoint, preset, config=None)
-    reason = describe_other_outputs(model, preset, checkpoint.shapes, labels)
+    reason = describe_other_outputs(
+        model, preset, checkpoint.shapes, output_names
+    )
     if not reason:
         return []
     logging.warning(
@@ -171,18 +173,18 @@ def _find_new_head(
 def _reorder_outputs(
     model: "KerasFitModel",
     preset: Preset,
-    labels: Sequence[Sequence[str]],
+    output_names: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
-    """Gives the loaded outputs the order of the labels.
+    """Puts the loaded outputs into the order of their first list of names.
 
-    Does nothing unless the folder lists the same labels in another order.
+    Does nothing unless the folder lists the same names in another order.
     """
-    order = find_order(preset.labels or (), labels)
+    order = find_order(preset.labels or (), output_names)
     if not order or order == sorted(order):
         return
-    names = ", ".join(labels[0])
-    logging.info("%s: reordered the outputs to %s", preset.weights, names)
+    names = ", ".join(output_names[0])
+    logging.info("%s: reordered the outputs to %s", preset.weights_path, names)
     for variable in model.weights:
         name = google_name_of(variable)
         if name in {"output_weights", "output_bias"} & {*report.loaded}:

@@ -44,7 +44,7 @@ def describe_other_outputs(
     model: keras.Model,
     preset: Preset,
     shapes: Mapping[str, Sequence[int]],
-    labels: Sequence[Sequence[str]] = (),
+    output_names: Sequence[Sequence[str]] = (),
 ) -> str | None:
     """Returns why a model cannot use the head in a folder, None if it can.
 
@@ -55,7 +55,7 @@ def describe_other_outputs(
         model: a built model.
         preset: Preset of the folder.
         shapes: {name in the file: shape} of its weights.
-        labels: alternative names of the model's outputs, as `labels` in
+        output_names: alternative names of the model's outputs, as in
             `load_checkpoint`.
     """
     source = preset.source
@@ -65,13 +65,13 @@ def describe_other_outputs(
             f"{source} contains a {preset.model_class}, but the model is a "
             f"{model_class}"
         )
-    if labels and preset.labels:
-        if find_order(preset.labels, labels):
+    if output_names and preset.labels:
+        if find_order(preset.labels, output_names):
             return None
         return (
             f"{source} was trained with the labels "
             f"{format_first_labels(preset.labels)}; the task has "
-            f"{format_first_labels(labels[0])}"
+            f"{format_first_labels(output_names[0])}"
         )
     before = find_num_outputs(shapes)
     biases = (

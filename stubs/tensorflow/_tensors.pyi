@@ -1,17 +1,19 @@
 """Types of TensorFlow's tensors, of their types and shapes."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, TypeAlias, overload
+from types import EllipsisType
+from typing import Any, Protocol, Self, TypeAlias, overload
 
 import numpy as np
 
-from modeling import tensors
+class _Array(Protocol):
+    def __array__(self) -> np.ndarray: ...
 
-# What TensorFlow converts to a tensor: a tensor of any backend of Keras, an
-# array, a number, a string, or nested sequences of them.
-Value: TypeAlias = (
-    tensors.Tensor | complex | str | bytes | np.generic | Sequence[Any]
-)
+# What TensorFlow converts to a tensor: an array or a tensor of any backend of
+# Keras, a number, a string, or nested sequences of them.
+Value: TypeAlias = _Array | complex | str | bytes | np.generic | Sequence[Any]
+# An index of one axis, or None, which adds an axis.
+_AxisIndex: TypeAlias = int | slice | EllipsisType | _Array | None
 DTypeLike: TypeAlias = DType | str | type
 ShapeLike: TypeAlias = TensorShape | Sequence[int | None]
 
@@ -64,7 +66,9 @@ class Tensor:
     def __floordiv__(self, other: Value, /) -> Tensor: ...
     def __ge__(self, other: Value, /) -> Tensor: ...
     # A mask is an index, too.
-    def __getitem__(self, index: tensors.Index, /) -> Tensor: ...
+    def __getitem__(
+        self, index: _AxisIndex | tuple[_AxisIndex, ...], /
+    ) -> Tensor: ...
     def __gt__(self, other: Value, /) -> Tensor: ...
     def __index__(self) -> int: ...
     def __int__(self) -> int: ...

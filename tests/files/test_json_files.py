@@ -1,4 +1,4 @@
-"""Bad JSON becomes one line that names the file, or the malformed entry."""
+"""JSON is written completely, and bad JSON becomes one line of an error."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -34,6 +34,19 @@ def test_sound_files_are_read(tmp_path):
     path.write_bytes(b'\xef\xbb\xbf{"a": [1.5, "\xc3\xa9"]}')
     assert json_files.read_json(path) == {"a": [1.5, "\u00e9"]}
     assert json_files.parse_json("[1]", "here", list) == [1]
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    path = tmp_path / "some.json"
+    json_files.write_json(path, {"a": [1.5, "\u00e9"]})
+    assert json_files.read_json(path) == {"a": [1.5, "\u00e9"]}
+
+
+def test_a_number_that_is_not_finite_is_not_written(tmp_path):
+    path = tmp_path / "some.json"
+    with pytest.raises(ValueError, match="nan"):
+        json_files.write_json(path, {"a": float("nan")})
+    assert not path.exists()
 
 
 class Line(TypedDict):

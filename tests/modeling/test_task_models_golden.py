@@ -18,6 +18,9 @@ from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
 from tests.support import fresh_process, golden, source_files
 
 MODELS = golden.paths("models/*")
+# {type of the numbers: largest difference from outputs that Google's code
+# computed in float32}. In float64, only the recordings are rounded, by 2e-6.
+TOLERANCE_OF_OUTPUTS = {"float32": 1e-4, "float64": 2e-5}
 
 
 def load_arrays(folder, name, prefix=""):
@@ -78,6 +81,7 @@ def form(request):
 def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
     features = load_arrays(folder, "forward.npz", "in/")
     expected = load_arrays(folder, "forward.npz", "out/")
+    tolerance = TOLERANCE_OF_OUTPUTS[dtype]
     model = create_model(
         folder, BertPretrainer, use_one_hot_embeddings=one_hot, dtype=dtype
     )
@@ -90,7 +94,7 @@ def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
     for index, layer in enumerate(encoded.pop("all_encoder_layers")):
         encoded[f"encoder_layer_{index}"] = layer
     for name, value in encoded.items():
-        assert largest_difference(value, expected.pop(name)) < 1e-4, name
+        assert largest_difference(value, expected.pop(name)) < tolerance, name
 
     total, losses = PretrainingLoss()(outputs, features)
     log_probs = log_softmax(outputs["masked_lm_logits"])
@@ -104,7 +108,7 @@ def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
         "next_sentence_log_probs": log_softmax(outputs["next_sentence_logits"]),
     }
     for name, value in actual.items():
-        assert largest_difference(value, expected.pop(name)) < 1e-4, name
+        assert largest_difference(value, expected.pop(name)) < tolerance, name
     assert not expected, "recorded, but not compared"
     assert np.isclose(float(total), sum(map(float, losses.values())))
 

@@ -6,8 +6,7 @@ import modeling
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
-from files.atomic import write_json
-from files.json_files import read_json
+from files.json_files import read_json, write_json
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.support.weights.huggingface_files import HEAD, change_weights

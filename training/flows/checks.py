@@ -110,7 +110,7 @@ def check_head_labels(
 
     Args:
         preset: Preset of the weights.
-        output_names: lists of possible labels, as `labels` in
+        output_names: lists of possible labels, as in
             `modeling.load_checkpoint`.
         is_fixed: whether the order must be the same too.
 

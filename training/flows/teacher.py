@@ -34,8 +34,8 @@ def load_teacher(
     Args:
         start: start of the run, with the student's configuration and tokenizer.
         create_model: creates the task's model.
-        output_names: lists of possible names of the model's outputs, as
-            `labels` in `modeling.load_checkpoint`.
+        output_names: lists of possible names of the model's outputs, as in
+            `modeling.load_checkpoint`.
         output_mode: kind of the model's outputs, None if there is one only.
 
     Raises:
@@ -64,7 +64,7 @@ def load_teacher(
         unpad=config.trims_padding,
         dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )
-    report = modeling.load_checkpoint(model, preset, labels=output_names)
+    report = modeling.load_checkpoint(model, preset, output_names=output_names)
     heads = [name for name in report.missing if not name.startswith("bert/")]
     if heads and config.distillation.distill_alpha:
         raise ValueError(

@@ -99,9 +99,8 @@ class RunWeights:
         4. Random numbers.
 
         Args:
-            output_names: lists of possible names of the model's outputs, for
-                the argument `labels` of `modeling.load_checkpoint`. Empty if
-                the outputs are not labels.
+            output_names: lists of possible names of the model's outputs, as in
+                `modeling.load_checkpoint`. Empty if the outputs are not labels.
             prefers_best: whether the best step comes before the newest
                 checkpoint.
 
@@ -137,7 +136,7 @@ class RunWeights:
             self._model,
             self._run_folder.current_preset or config.initial_checkpoint,
             config.distillation.initial_blocks,
-            labels=output_names,
+            output_names=output_names,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.
             replaces_head=config.training.do_train,

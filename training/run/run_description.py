@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, cast
 
 from command_line.flags import Role
 from data.text.tokenization import FullTokenizer
-from files import json_files
-from files.atomic import write_bytes, write_json
+from files.atomic import write_bytes
+from files.json_files import parse_json, read_json, write_json
 from model_folders import kinds, model_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
@@ -127,7 +127,7 @@ def _read_listed_names(folder: Path) -> set[str]:
     file = folder / MODEL_JSON_FILE
     if not file.is_file():
         return set()
-    listed = json_files.read_json(file).get("files")
+    listed = read_json(file).get("files")
     # The list of a run's folder contains no weights and no exports.
     weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
     if listed is None or any(weights.fullmatch(str(name)) for name in listed):
@@ -144,8 +144,8 @@ def _has_contents(path: Path, text: bytes) -> bool:
         return former_text == text
     # Compare only the entries of `text`. If another program saved the file, it
     # may contain more entries and a different model_max_length.
-    former = json_files.parse_json(former_text, str(path))
-    entries = json_files.parse_json(text, path.name)
+    former = parse_json(former_text, str(path))
+    entries = parse_json(text, path.name)
     entries.pop("model_max_length", None)
     return all(
         former.get(name, value) == value for name, value in entries.items()

@@ -12,7 +12,7 @@ from absl import logging
 
 from command_line.path_flags import STATE
 from files import json_files
-from files.atomic import write_json, write_text
+from files.atomic import write_text
 from model_folders.cards import model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best
 from model_folders.model_json import MODEL_JSON_FILE
@@ -170,7 +170,9 @@ class RunFolder:
         """Names the step of the run's best weights in its model.json."""
         file = self.path / MODEL_JSON_FILE
         if self._start.config.is_chief and file.is_file():
-            write_json(file, {**json_files.read_json(file), "best_step": step})
+            json_files.write_json(
+                file, {**json_files.read_json(file), "best_step": step}
+            )
 
     def log_results(self, results: Mapping[str, float]) -> None:
         """Logs a table of scores, sorted by name."""

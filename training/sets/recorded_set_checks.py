@@ -150,7 +150,7 @@ def _log_unwritten_scores(preset: Preset) -> None:
         "files of the run stay as they are. To write them, set another "
         "--output_dir, with --init_checkpoint=%s",
         preset.source,
-        preset.weights,
+        preset.weights_path,
     )
 
 

@@ -26,7 +26,7 @@ from data.squad.squad_options import (
 )
 from data.squad.squad_processor import SquadProcessor
 from data.text import token_windows
-from files import atomic
+from files.json_files import write_json
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -164,7 +164,7 @@ class SquadTask(
             outputs["null_odds.json"] = null_odds
         for name, content in outputs.items():
             path = os.path.join(output_dir, name)
-            atomic.write_json(path, content, indent=4)
+            write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             scores = self._compute_scores(predictions, nbest, null_odds)

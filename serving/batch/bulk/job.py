@@ -20,7 +20,7 @@ from data.jobs.sharded_job import (
     run_units,
 )
 from files import lock
-from files.atomic import write_json
+from files.json_files import write_json
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
 from serving.batch.outputs import output_writer

@@ -18,8 +18,7 @@ from data.jobs.sharded_job import (
     is_done,
     run_units,
 )
-from files.atomic import write_json
-from files.json_files import read_json
+from files.json_files import read_json, write_json
 
 DESCRIPTION = {
     "version": 1,

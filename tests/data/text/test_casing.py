@@ -48,7 +48,7 @@ def casing_of(folder, words=(), files=None, **flags):
         place = folder / "model"
         place.mkdir(exist_ok=True)
         stated = read_stated_casing(place)
-        preset = Preset(str(place), weights=weights, stated_casing=stated)
+        preset = Preset(str(place), weights_path=weights, stated_casing=stated)
     return tokenizer_loading.load_tokenizer(
         vocab_file,
         flags.get("do_lower_case", True),

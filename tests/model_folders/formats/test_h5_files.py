@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from model_folders.formats.h5_files import open_entries
+from model_folders.formats.h5_files import open_h5_entries
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_datasets_are_named_by_their_groups(path):
     with h5py.File(path, "w") as file:
         file["layers/dense/kernel"] = np.ones([2, 3], np.float32)
         file["bias"] = np.zeros(4, np.float16)
-    entries = open_entries(path)
+    entries = open_h5_entries(path)
     assert {
         name: (tuple(entry.shape), entry.dtype)
         for name, entry in entries.items()
@@ -33,7 +33,7 @@ def test_datasets_are_named_by_their_groups(path):
 def test_a_value_is_read_when_it_is_needed(path):
     with h5py.File(path, "w") as file:
         file["bias"] = np.array([1.5, 2.5], np.float32)
-    entry = open_entries(path)["bias"]
+    entry = open_h5_entries(path)["bias"]
     assert entry.read().tolist() == [1.5, 2.5]
 
 
@@ -42,7 +42,7 @@ def test_opaque_values_of_two_bytes_are_bfloat16(path):
     values = np.array([1.5, -2.0], ml_dtypes.bfloat16)
     with h5py.File(path, "w") as file:
         file["bias"] = values.view("V2")
-    entry = open_entries(path)["bias"]
+    entry = open_h5_entries(path)["bias"]
     assert entry.dtype == "bfloat16"
     np.testing.assert_array_equal(entry.read(), values)
 
@@ -53,7 +53,7 @@ def test_a_link_to_another_file_is_not_followed(path, tmp_path):
     with h5py.File(path, "w") as file:
         file["bias"] = h5py.ExternalLink("other.h5", "secret")
     with pytest.raises(ValueError, match="bias is a link to another place"):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_a_soft_link_is_not_followed(path):
@@ -61,7 +61,7 @@ def test_a_soft_link_is_not_followed(path):
         file["kernel"] = np.ones(3)
         file["bias"] = h5py.SoftLink("/kernel")
     with pytest.raises(ValueError, match="bias is a link to another place"):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_values_in_another_file_are_not_read(path, tmp_path):
@@ -70,14 +70,14 @@ def test_values_in_another_file_are_not_read(path, tmp_path):
         place = [(str(tmp_path / "values.bin"), 0, 12)]
         file.create_dataset("bias", (3,), "f4", external=place)
     with pytest.raises(ValueError, match="bias is stored in another file"):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_compressed_values_are_not_read(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("bias", data=np.ones(99), compression="gzip")
     with pytest.raises(ValueError, match="bias is stored in chunks"):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_values_that_the_file_lacks_are_not_read(path):
@@ -85,14 +85,14 @@ def test_values_that_the_file_lacks_are_not_read(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("bias", (10**12,), "f4")
     with pytest.raises(ValueError, match="bias is stored in chunks, or in"):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_texts_are_no_weights(path):
     with h5py.File(path, "w") as file:
         file["vocabulary"] = ["a", "b"]
     with pytest.raises(ValueError, match="vocabulary contains no numbers"):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_a_truncated_file_is_named(path, tmp_path):
@@ -102,11 +102,11 @@ def test_a_truncated_file_is_named(path, tmp_path):
     (tmp_path / "model.weights.h5").write_bytes(whole[:3000])
     message = f"{re.escape(path)} cannot be read, or is damaged: .*truncated"
     with pytest.raises(OSError, match=message):
-        open_entries(path)
+        open_h5_entries(path)
 
 
 def test_a_file_of_another_format_is_named(path, tmp_path):
     (tmp_path / "model.weights.h5").write_text("a text")
     message = f"{re.escape(path)} cannot be read, or is damaged"
     with pytest.raises(OSError, match=message):
-        open_entries(path)
+        open_h5_entries(path)

@@ -3,8 +3,8 @@
 import pytest
 
 from model_folders.formats.huggingface_names import (
-    google_name,
-    huggingface_name,
+    google_to_huggingface,
+    huggingface_to_google,
     normalized_name,
 )
 
@@ -32,17 +32,17 @@ NAMES = {
 
 @pytest.mark.parametrize("google", NAMES)
 def test_googles_name_becomes_that_of_hugging_face(google):
-    assert huggingface_name(google) == NAMES[google]
+    assert google_to_huggingface(google) == NAMES[google]
 
 
 @pytest.mark.parametrize("google", NAMES)
 def test_the_name_of_hugging_face_becomes_googles(google):
-    assert google_name(NAMES[google]) == google
+    assert huggingface_to_google(NAMES[google]) == google
 
 
 @pytest.mark.parametrize("name", ["score.weight", "bert.a_b/c", "bert.x.gamma"])
 def test_a_name_that_google_cannot_have_stays(name):
-    assert google_name(name) == name
+    assert huggingface_to_google(name) == name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from model_folders.formats.huggingface_weights import open_entries
+from model_folders.formats.huggingface_weights import open_huggingface_entries
 
 VALUES = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -20,7 +20,7 @@ def file(tmp_path):
 
 
 def test_open_tensors_states_shapes_and_types(file):
-    entries = open_entries(str(file))
+    entries = open_huggingface_entries(str(file))
     assert {name: [*entry.shape] for name, entry in entries.items()} == {
         "a": [2, 3],
         "b": [3],
@@ -29,7 +29,9 @@ def test_open_tensors_states_shapes_and_types(file):
 
 
 def test_open_tensors_reads_a_tensor_when_asked(file):
-    np.testing.assert_array_equal(open_entries(str(file))["a"].read(), VALUES)
+    np.testing.assert_array_equal(
+        open_huggingface_entries(str(file))["a"].read(), VALUES
+    )
 
 
 def write_index(folder, files):
@@ -44,7 +46,7 @@ def test_open_tensors_takes_each_tensor_from_the_file_of_the_index(tmp_path):
     save_file({"a": VALUES}, tmp_path / "1.safetensors")
     save_file({"a": -VALUES, "b": VALUES}, tmp_path / "2.safetensors")
     index = write_index(tmp_path, {"a": "1.safetensors", "b": "2.safetensors"})
-    entries = open_entries(index)
+    entries = open_huggingface_entries(index)
     assert {*entries} == {"a", "b"}
     np.testing.assert_array_equal(entries["a"].read(), VALUES)
 
@@ -52,11 +54,11 @@ def test_open_tensors_takes_each_tensor_from_the_file_of_the_index(tmp_path):
 def test_open_tensors_names_a_tensor_that_its_file_lacks(tmp_path, file):
     index = write_index(tmp_path, {"c": file.name})
     with pytest.raises(OSError, match=r"model\.safetensors lacks c, which"):
-        open_entries(index)
+        open_huggingface_entries(index)
 
 
 def test_open_tensors_of_a_damaged_file_is_an_error_of_one_line(file):
     file.write_bytes(file.read_bytes()[:20])
     with pytest.raises(OSError, match=r"cannot be read: .*; download it") as it:
-        open_entries(str(file))
+        open_huggingface_entries(str(file))
     assert "\n" not in str(it.value)

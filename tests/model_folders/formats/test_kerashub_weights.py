@@ -8,7 +8,11 @@ import shutil
 
 import pytest
 
-from model_folders.formats import kerashub_weights
+from model_folders.formats.kerashub_weights import (
+    find_kerashub_weights,
+    open_kerashub_entries,
+    read_shards,
+)
 from tests.support.golden import ROOT
 
 
@@ -28,36 +32,36 @@ def write_index(preset, weight_map):
 
 @pytest.mark.parametrize("name", ["", "model.weights.h5", "task.weights.h5"])
 def test_a_preset_or_a_file_of_it_leads_to_the_weights(preset, name):
-    found = kerashub_weights.find_weights(preset / name)
+    found = find_kerashub_weights(preset / name)
     assert found == str(preset / "model.weights.h5")
 
 
 def test_an_index_stands_for_the_weights_that_it_lists(preset):
     index = write_index(preset, {"/a": "model_00000.weights.h5"})
     (preset / "model.weights.h5").unlink()
-    assert kerashub_weights.find_weights(preset) == index
+    assert find_kerashub_weights(preset) == index
 
 
 def test_a_folder_of_another_library_has_no_weights_of_kerashub(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    assert kerashub_weights.find_weights(tmp_path) is None
+    assert find_kerashub_weights(tmp_path) is None
 
 
 def test_a_preset_without_its_weights_is_an_error(preset):
     (preset / "model.weights.h5").unlink()
     with pytest.raises(FileNotFoundError, match=r"no .*model\.weights\.h5"):
-        kerashub_weights.find_weights(preset)
+        find_kerashub_weights(preset)
 
 
 def test_an_entry_has_googles_name_and_the_shape_of_the_variable(preset):
-    entries = kerashub_weights.open_entries(str(preset / "model.weights.h5"))
+    entries = open_kerashub_entries(str(preset / "model.weights.h5"))
     query = entries["bert/encoder/layer_0/attention/self/query/kernel"]
     # The file has an axis of heads: [32, 4, 8].
     assert query.shape == query.read().shape == (32, 32)
 
 
 def test_the_weights_of_a_classifier_are_those_of_both_files(preset):
-    entries = kerashub_weights.open_entries(str(preset / "model.weights.h5"))
+    entries = open_kerashub_entries(str(preset / "model.weights.h5"))
     assert {"output_weights", "output_bias"} < entries.keys()
 
 
@@ -67,13 +71,13 @@ def test_another_number_of_blocks_than_stated_is_an_error(preset):
     values["config"]["num_layers"] = 9
     path.write_text(json.dumps(values))
     with pytest.raises(ValueError, match="contains 3 blocks, but config"):
-        kerashub_weights.open_entries(str(preset / "model.weights.h5"))
+        open_kerashub_entries(str(preset / "model.weights.h5"))
 
 
 def test_a_group_may_be_in_several_files(preset):
     files = ["model_00000.weights.h5", "model_00001.weights.h5"]
     index = write_index(preset, {"/layers/a": files})
-    assert kerashub_weights.read_shards(index) == [
+    assert read_shards(index) == [
         ("layers/a", str(preset / name)) for name in files
     ]
 
@@ -81,4 +85,4 @@ def test_a_group_may_be_in_several_files(preset):
 def test_an_index_that_names_another_folder_is_refused(preset):
     index = write_index(preset, {"/layers/a": "../model_00000.weights.h5"})
     with pytest.raises(ValueError, match="of this folder for /layers/a"):
-        kerashub_weights.read_shards(index)
+        read_shards(index)

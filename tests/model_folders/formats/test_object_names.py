@@ -34,12 +34,12 @@ BLOCK = "bert/encoder/layer_3"
 )
 @pytest.mark.parametrize("scope", ["", "bert_pretrainer/any/"])
 def test_google_name_in_any_scope(scope, name, googles):
-    assert object_names.google_name(scope + name) == googles
+    assert object_names.object_to_google(scope + name) == googles
 
 
 @pytest.mark.parametrize("name", ["adam/iterations", "my_head/kernel"])
 def test_google_name_of_no_weight_of_bert_is_none(name):
-    assert object_names.google_name(name) is None
+    assert object_names.object_to_google(name) is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,12 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
     TrackableObjectGraph,
 )
 
-from model_folders.formats import object_variables, object_weights
+from model_folders.formats.object_variables import (
+    has_graph,
+    open_graph_entries,
+    read_casing,
+)
+from model_folders.formats.object_weights import find_object_weights
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -89,8 +94,8 @@ def write_checkpoint(tmp_path):
 
 def test_a_checkpoint_with_a_graph_is_found(write_checkpoint, values, tmp_path):
     prefix = write_checkpoint(values)
-    assert object_variables.has_graph(prefix)
-    assert object_weights.find_weights(prefix) == prefix
+    assert has_graph(prefix)
+    assert find_object_weights(prefix) == prefix
 
 
 def test_a_checkpoint_without_a_graph_is_another_format(tmp_path):
@@ -101,12 +106,12 @@ def test_a_checkpoint_without_a_graph_is_another_format(tmp_path):
         shape_and_slices=[""],
         tensors=[np.ones(3, np.float32)],
     )
-    assert not object_variables.has_graph(prefix)
-    assert object_weights.find_weights(prefix) is None
+    assert not has_graph(prefix)
+    assert find_object_weights(prefix) is None
 
 
 def test_weights_have_googles_names_and_shapes(write_checkpoint, values):
-    entries = object_variables.open_entries(write_checkpoint(values))
+    entries = open_graph_entries(write_checkpoint(values))
     assert len(entries) == 21
     names_and_shapes = {
         "bert/embeddings/word_embeddings": [9, 4],
@@ -123,7 +128,7 @@ def test_weights_have_googles_names_and_shapes(write_checkpoint, values):
 
 
 def test_a_value_has_no_axis_of_heads(write_checkpoint, values):
-    entries = object_variables.open_entries(write_checkpoint(values))
+    entries = open_graph_entries(write_checkpoint(values))
     entry = entries[f"{BERT}/attention/self/query/kernel"]
     expected = values[f"{ATTENTION}query/kernel"].reshape([4, 4])
     np.testing.assert_array_equal(entry.read(), expected)
@@ -142,13 +147,13 @@ def test_a_value_has_no_axis_of_heads(write_checkpoint, values):
 def test_attention_shows_the_number_of_heads(
     write_checkpoint, values, name, num_heads
 ):
-    entries = object_variables.open_entries(write_checkpoint(values))
+    entries = open_graph_entries(write_checkpoint(values))
     assert entries[f"{BERT}/{name}"].num_heads == num_heads
 
 
 def test_any_scope_may_precede_the_names(write_checkpoint, values):
     scoped = {f"bert_encoder/{name}": value for name, value in values.items()}
-    entries = object_variables.open_entries(write_checkpoint(scoped))
+    entries = open_graph_entries(write_checkpoint(scoped))
     assert f"{BERT}/output/dense/bias" in entries
 
 
@@ -156,16 +161,14 @@ def test_the_state_of_an_optimizer_is_left_out(write_checkpoint, values):
     name = "word_embeddings/embeddings"
     state = {f"{name}/m": values[name], "Adam/v/any": values[name]}
     keys = {"Adam/v/any": "optimizer/v"}
-    entries = object_variables.open_entries(
-        write_checkpoint(values | state, keys)
-    )
+    entries = open_graph_entries(write_checkpoint(values | state, keys))
     assert len(entries) == 21
 
 
 def test_the_head_of_a_task_keeps_its_name(write_checkpoint, values):
     name = "classifier/sentence_prediction/logits/kernel"
     head = {name: np.ones([4, 3], np.float32)}
-    entries = object_variables.open_entries(write_checkpoint(values | head))
+    entries = open_graph_entries(write_checkpoint(values | head))
     assert [*entries[name].shape] == [4, 3]
 
 
@@ -173,39 +176,37 @@ def test_a_missing_weight_is_named(write_checkpoint, values):
     del values[f"{BLOCK}output/kernel"]
     message = rf"lacks {BERT}/output/dense/kernel, a weight of a BERT"
     with pytest.raises(ValueError, match=message):
-        object_variables.open_entries(write_checkpoint(values))
+        open_graph_entries(write_checkpoint(values))
 
 
 def test_half_of_a_pooler_is_a_missing_weight(write_checkpoint, values):
     values["pooler_transform/kernel"] = np.ones([4, 4], np.float32)
     with pytest.raises(ValueError, match="lacks bert/pooler/dense/bias"):
-        object_variables.open_entries(write_checkpoint(values))
+        open_graph_entries(write_checkpoint(values))
 
 
 def test_a_weight_of_no_bert_is_named_with_its_shape(write_checkpoint, values):
     values[f"{BLOCK}relative/kernel"] = np.ones([3, 4], np.float32)
     message = f"'{BLOCK}relative/kernel' with shape [3, 4], which is no weight"
     with pytest.raises(ValueError, match=re.escape(message)):
-        object_variables.open_entries(write_checkpoint(values))
+        open_graph_entries(write_checkpoint(values))
 
 
 def test_two_encoders_are_refused(write_checkpoint, values):
     name = "word_embeddings/embeddings"
     values[f"teacher/{name}"] = values[name]
     with pytest.raises(ValueError, match="contains several encoders"):
-        object_variables.open_entries(write_checkpoint(values))
+        open_graph_entries(write_checkpoint(values))
 
 
 @pytest.mark.parametrize("casing", [False, True])
 def test_the_casing_is_a_variable(write_checkpoint, values, casing):
     prefix = write_checkpoint(values | {"do_lower_case": np.array(casing)})
-    assert object_variables.read_casing(prefix) is casing
+    assert read_casing(prefix) is casing
 
 
 @pytest.mark.parametrize("other", [{}, {"do_lower_case": np.float32(1)}])
 def test_a_checkpoint_need_not_state_its_casing(
     write_checkpoint, values, other
 ):
-    assert (
-        object_variables.read_casing(write_checkpoint(values | other)) is None
-    )
+    assert read_casing(write_checkpoint(values | other)) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats.tf_h5_names import google_name
+from model_folders.formats.tf_h5_names import tf_h5_to_google
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from model_folders.formats.tf_h5_names import google_name
     ],
 )
 def test_a_name_becomes_googles(stored, google):
-    assert google_name(stored) == google
+    assert tf_h5_to_google(stored) == google
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_a_name_becomes_googles(stored, google):
     ],
 )
 def test_the_name_of_no_weight_of_a_bert_is_unknown(stored):
-    assert google_name(stored) is None
+    assert tf_h5_to_google(stored) is None

@@ -191,7 +191,7 @@ def test_read_preset_finds_the_statement_of_a_file(
 def test_read_preset_of_a_folder_that_states_nothing(tmp_path):
     preset = preset_reading.read_preset(tmp_path, "--init_checkpoint")
     assert preset == presets.Preset(
-        path=str(tmp_path), weights=str(tmp_path), flag="--init_checkpoint"
+        path=str(tmp_path), weights_path=str(tmp_path), flag="--init_checkpoint"
     )
     assert preset.do_lower_case is None
     assert preset.load_config() is None
@@ -262,7 +262,7 @@ def test_read_preset_of_a_checkpoint_reads_its_folder(tmp_path):
     write_files(tmp_path, {"model.ckpt-7.index": "", GOOGLES: BERT_CONFIG})
     preset = preset_reading.read_preset(tmp_path / "model.ckpt-7")
     assert preset.path == str(tmp_path)
-    assert preset.weights == str(tmp_path / "model.ckpt-7")
+    assert preset.weights_path == str(tmp_path / "model.ckpt-7")
     assert preset.config_file == str(tmp_path / GOOGLES)
 
 

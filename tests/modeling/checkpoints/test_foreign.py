@@ -9,36 +9,28 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.foreign import ForeignCheckpoint
+from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
 from modeling.checkpoints.variable_names import named_variables
 from tests.support.models import SMALL, built
 
 
-class ArrayReader:
-    """Reads entries from arrays.
+def array_reader(arrays, num_heads=None):
+    """Returns a reader whose entries are arrays.
 
     Args:
         arrays: {Google's name: array}.
         num_heads: number of heads that the shape of each query shows.
     """
-
-    def __init__(self, arrays, num_heads=None):
-        self.arrays = arrays
-        self.num_heads = num_heads
-
-    def find_weights(self, path):
-        return path
-
-    def open_entries(self, path):
-        return {
-            name: WeightEntry(
-                value.shape,
-                value.dtype.name,
-                lambda value=value: value,
-                self.num_heads if "query" in name else None,
-            )
-            for name, value in self.arrays.items()
-        }
+    entries = {
+        name: WeightEntry(
+            value.shape,
+            value.dtype.name,
+            lambda value=value: value,
+            num_heads if "query" in name else None,
+        )
+        for name, value in arrays.items()
+    }
+    return FormatReader(find_weights=str, open_entries=lambda file: entries)
 
 
 @pytest.fixture
@@ -59,7 +51,7 @@ def arrays(pretrainer):
 
 def load_arrays(model, arrays, **options):
     """Loads arrays into a model, and returns the report."""
-    reader = ArrayReader(arrays, **options)
+    reader = array_reader(arrays, **options)
     return ForeignCheckpoint("model.h5", reader).load(model)
 
 
@@ -76,7 +68,7 @@ def pooler_bias(model):
 
 
 def test_shapes_are_those_of_the_entries(arrays):
-    checkpoint = ForeignCheckpoint("model.h5", ArrayReader(arrays))
+    checkpoint = ForeignCheckpoint("model.h5", array_reader(arrays))
     assert checkpoint.shapes[f"{POOLER}/bias"] == (SMALL.hidden_size,)
 
 

@@ -64,7 +64,7 @@ def run_of(plan):
     """Returns the run in `run`, which began with the settings of a plan."""
     return Preset(
         "run",
-        weights="run",
+        weights_path="run",
         flag="--output_dir",
         is_own_run=True,
         recorded_settings=plan.settings,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from files.atomic import write_json
+from files.json_files import write_json
 from model_folders import model_json
 from tests.support.two_weight_model import (
     TwoWeightModel,

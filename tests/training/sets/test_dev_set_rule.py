@@ -49,7 +49,7 @@ def on_sets(
     """
     return Preset(
         "run",
-        weights="run",
+        weights_path="run",
         flag="--init_checkpoint",
         model_class=model_class,
         recorded_settings={

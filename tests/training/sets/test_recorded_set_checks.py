@@ -24,7 +24,7 @@ from training.sets.recorded_set_checks import (
 THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
-    weights="run",
+    weights_path="run",
     is_own_run=True,
     recorded_settings={
         "data": [["train", "table.csv", 9, 5]],
@@ -76,7 +76,7 @@ def own_run(sets=TRAINED_ON_SETS, **attributes):
     """Returns the run in --output_dir, which read `sets`."""
     return Preset(
         "run",
-        weights="run",
+        weights_path="run",
         flag="--output_dir",
         is_own_run=True,
         recorded_settings={"data": [*sets]},
@@ -88,7 +88,7 @@ def first_weights(**attributes):
     """Returns weights of a run from which a command starts a new one."""
     return dataclasses.replace(
         own_run(),
-        weights="first",
+        weights_path="first",
         flag="--init_checkpoint",
         is_own_run=False,
         **attributes,
