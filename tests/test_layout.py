@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import modeling
-from command_line import cli
+from command_line import script_logs
 from model_folders import kinds
 from tests.support import fresh_process
 from tests.support.golden import ROOT
@@ -70,7 +70,7 @@ def test_every_list_of_the_packages_names_all_of_them():
         "packages.find": {name.removesuffix("*") for name in patterns},
         "isort": {*tools["ruff"]["lint"]["isort"]["known-first-party"]},
         "mypy": {*checked},
-        "cli.py": {*cli.PACKAGES},
+        "script_logs.py": {*script_logs.PACKAGES},
         "tests": {*PACKAGES, "tools"},
     }
     lists["isort"].remove("tests")
