@@ -16,6 +16,7 @@ from command_line.flags import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
+from tests.support.waiting import killed_late
 
 # name=default of each flag; None is a flag without one.
 DEVICE = "use_tpu=False master=None num_tpu_cores=8"
@@ -197,9 +198,10 @@ def test_help_is_short_and_in_groups(script):
 def test_help_may_be_cut_off():
     # As `run_classifier.py --help | head -1` does.
     process = fresh_process.start(ROOT / "run_classifier.py", "--help")
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    assert process.wait() == 141
+    with process, killed_late(process):
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
 
 
 LISTS = {
