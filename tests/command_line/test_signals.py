@@ -77,3 +77,9 @@ def test_a_process_that_ignores_ctrl_c_still_does(default_ctrl_c):
     ctrl_c.watch()
     signal.raise_signal(signal.SIGINT)
     assert not ctrl_c.was_pressed
+
+
+def test_a_signal_may_say_what_it_stopped():
+    stopped = signals.SignalInterrupt(signal.SIGTERM).with_text("at line 7")
+    assert str(stopped) == "stopped by SIGTERM at line 7"
+    assert stopped.status == 143

@@ -10,7 +10,6 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-import serve
 from command_line import config_values, declared_flags, flag_parsing, path_flags
 from command_line.flags import Role
 from docs import flags_index
@@ -261,7 +260,3 @@ def test_only_a_beginning_is_the_home_folder(monkeypatch):
     assert path_flags.expand_home("~", kind) == "/home/me"
     root = os.path.expanduser("~root")
     assert path_flags.expand_home("~root/a", kind) == f"{root}/a"
-    assert serve.parse_models(["x=~/a", "~/b"]) == {
-        "x": "/home/me/a",
-        "b": "/home/me/b",
-    }
