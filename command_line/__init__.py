@@ -18,5 +18,6 @@ What the user sees while a script runs:
     progress.py: a changing line on a terminal, else lines of the log
     user_errors.py: tells errors of the user from bugs, and words them
     signals.py: ends a script at SIGTERM or Ctrl-C
+    script_logs.py: the format of the log, and whose records it shows
     tensorflow_logs.py: hides the logs of TensorFlow
 """

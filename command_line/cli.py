@@ -2,13 +2,10 @@
 
 import contextlib
 import dataclasses
-import logging as std_logging
 import os
-import signal
 import sys
-import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from typing import NoReturn, TypeAlias
 
 from absl import app, logging
 from absl import flags as absl_flags
@@ -19,10 +16,12 @@ from command_line import (
     config_values,
     flag_parsing,
     flags,
+    script_logs,
+    signals,
     tensorflow_logs,
     user_errors,
 )
-from command_line.flags import ConfigT
+from command_line.flags import ConfigT, ParsedCommand
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
 
@@ -30,22 +29,8 @@ from files import lock
 _INTERRUPTED_STATUS = 130
 _BROKEN_PIPE_STATUS = 141
 
-# Ctrl-C signals that this process has received.
-_interrupts: list[int] = []
-
-LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
-PROJECT = Path(__file__).resolve().parents[1]
-PACKAGES = (
-    "command_line",
-    "data",
-    "files",
-    "imports",
-    "model_folders",
-    "modeling",
-    "serving",
-    "tools",
-    "training",
-)
+# The main function of a script, which returns its exit status. None means 0.
+Main: TypeAlias = Callable[[ParsedCommand[ConfigT]], int | None]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,7 +47,7 @@ class _CommonConfig(flags.Config):
 
 
 def run(
-    main: Callable[[flags.ParsedCommand[ConfigT]], int | None],
+    main: Main[ConfigT],
     config: type[ConfigT],
     takes_beam_flags: bool = False,
     takes_arguments: bool = False,
@@ -74,7 +59,8 @@ def run(
     with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
-        main: function (flags.ParsedCommand) -> exit status.
+        main: function (flags.ParsedCommand) -> exit status. --help shows the
+            docstring of its module.
         config: class of the script's flags. See command_line/flags.py.
         takes_beam_flags: True if `config` contains `BeamFlags`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
@@ -82,50 +68,42 @@ def run(
         takes_arguments: True if `ParsedCommand.arguments` may contain arguments
             that are not flags. Otherwise such arguments are errors.
     """
-    script = sys.modules[main.__module__]
-    script_name = flag_parsing.script_name()
-    required = flag_parsing.define_flags(config, script_name)
-    flag_parsing.define_flags(_CommonConfig, script_name)
-    _install_handlers()
     is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
-    # Otherwise absl leaves the flags that follow `--name value` of Beam
-    # unparsed.
-    absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
+    required = _define_flags(config, is_on_beam)
+    script_logs.install_log_handler()
+    ctrl_c = signals.CtrlC()
+    ctrl_c.watch()
+
+    def parse(argv: list[str]) -> list[str]:
+        purpose = sys.modules[main.__module__].__doc__ or ""
+        return arguments.parse_arguments(argv, required, is_on_beam, purpose)
 
     def run_main(argv: list[str]) -> int | None:
-        rest = argv[1:]
         _choose_what_to_log()
+        rest = argv[1:]
         if rest and not (is_on_beam or takes_arguments):
             return user_errors.print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
-        return _run_guarded(main, config, rest)
+        return _run_guarded(main, config, rest, ctrl_c)
 
     try:
-        app.run(
-            run_main,
-            flags_parser=lambda argv: arguments.parse_arguments(
-                argv, required, is_on_beam, script.__doc__ or ""
-            ),
-        )
+        app.run(run_main, flags_parser=parse)
     except KeyboardInterrupt as error:
-        status = getattr(error, "status", _INTERRUPTED_STATUS)
-        sys.exit(user_errors.print_error(str(error) or "interrupted", status))
+        _exit_interrupted(error)
     except BrokenPipeError:
-        # The reader closed the pipe, as in --help | head. Exit like a process
-        # that SIGPIPE ends. Python would fail to flush stdout at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(_BROKEN_PIPE_STATUS)
+        _exit_at_broken_pipe()
 
 
-def _install_handlers() -> None:
-    """Logs in this project's format, and remembers Ctrl-C."""
-    logging.use_absl_handler()
-    handler = logging.get_absl_handler()
-    handler.setFormatter(std_logging.Formatter(LOG_FORMAT, "%H:%M:%S"))
-    handler.addFilter(_is_ours_or_urgent)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
+def _define_flags(config: type[flags.Config], is_on_beam: bool) -> list[str]:
+    """Defines the flags of a script. Returns the names of the required ones."""
+    script_name = flag_parsing.script_name()
+    required = flag_parsing.define_flags(config, script_name)
+    flag_parsing.define_flags(_CommonConfig, script_name)
+    # Otherwise absl leaves the flags that follow `--name value` of Beam
+    # unparsed.
+    absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
+    return required
 
 
 def _choose_what_to_log() -> None:
@@ -138,54 +116,59 @@ def _choose_what_to_log() -> None:
         tensorflow_logs.silence_tensorflow()
 
 
-def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
-    """Returns whether to log a record, which may be of another library.
-
-    Keras and TensorFlow log through absl too.
-    """
-    path = Path(record.pathname).resolve()
-    # If the project is installed, PROJECT is the folder of all packages.
-    is_ours = path.parent == PROJECT or any(
-        PROJECT / package in path.parents for package in PACKAGES
-    )
-    return is_ours or record.levelno >= std_logging.WARNING
-
-
-def _interrupt(signal_number: int, frame: types.FrameType | None) -> None:
-    _interrupts.append(signal_number)
-    signal.default_int_handler(signal_number, frame)
-
-
 def _run_guarded(
-    main: Callable[[flags.ParsedCommand[ConfigT]], int | None],
+    main: Main[ConfigT],
     config: type[ConfigT],
     rest: Sequence[str],
+    ctrl_c: signals.CtrlC,
 ) -> int | None:
-    """Locks the output paths, runs `main`, and prints errors in one line.
+    """Runs `main`, and prints an error of the user in one line.
 
-    `rest` are the arguments that are not flags of the script. Returns the exit
-    status.
+    Returns the exit status.
+
+    Args:
+        main: function (flags.ParsedCommand) -> exit status.
+        config: class of the script's flags, which absl has parsed.
+        rest: the arguments that are not flags of the script.
+        ctrl_c: remembers Ctrl-C, which a library may turn into an error.
     """
+    # Filled as soon as the flags are read, because errors name these flags.
     path_flags: list[PathFlag] = []
     try:
-        parsed = flag_parsing.parse_flags(config, rest)
-        prepared = parsed.config.prepare(parsed.set_by_user)
-        path_flags += config_values.list_path_flags(prepared)
-        check_paths(path_flags)
-        prepared = prepared.download()
-        with _locked(path_flags if prepared.is_chief else ()):
-            return main(dataclasses.replace(parsed, config=prepared))
+        parsed = _prepare(flag_parsing.parse_flags(config, rest))
+        path_flags += config_values.list_path_flags(parsed.config)
+        return _run_locked(main, parsed, path_flags)
     except BrokenPipeError:
         raise
     except Exception as error:
-        if _interrupts:
-            # TensorFlow may turn Ctrl-C into another error.
+        if ctrl_c.was_pressed:
             raise KeyboardInterrupt from error
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
         return user_errors.print_error(
             user_errors.describe_error(error, path_flags)
         )
+
+
+def _prepare(parsed: ParsedCommand[ConfigT]) -> ParsedCommand[ConfigT]:
+    """Returns the command with the flags that other flags imply."""
+    prepared = parsed.config.prepare(parsed.set_by_user)
+    return dataclasses.replace(parsed, config=prepared)
+
+
+def _run_locked(
+    main: Main[ConfigT],
+    parsed: ParsedCommand[ConfigT],
+    path_flags: Sequence[PathFlag],
+) -> int | None:
+    """Checks the paths, downloads models, locks the outputs, and runs `main`.
+
+    Returns the exit status.
+    """
+    check_paths(path_flags)
+    config = parsed.config.download()
+    with _locked(path_flags if config.is_chief else ()):
+        return main(dataclasses.replace(parsed, config=config))
 
 
 @contextlib.contextmanager
@@ -196,3 +179,19 @@ def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
             if path := flag.lock_file:
                 stack.enter_context(lock.hold_lock(path, str(flag)))
         yield
+
+
+def _exit_interrupted(error: KeyboardInterrupt) -> NoReturn:
+    """Ends the script after Ctrl-C, or after a signal of signals.py."""
+    status = _INTERRUPTED_STATUS
+    if isinstance(error, signals.SignalInterrupt):
+        status = error.status
+    sys.exit(user_errors.print_error(str(error) or "interrupted", status))
+
+
+def _exit_at_broken_pipe() -> NoReturn:
+    """Ends the script because a reader closed the pipe: --help | head."""
+    # Exit like a process that SIGPIPE ends. Python would fail to flush stdout
+    # at exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(_BROKEN_PIPE_STATUS)

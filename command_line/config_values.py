@@ -44,7 +44,9 @@ def create_config(config: type[ConfigT], **values: object) -> ConfigT:
         if is_flag(field):
             arguments[field.name] = values[field.name]
         elif group := group_of(field):
-            group_values = {name: values[name] for name in group.names()}
+            group_values = {
+                name: values[name] for name in group.names_with_values()
+            }
             arguments[field.name] = group.group_class(**group_values)
     return config(**arguments)
 
@@ -58,7 +60,7 @@ def required_value(value: ValueT | None) -> ValueT:
     that runs after this check calls a property such as
     `ModelFlags.required_vocab_file`, which calls this function.
     """
-    assert value is not None
+    assert value is not None, "`check_required` runs before this"
     return value
 
 
@@ -66,12 +68,12 @@ def flag_values_of(config: Config) -> dict[str, object]:
     """Returns {name: value} of all flags, whatever group they are in."""
     values = {}
     for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
+        flag_or_group = getattr(config, field.name)
         if is_flag(field):
-            values[field.name] = value
+            values[field.name] = flag_or_group
         elif group := group_of(field):
             for inner in group.own_fields():
-                values[inner.name] = getattr(value, inner.name)
+                values[inner.name] = getattr(flag_or_group, inner.name)
     return values
 
 
@@ -93,9 +95,8 @@ def replace_values(config: ConfigT, **values: object) -> ConfigT:
         if is_flag(field) and field.name in values:
             changes[field.name] = values[field.name]
         elif group := group_of(field):
-            group_values = {
-                name: values[name] for name in group.names() & values.keys()
-            }
+            changed_names = group.names_with_values() & values.keys()
+            group_values = {name: values[name] for name in changed_names}
             former = getattr(config, field.name)
             changes[field.name] = dataclasses.replace(former, **group_values)
     return dataclasses.replace(config, **changes)
@@ -136,7 +137,7 @@ def fill_unset_flags(
     Raises:
         ValueError: a value is not valid for its flag.
     """
-    names = unset_names(config, set_by_user)
+    unset = unset_names(config, set_by_user)
     changes: dict[str, object] = {}
     for flag in flags_of(config, *Role):
         value = stated.get(flag.name)
@@ -146,7 +147,7 @@ def fill_unset_flags(
             raise ValueError(
                 f"{source}: `{flag.name}` must not be {value!r:.80}"
             )
-        if flag.name in names:
+        if flag.name in unset:
             changes[flag.name] = value
     return replace_values(config, **changes)
 

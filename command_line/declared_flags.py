@@ -5,7 +5,7 @@ import functools
 import types
 import typing
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, Literal, cast
 
 from command_line.flags import (
     Config,
@@ -19,6 +19,8 @@ from command_line.flags import (
 )
 from command_line.path_flags import PathKind
 
+_type_hints = functools.cache(typing.get_type_hints)
+
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
@@ -26,8 +28,7 @@ class Flag:
 
     Attributes:
         name: name of the flag and of its field.
-        value_type: type of its value, of `str | None` only str. str of a
-            Literal.
+        value_type: type of its value, if it is not None. See `_value_type`.
         default: the default, dataclasses.MISSING if the user must set the flag.
         help: the help text.
         role: the Role, which the functions `identity`, `head`, `training`,
@@ -53,18 +54,23 @@ class Flag:
         return self.properties.get("choices")
 
     def is_valid(self, value: object) -> bool:
-        """Returns whether a value of a file may be the value of the flag."""
+        """Returns whether the flag may have a value that a file states.
+
+        Args:
+            value: a value of JSON, not None.
+        """
         if self.choices:
             return value in self.choices
         if self.value_type in (bool, str):
             return isinstance(value, self.value_type)
         if self.value_type in (int, float):
-            return self._is_number(value)
+            return self._is_valid_number(value)
+        # All other flags are lists of strings.
         if not isinstance(value, list | tuple):
             return False
         return all(isinstance(element, str) for element in value)
 
-    def _is_number(self, value: object) -> bool:
+    def _is_valid_number(self, value: object) -> bool:
         """Returns whether a value is a number within the flag's bounds."""
         # Python takes True for a number.
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -88,8 +94,10 @@ def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
     ]
 
 
+# Cached, because several functions ask for the flags of the same few classes.
 @functools.cache
 def _create_flags(config_class: type) -> list[Flag]:
+    """Creates the flags of a Config and of its groups, in their order."""
     all_flags = []
     for field in dataclasses.fields(config_class):
         if is_flag(field):
@@ -105,12 +113,6 @@ def _create_flags(config_class: type) -> list[Flag]:
 
 def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
     """Creates the Flag of a field of the class `owner`, with `changes`."""
-    hint = _type_hints(owner)[field.name]
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        # `int | None` is a flag of type int.
-        hint = typing.get_args(hint)[0]
-    if typing.get_origin(hint) is typing.Literal:
-        hint = type(typing.get_args(hint)[0])
     default = changes.get("default", field.default)
     if default is ...:
         default = dataclasses.MISSING
@@ -122,7 +124,7 @@ def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
     }
     return Flag(
         name=field.name,
-        value_type=hint,
+        value_type=_value_type(_type_hints(owner)[field.name]),
         default=default,
         help=changes.get("help", declared.help),
         role=declared.role,
@@ -133,4 +135,19 @@ def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
     )
 
 
-_type_hints = functools.cache(typing.get_type_hints)
+def _value_type(hint: Any) -> type:  # noqa: ANN401  types have no common type
+    """Returns the type of a flag's values, from the type hint of its field.
+
+    >>> _value_type(int | None)
+    <class 'int'>
+    >>> _value_type(Literal["local", "beam"] | None)
+    <class 'str'>
+    >>> _value_type(Sequence[str])
+    collections.abc.Sequence[str]
+    """
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        hint = typing.get_args(hint)[0]
+    if typing.get_origin(hint) is Literal:
+        hint = type(typing.get_args(hint)[0])
+    value_type: type = hint
+    return value_type

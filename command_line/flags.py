@@ -199,6 +199,15 @@ def group(
 ) -> GroupT:
     """Returns a field of a Config that is a group of flags.
 
+    For example, run_squad.py has all flags of TrainingFlags but --do_eval. Both
+    of its groups have a field `trim_padding`. The group `training` defines the
+    flag, and the group `decoding` gets the same value:
+
+        training: TrainingFlags = group(TrainingFlags, without=("do_eval",))
+        decoding: DecodingOptions = group(
+            DecodingOptions, shared=("trim_padding",)
+        )
+
     Args:
         group_class: dataclass of the group.
         without: names of fields that are no flags of this script. They keep
@@ -225,26 +234,33 @@ class Config:
             TypeError: two groups contain a flag of one name, and neither names
                 it in `shared`.
         """
-        fields: dict[str, Field] = {}
-        for parent in reversed(cls.__mro__[1:]):
-            fields |= getattr(parent, "__dataclass_fields__", {})
-        # The decorator of the class has not run yet.
-        for name, value in vars(cls).items():
-            if isinstance(value, dataclasses.Field):
-                fields[name] = value
         counts: collections.Counter[str] = collections.Counter()
-        for name, field in fields.items():
+        for name, field in cls._declared_fields().items():
             if is_flag(field):
                 counts[name] += 1
             elif declared := group_of(field):
                 counts.update(inner.name for inner in declared.own_fields())
-        if twice := [
-            name for name, num_groups in counts.items() if num_groups > 1
-        ]:
+        twice = [name for name, count in counts.items() if count > 1]
+        if twice:
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
                 "name them in `shared` of all groups but one"
             )
+
+    @classmethod
+    def _declared_fields(cls) -> dict[str, Field]:
+        """Returns {name: field} of a class that is no dataclass yet.
+
+        `__init_subclass__` runs before the decorator `dataclass` does, so
+        `dataclasses.fields` knows only the fields of the base classes.
+        """
+        fields: dict[str, Field] = {}
+        for parent in reversed(cls.__mro__[1:]):
+            fields |= getattr(parent, "__dataclass_fields__", {})
+        for name, value in vars(cls).items():
+            if isinstance(value, dataclasses.Field):
+                fields[name] = value
+        return fields
 
     @property
     def is_chief(self) -> bool:
@@ -352,8 +368,12 @@ class FlagGroup:
             if is_flag(field) and field.name not in self.without | self.shared
         ]
 
-    def names(self) -> set[str]:
-        """Returns the names of the fields that have the value of a flag."""
+    def names_with_values(self) -> set[str]:
+        """Returns the names of the fields whose values the command line sets.
+
+        These are the own fields, and the shared ones. A shared field need not
+        be declared as a flag, because another group declares the flag.
+        """
         fields = dataclasses.fields(self.group_class)
         names = {field.name for field in fields if field.init}
         names_of_flags = {field.name for field in fields if is_flag(field)}

@@ -37,6 +37,31 @@ class SignalInterrupt(KeyboardInterrupt):
         )
 
 
+class CtrlC:
+    """Remembers Ctrl-C, because TensorFlow may turn it into another error.
+
+    Attributes:
+        was_pressed: whether Ctrl-C was pressed since `watch` was called.
+    """
+
+    def __init__(self) -> None:
+        self.was_pressed = False
+
+    def watch(self) -> None:
+        """Sets the handler of Ctrl-C, unless the process has one already.
+
+        As without this handler, Ctrl-C raises KeyboardInterrupt.
+        """
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._interrupt)
+
+    def _interrupt(
+        self, signal_number: int, frame: types.FrameType | None
+    ) -> None:
+        self.was_pressed = True
+        signal.default_int_handler(signal_number, frame)
+
+
 @contextlib.contextmanager
 def handled_by(handle: Callable[[int, Handler], None]) -> Iterator[None]:
     """Calls a function at SIGTERM or Ctrl-C in a `with` block.

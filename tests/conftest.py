@@ -208,6 +208,18 @@ def classified(made_once, model_flags):
     return made_once(make_classified)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_fsync():
+    """Lets tests write files without waiting for the disk.
+
+    script_runner.py does the same in the processes of scripts.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fsync)
+        script_runner.skip_fsync()
+        yield
+
+
 @pytest.fixture
 def synced(monkeypatch):
     """List of what is synced to the disk: (path, names in its folder then)."""
@@ -219,7 +231,6 @@ def synced(monkeypatch):
         path = os.readlink(f"/proc/self/fd/{number}")
         folder = path if os.path.isdir(path) else os.path.dirname(path)
         synced_paths.append((path, sorted(os.listdir(folder))))
-        script_runner.FSYNC(number)
 
     monkeypatch.setattr(os, "fsync", record)
     return synced_paths

@@ -16,6 +16,7 @@ import pytest
 from imports import installation
 from tests.support.golden import ROOT
 from tests.support.script_runner import SCRIPTS
+from tests.support.waiting import TIMEOUT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
@@ -90,6 +91,7 @@ def test_a_missing_package_is_one_line(tmp_path):
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
@@ -166,6 +168,7 @@ def run_installed(bin_folder, command, folder, *arguments):
         cwd=folder,
         capture_output=True,
         text=True,
+        timeout=TIMEOUT,
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import modeling
-from command_line import cli
+from command_line import script_logs
 from model_folders import kinds
 from tests.support import fresh_process
 from tests.support.golden import ROOT
@@ -70,7 +70,7 @@ def test_every_list_of_the_packages_names_all_of_them():
         "packages.find": {name.removesuffix("*") for name in patterns},
         "isort": {*tools["ruff"]["lint"]["isort"]["known-first-party"]},
         "mypy": {*checked},
-        "cli.py": {*cli.PACKAGES},
+        "script_logs.py": {*script_logs.PACKAGES},
         "tests": {*PACKAGES, "tools"},
     }
     lists["isort"].remove("tests")
@@ -161,70 +161,88 @@ def test_folders_of_weights_are_read_without_keras():
     check_none(wrong, "What needs Keras belongs into modeling/:")
 
 
-TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
-# {module of training: what it takes from the models and losses}.
-PRETRAINING_NAMES = {
-    "flows/pretraining.py": {"BertPretrainer"},
-    "flows/pretraining_plan.py": {"BertPretrainer", "PretrainingLoss"},
-    "flows/pretraining_evaluation.py": {"PretrainingLoss"},
-}
-
-
 def drivers():
-    """Returns the files of training, but those of the tasks."""
+    """Returns the files of training that serve any task, or pretraining."""
     tasks = ROOT / "training/tasks"
     return [path for path in sources("training") if path.parent != tasks]
 
 
-def test_training_names_no_task_but_pretraining():
-    # Tasks name the models, losses and heads. Pretraining is BERT's own.
-    modules = modeling._MODULE_OF_NAME.items()
-    names = {name for name, module in modules if module in TASKS}
-    assert {"BertClassifier", "ClassifierLoss"} <= names
-    for path in drivers():
-        assert not any(
-            module.startswith("training.tasks") for module in imported(path)
-        )
-        used = {
-            node.attr
-            for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.Attribute)
-            and ast.unparse(node.value) == "modeling"
-        }
-        for name in imported(path):
-            assert not name.startswith(TASKS), path
-            used.add(name.rpartition(".")[2])
-        allowed = PRETRAINING_NAMES.get(
-            str(path.relative_to(ROOT / "training")), set()
-        )
-        assert used & names == allowed, path
+def is_of_pretraining(path):
+    """Returns whether a file of training serves only pretraining."""
+    return path.stem.startswith("pretraining")
 
 
-def test_training_takes_only_records_from_data():
-    # A task reads and scores its examples itself.
-    records = (
-        "data.arrays",
-        "data.processors.file_processor",
-        "data.io.feature_specs",
-        "data.io.tfrecord_files",
-        "data.tables.data_file_options",
-        "data.tables.row_keys",
-        "data.processors.set_names",
-        "data.io.text_files",
-        "data.io.record_datasets",
-        "data.pretraining.dynamic_masking",
-        "data.pretraining.pretraining_options",
-        "data.pretraining.record_files",
-        "data.text.tokenization",
-        "data.text.tokenizer_loading",
-    )
+def test_training_imports_no_fine_tuning_task():
     wrong = [
         f"{path}: {name}"
         for path in drivers()
         for name in imported(path)
+        if name.startswith("training.tasks")
+    ]
+    check_none(wrong, "Let the script pass the task instead:")
+
+
+def used_names(path, package):
+    """Returns {"PACKAGE.NAME"} of the names of a package that a file uses."""
+    attributes = {
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute)
+        and ast.unparse(node.value) == package
+    }
+    return attributes | {*imported(path)}
+
+
+# Each name in these modules is the model, the loss or the head of a task.
+MODULES_OF_TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
+
+
+def test_training_uses_the_network_of_no_task_but_pretraining():
+    """Tasks create their own models and losses. Pretraining is BERT's own."""
+    # `modeling` has the names of these modules too.
+    networks = {
+        f"modeling.{name}"
+        for name, module in modeling._MODULE_OF_NAME.items()
+        if module in MODULES_OF_TASKS
+    }
+    assert {"modeling.BertClassifier", "modeling.SpanLoss"} <= networks
+    wrong = [
+        f"{path}: {name}"
+        for path in drivers()
+        for name in used_names(path, "modeling")
+        if name in networks or name.startswith(MODULES_OF_TASKS)
+        if not (is_of_pretraining(path) and "Pretrain" in name)
+    ]
+    check_none(wrong, "Let the task create its model and loss instead:")
+
+
+def data_folders_of_tasks():
+    """Returns the folders of data/ that serve one task each.
+
+    No other folder of data/ imports them.
+    """
+    shared = {
+        name.split(".")[1]
+        for path in sources("data")
+        for name in imported(path)
         if name.startswith("data.")
-        and file_of(name).is_file()
-        and not name.startswith(records)
+        and name.split(".")[1] != path.relative_to(ROOT / "data").parts[0]
+    }
+    folders = {path.parent.name for path in ROOT.glob("data/*/__init__.py")}
+    return folders - shared
+
+
+def test_training_reads_the_data_of_no_task_but_pretraining():
+    """A task reads and scores its examples itself."""
+    of_tasks = data_folders_of_tasks()
+    assert {"classification", "squad", "pretraining"} <= of_tasks
+    wrong = [
+        f"{path}: {name}"
+        for path in drivers()
+        for name in imported(path)
+        for folder in of_tasks
+        if f"{name}.".startswith(f"data.{folder}.")
+        if not (is_of_pretraining(path) and folder == "pretraining")
     ]
     check_none(wrong, "Let the task read and score its examples instead:")
 

@@ -15,7 +15,9 @@ import data.text
 import modeling
 import serving
 from imports.installation import DISTRIBUTION
+from tests.support import fresh_process
 from tests.support.golden import ROOT
+from tests.support.waiting import TIMEOUT
 
 PAGE = (ROOT / "docs/api.md").read_text("utf-8")
 
@@ -71,6 +73,7 @@ def test_keras_loads_a_model_in_a_new_process(imports, tmp_path):
         capture_output=True,
         text=True,
         check=True,
+        timeout=TIMEOUT,
     )
     expected = "BertClassifier {'class_weights': [1.0, 2.0]}\n"
     assert done.stdout == expected
@@ -78,4 +81,4 @@ def test_keras_loads_a_model_in_a_new_process(imports, tmp_path):
 
 def test_importing_modeling_imports_no_keras():
     code = "import modeling, sys; assert 'keras' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    fresh_process.run("-c", code).check()

@@ -115,3 +115,32 @@ def test_functions_have_at_most_60_lines():
 def test_the_rules_find_the_sources_of_a_folder(folder):
     """Otherwise, every other test here would pass."""
     assert sources(folder)
+
+
+WAITS = re.compile(
+    r"subprocess\.(run|call|check_\w+)|.*\.communicate|process\.(wait|join)"
+)
+
+
+def waits_forever(node):
+    """Returns whether a node is a call that waits for a process to end."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = ast.unparse(node.func)
+    names = {keyword.arg for keyword in node.keywords}
+    # The only argument of `wait` and `join` is the timeout.
+    has_timeout = "timeout" in names or (
+        node.args and called.endswith((".wait", ".join"))
+    )
+    return bool(WAITS.fullmatch(called)) and not has_timeout
+
+
+def test_no_test_waits_for_a_process_forever():
+    """A process that hangs should fail its test, not stop all tests."""
+    wrong = [
+        source.place(node)
+        for source in parsed_sources("tests")
+        for node in ast.walk(source.tree)
+        if waits_forever(node)
+    ]
+    check_none(wrong, "Pass a timeout, such as TIMEOUT of waiting.py:")

@@ -13,7 +13,7 @@ import pytest
 from benchmarks import timing
 from tests.support import fresh_process
 from tests.support.golden import ROOT
-from tests.support.waiting import wait_until
+from tests.support.waiting import killed_late, wait_until
 
 SAMPLES = ROOT / "examples/samples"
 
@@ -135,12 +135,15 @@ def test_scripts_that_answer_many_texts_are_timed(tmp_path):
 def test_an_interrupted_benchmark_ends_with_its_contestants():
     command = [sys.executable, "benchmarks/model_benchmark.py"]
     config = "--bert_config_file=examples/samples/bert_config.json"
-    with subprocess.Popen(
-        [*command, "--rows=inference_1x16_float32", config],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with (
+        subprocess.Popen(
+            [*command, "--rows=inference_1x16_float32", config],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process,
+        killed_late(process),
+    ):
         try:
             for line in process.stderr:
                 if line == "inference_1x16_float32\n":

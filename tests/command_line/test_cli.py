@@ -1,5 +1,6 @@
 """The end of a command, and the lines that it prints.
 
+command_line/cli.py runs the command,
 command_line/arguments.py ends a command whose arguments are wrong,
 command_line/tensorflow_logs.py hides what TensorFlow prints,
 command_line/help_pages.py prints the help, and command_line/user_errors.py
@@ -50,6 +51,65 @@ def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
     assert done.status == 130
     assert "Traceback" not in done.stderr
     assert done.stderr.endswith("error: interrupted\n")
+
+
+ENDING = """
+from command_line import cli, flags, signals
+
+def main(config):
+    {ending}
+
+cli.run(main, flags.Config)
+"""
+
+
+def run_to(tmp_path, ending, *arguments):
+    """Runs a script whose main function ends with this statement."""
+    script = tmp_path / "script.py"
+    script.write_text(ENDING.format(ending=ending))
+    return script_runner.run(script, tmp_path, *arguments)
+
+
+@pytest.mark.parametrize(("ending", "status"), [("pass", 0), ("return 3", 3)])
+def test_the_main_function_returns_the_exit_status(tmp_path, ending, status):
+    assert run_to(tmp_path, ending).status == status
+
+
+def test_an_error_of_the_user_is_one_line(tmp_path):
+    done = run_to(tmp_path, "raise ValueError('a.csv is empty')")
+    assert done.error == "error: a.csv is empty"
+
+
+def test_debug_shows_where_an_error_of_the_user_was_raised(tmp_path):
+    done = run_to(tmp_path, "raise ValueError('a.csv is empty')", "--debug")
+    assert done.status == 1
+    assert "Traceback" in done.stderr
+
+
+def test_a_bug_shows_where_it_is(tmp_path):
+    done = run_to(tmp_path, "raise TypeError('a bug')")
+    assert done.status == 1
+    assert "Traceback" in done.stderr
+    assert done.stderr.endswith("TypeError: a bug\n")
+
+
+def test_a_signal_that_the_work_handled_ends_with_its_status(tmp_path):
+    done = run_to(tmp_path, "raise signals.SignalInterrupt(15)")
+    assert done.status == 143
+    assert done.stderr.endswith("error: stopped by SIGTERM\n")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_ends_early_is_no_error(tmp_path):
+    done = run_to(tmp_path, "raise BrokenPipeError")
+    assert done.status == 141
+    assert not re.search("^error: ", done.stderr, re.MULTILINE)
+    assert "Traceback" not in done.stderr
+
+
+def test_an_argument_without_a_name_is_an_error(tmp_path):
+    done = run_to(tmp_path, "pass", "a.csv")
+    assert done.error.endswith("Received: ['a.csv']")
 
 
 OUT_OF_MEMORY = """

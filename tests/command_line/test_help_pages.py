@@ -1,6 +1,58 @@
-"""The groups of flags that --help shows."""
+"""What --help and --helpfull print, in which sections."""
 
-from command_line import help_pages
+import pytest
+from absl import flags as absl_flags
+
+from command_line import flag_parsing, help_pages
+
+
+@pytest.fixture
+def define(monkeypatch):
+    """Function (names) that defines flags of a script, its only ones."""
+    values = absl_flags.FlagValues()
+    monkeypatch.setattr(absl_flags, "FLAGS", values)
+
+    def define_flags(names):
+        for name in names:
+            absl_flags.DEFINE_string(
+                name,
+                None,
+                "Help.",
+                flag_values=values,
+                module_name=flag_parsing.script_name(),
+            )
+
+    return define_flags
+
+
+# More flags than one page shows.
+MANY = [f"rare_{number}" for number in range(40)]
+
+
+def test_help_of_a_small_script_lists_all_flags(define, capsys):
+    define(["data_dir", "bilstm"])
+    help_pages.print_help("Does it.", is_full=False)
+    printed = capsys.readouterr().out
+    assert printed.startswith("Does it.\n")
+    assert "--data_dir" in printed
+    assert "--bilstm" in printed
+
+
+def test_help_of_a_large_script_lists_what_most_commands_need(define, capsys):
+    define(["data_dir", *MANY])
+    help_pages.print_help("Does it.", is_full=False)
+    printed = capsys.readouterr().out
+    assert "\ndata:\n" in printed
+    assert "--data_dir" in printed
+    assert "--rare_7" not in printed
+    assert printed.endswith("--helpfull also lists 40 other flags.\n")
+
+
+def test_full_help_lists_all_flags(define, capsys):
+    define(["data_dir", *MANY])
+    help_pages.print_help("Does it.", is_full=True)
+    printed = capsys.readouterr().out
+    assert all(f"--{name}:" in printed for name in ["data_dir", *MANY])
 
 
 def test_a_flag_that_most_commands_need_has_a_section():

@@ -52,3 +52,34 @@ def test_a_function_gets_the_signal_and_the_handler_before_the_block():
         outer = signal.getsignal(signal.SIGTERM)
     assert calls[0] == (signal.SIGTERM, former)
     assert calls[1] == (signal.SIGTERM, outer)
+
+
+@pytest.fixture
+def default_ctrl_c():
+    """Sets Python's handler of Ctrl-C for a test."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+def test_ctrl_c_is_remembered_and_still_raises(default_ctrl_c):
+    ctrl_c = signals.CtrlC()
+    ctrl_c.watch()
+    assert not ctrl_c.was_pressed
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert ctrl_c.was_pressed
+
+
+def test_a_process_that_ignores_ctrl_c_still_does(default_ctrl_c):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctrl_c = signals.CtrlC()
+    ctrl_c.watch()
+    signal.raise_signal(signal.SIGINT)
+    assert not ctrl_c.was_pressed
+
+
+def test_a_signal_may_say_what_it_stopped():
+    stopped = signals.SignalInterrupt(signal.SIGTERM).with_text("at line 7")
+    assert str(stopped) == "stopped by SIGTERM at line 7"
+    assert stopped.status == 143

@@ -3,7 +3,11 @@
 import pytest
 
 from command_line.path_flags import PathFlag, PathKind
-from command_line.user_errors import describe_error, is_user_error
+from command_line.user_errors import (
+    describe_error,
+    is_user_error,
+    print_error,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,3 +45,20 @@ def test_a_missing_package_names_the_command_that_installs_it():
 def test_a_lack_of_memory_says_what_to_do():
     message = describe_error(MemoryError("7 GiB"), [])
     assert message.startswith("7 GiB. There is not enough memory.")
+
+
+def test_a_lost_worker_says_what_to_do():
+    """TensorFlow's message is a stack of calls."""
+    lost = type("UnavailableError", (Exception,), {})
+    message = describe_error(lost("Collective ops is aborted by: .."), [])
+    assert message.startswith("another worker was lost: start all of them")
+
+
+def test_another_error_of_a_server_keeps_its_message():
+    lost = type("UnavailableError", (Exception,), {})
+    assert describe_error(lost("gs://a is busy"), []) == "gs://a is busy"
+
+
+def test_an_error_is_printed_in_one_line_with_its_status(capsys):
+    assert print_error(ValueError("a\n  b"), 130) == 130
+    assert capsys.readouterr().err == "error: a b\n"

@@ -133,6 +133,22 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
+def holds_files(folder):
+    """Returns whether Git has a folder, of which it may leave __pycache__."""
+    names = {path.name for path in folder.glob("*")}
+    return bool(names - {"__pycache__"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_pages_name_folders_that_exist(page):
+    """A page writes: `tests/data/`."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for folder in re.findall(r"`([\w./]+/)`", text):
+        # Other folders are a user's, such as `output/`.
+        is_ours = folder.split("/")[0] in (*ALL_FOLDERS, "stubs")
+        assert not is_ours or holds_files(ROOT / folder), folder
+
+
 CODE_PAGES = ["architecture.md", "common_changes.md", "contributing.md"]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from files import atomic
 from tests.support import fresh_process
+from tests.support.waiting import TIMEOUT, killed_late
 
 
 def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, synced):
@@ -94,13 +95,13 @@ def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
     for name in THEIRS:
         (tmp_path / name).touch()
     process = fresh_process.start("-c", WRITE, path)
-    assert process.stdout.readline() == "begun\n"
-    (partial,) = tmp_path.glob("out.partial-[0-9]*[0-9]")
-    assert partial.name.endswith(str(process.pid))
-    atomic.write_text(path, "text")
-    assert partial.exists(), "another process still writes it"
-    process.kill()
-    process.communicate()
+    with process, killed_late(process):
+        assert process.stdout.readline() == "begun\n"
+        (partial,) = tmp_path.glob("out.partial-[0-9]*[0-9]")
+        assert partial.name.endswith(str(process.pid))
+        atomic.write_text(path, "text")
+        assert partial.exists(), "another process still writes it"
+        process.kill()
     atomic.write_text(path, "text")
     assert sorted(os.listdir(tmp_path)) == sorted([*THEIRS, "out"])
 
@@ -111,6 +112,6 @@ def test_another_process_never_removes_a_file_that_is_being_written(tmp_path):
     code += "for number in range(2000): write_text(sys.argv[1], 'whole')"
     command = ["-c", code, tmp_path / "file"]
     writers = [fresh_process.start(*command) for _ in range(3)]
-    errors = [writer.communicate()[1] for writer in writers]
+    errors = [writer.communicate(timeout=TIMEOUT)[1] for writer in writers]
     assert [writer.returncode for writer in writers] == [0, 0, 0], errors
     assert [file.name for file in tmp_path.iterdir()] == ["file"]

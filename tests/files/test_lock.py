@@ -1,5 +1,6 @@
 """Locks are held once, and freed by whatever ends their process."""
 
+import contextlib
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import pytest
 
 from files import lock
 from tests.support import fresh_process
+from tests.support.waiting import TIMEOUT, killed_late
 
 HOLD = """
 import sys, time
@@ -18,11 +20,14 @@ with lock.hold_lock(sys.argv[1], "--output_dir=run"):
 """
 
 
-def start_holder(path):
-    """Starts a process that holds a lock, and waits until it does."""
+@contextlib.contextmanager
+def holder_of(path):
+    """A process that holds a lock, until the test or the block ends it."""
     process = fresh_process.start("-c", HOLD, path)
-    assert process.stdout.readline() == "held\n", process.stderr.read()
-    return process
+    with process, killed_late(process):
+        assert process.stdout.readline() == "held\n", process.stderr.read()
+        yield process
+        process.kill()
 
 
 def assert_locked(path):
@@ -63,10 +68,10 @@ def test_an_interrupt_releases_the_lock_and_keeps_other_files(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_kernel_frees_the_lock_of_a_killed_process(tmp_path, number):
     path = tmp_path / "run" / ".lock"
-    process = start_holder(path)
-    assert_locked(path)
-    process.send_signal(number)
-    process.communicate()
+    with holder_of(path) as process:
+        assert_locked(path)
+        process.send_signal(number)
+        process.wait(TIMEOUT)
     assert path.exists()
     with lock.hold_lock(path, "x"):
         assert_locked(path)

@@ -1,4 +1,7 @@
-"""Names that look like patterns, and patterns below folders of such names."""
+"""Paths: remote, relative, in errors, and with names that look like patterns.
+
+The last are files below folders of such names, too.
+"""
 
 import os
 
@@ -61,3 +64,36 @@ def test_a_folder_gets_a_name_without_patterns(folder, after):
     with paths.literal_path(f"{ODD}{after}") as name:
         assert not set(name) & set("*?[\\")
         assert os.path.samefile(name, folder)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_remote"),
+    [("gs://bucket/file", True), ("folder/file", False), ("/a:b//c", False)],
+)
+def test_a_path_with_a_scheme_is_remote(path, is_remote):
+    assert paths.is_remote(path) == is_remote
+
+
+def test_other_processes_find_a_relative_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert paths.absolute_path("a/../b") == f"{tmp_path}/a/../b"
+    assert paths.absolute_path("/a") == "/a"
+    assert paths.absolute_path("gs://a/b") == "gs://a/b"
+
+
+def test_an_error_without_a_file_gets_its_name():
+    with (
+        pytest.raises(OSError, match="No space left") as caught,
+        paths.named_errors("out.txt"),
+    ):
+        raise OSError(28, "No space left on device")
+    assert caught.value.filename == "out.txt"
+
+
+def test_an_error_keeps_the_file_that_it_names():
+    with (
+        pytest.raises(FileNotFoundError) as caught,
+        paths.named_errors("out.txt"),
+    ):
+        os.stat("/nowhere/in.txt")
+    assert caught.value.filename == "/nowhere/in.txt"

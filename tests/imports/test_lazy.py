@@ -4,11 +4,23 @@ imports/lazy.py delays these imports.
 """
 
 import importlib
+import sys
 
 import pytest
 
 import modeling
 import serving
+
+# A package with one name, and its module, which is heavy to import.
+LAZY_PACKAGE = """
+from typing import TYPE_CHECKING
+from imports import lazy
+if TYPE_CHECKING:
+    from lazy_package.heavy import answer as answer
+_MODULE_OF_NAME = lazy.read_imports(__file__)
+__all__ = [*_MODULE_OF_NAME]
+__getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
+"""
 
 PACKAGES = pytest.mark.parametrize("package", [modeling, serving])
 NAMES = pytest.mark.parametrize(
@@ -38,3 +50,26 @@ def test_an_unknown_name_is_an_error(package):
     message = f"module '{package.__name__}' has no attribute 'Unknown'"
     with pytest.raises(AttributeError, match=message):
         package.Unknown  # noqa: B018  the attribute is looked up
+
+
+@pytest.fixture
+def lazy_package(tmp_path, monkeypatch):
+    """The imported package LAZY_PACKAGE, of which no name was used yet."""
+    folder = tmp_path / "lazy_package"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(LAZY_PACKAGE)
+    (folder / "heavy.py").write_text("answer = 42")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("lazy_package")
+    for name in ("lazy_package", "lazy_package.heavy"):
+        sys.modules.pop(name, None)
+
+
+def test_a_package_lists_its_names_and_imports_no_module(lazy_package):
+    assert lazy_package.__all__ == ["answer"]
+    assert "lazy_package.heavy" not in sys.modules
+
+
+def test_the_first_use_of_a_name_imports_its_module(lazy_package):
+    assert lazy_package.answer == 42
+    assert "lazy_package.heavy" in sys.modules

@@ -45,6 +45,7 @@ def run_recipe(recipe, *arguments, **environment):
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHON": sys.executable} | environment,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

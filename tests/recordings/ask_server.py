@@ -50,7 +50,7 @@ def main(requests, replies, *command):
         finally:
             server.send_signal(signal.SIGTERM)
             # Read what the server still writes, or it waits for its reader.
-            server.communicate()
+            server.communicate(timeout=TIMEOUT_S)
     return server.returncode
 
 

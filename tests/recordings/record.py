@@ -202,7 +202,10 @@ def describe(checkout):
 
     def git(*arguments):
         done = subprocess.run(
-            ["git", "-C", checkout, *arguments], capture_output=True, text=True
+            ["git", "-C", checkout, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
         )
         return done.stdout.strip()
 

@@ -12,6 +12,7 @@ import pytest
 
 from data.io import feature_specs, record_datasets, tfrecord_files
 from tests.support import golden, script_runner, shards
+from tests.support.waiting import killed_late
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
@@ -187,7 +188,8 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     arguments = [f"--{name}={value}" for name, value in flags.items()]
     peaks = {}
     # A process of its own, because script_runner's begin with much memory.
-    with subprocess.Popen([sys.executable, SCRIPT, *arguments]) as process:
+    command = [sys.executable, SCRIPT, *arguments]
+    with subprocess.Popen(command) as process, killed_late(process):
         while process.poll() is None:
             for pid in (process.pid, *script_runner.children(process.pid)):
                 peaks[pid] = max(peaks.get(pid, 0), peak_memory(pid))

@@ -123,27 +123,34 @@ def test_the_folder_of_a_run_leads_to_its_export(finished_run):
     assert engines.find_export(folder / "run") == folder / "run_model"
 
 
-@pytest.mark.slow
-def test_cards_describe_the_model_and_every_file(finished_run, rows):
-    folder, _, _ = finished_run
-    labels = labels_of(rows)
-    card = (folder / "run/README.md").read_text()
-    title = f"# A classifier of texts into {len(labels)} labels, trained on"
-    assert f"{title} tickets.csv\n" in card
+def test_the_card_of_a_run_says_what_was_trained(finished_run, rows):
+    card = (finished_run[0] / "run/README.md").read_text()
+    title = f"# A classifier of texts into {len(labels_of(rows))} labels"
+    assert f"{title}, trained on tickets.csv\n" in card
     assert "| eval_loss |" in card
     assert "may delete `state`" in card
-    for name in ("run", "run_model"):
-        listed = (folder / name / "README.md").read_text()
-        assert "| f1_macro |" in listed
-        for path in (folder / name).iterdir():
-            file = path.name.split(".data")[0].replace(".index", "")
-            assert f"`{file}" in listed or file == "README.md"
+
+
+@pytest.mark.parametrize("name", ["run", "run_model"])
+def test_a_card_shows_the_score_and_lists_every_file(finished_run, name):
+    folder = finished_run[0] / name
+    card = (folder / "README.md").read_text()
+    assert "| f1_macro |" in card
+    for path in folder.iterdir():
+        file = path.name.split(".data")[0].replace(".index", "")
+        assert f"`{file}" in card or file == "README.md"
+
+
+@pytest.mark.slow
+def test_the_code_on_the_card_of_a_run_asks_the_export(finished_run, rows):
+    folder = finished_run[0]
+    card = (folder / "run/README.md").read_text()
     assert 'predict.py --model=FOLDER_model "A text."' in card
     code = card.split("```python\n")[1].split("```")[0]
     code = code.replace("FOLDER", str(folder / "run"))
     used = {}
     exec(code.replace("bert.", "shown = bert."), used)
-    assert {*used["shown"]["probabilities"]} == labels
+    assert {*used["shown"]["probabilities"]} == labels_of(rows)
 
 
 def test_the_report_numbers_rows_as_a_spreadsheet_does(finished_run, rows):
@@ -183,12 +190,14 @@ def check_run(script, folder, flags, steps):
     script_runner.check_refusals(folder, script, flags, cases)
 
 
-@pytest.fixture
-def entities(request, tmp_path, model_flags):
+@pytest.fixture(scope="module")
+def entities(request, tmp_path_factory, model_flags):
     """A run of run_ner.py on one file whose ending is the parameter.
 
-    `rows` is {text: (its row of the file, its right entities)}.
+    `rows` is {text: (its row of the file, its right entities)}. Tests may add
+    files to the folder, but change none.
     """
+    folder = tmp_path_factory.mktemp("entities")
     text = (script_runner.SAMPLES / "entities/train.txt").read_text()
     sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
     rows = {}
@@ -204,26 +213,41 @@ def entities(request, tmp_path, model_flags):
         if request.param == "txt":
             rows[text] = {"words": [*words], "labels": [*tags]}, right
     lines = [json.dumps(row) for row, _ in rows.values()]
-    path = tmp_path / f"names.{request.param}"
+    path = folder / f"names.{request.param}"
     path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
     flags = model_flags | parse_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --learning_rate=2e-3
     """)
-    done = script_runner.run("run_ner.py", tmp_path, **flags).check()
+    done = script_runner.run("run_ner.py", folder, **flags).check()
     return SimpleNamespace(
-        folder=tmp_path, path=path, rows=rows, flags=flags, done=done
+        folder=folder, path=path, rows=rows, flags=flags, done=done
     )
 
 
+for_each_format_of_entities = pytest.mark.parametrize(
+    "entities", ["txt", "jsonl"], indirect=True
+)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("entities", ["txt", "jsonl"], indirect=True)
-def test_one_file_of_entities_is_all_that_a_run_needs(entities):
-    """The predictions of the dev set have the score of the run."""
-    folder, done = entities.folder, entities.done
-    assert "\n  run/report.html\n  run/dev_predictions.jsonl\n" in done.stderr
+@for_each_format_of_entities
+def test_a_run_on_one_file_of_entities_names_its_files(entities):
+    lines = "\n  run/report.html\n  run/dev_predictions.jsonl\n"
+    assert lines in entities.done.stderr
+
+
+@pytest.mark.slow
+@for_each_format_of_entities
+def test_the_commands_that_a_run_of_entities_names_succeed(entities):
     is_json = entities.path.suffix == ".jsonl"
-    assert run_commands(done, folder) == 1 + is_json
+    assert run_commands(entities.done, entities.folder) == 1 + is_json
+
+
+@pytest.mark.slow
+@for_each_format_of_entities
+def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
+    folder = entities.folder
     entries = script_runner.read_lines(folder / "run/dev_predictions.jsonl")
     assert len(entries) == 17
     counts = np.zeros(3, int)
@@ -241,8 +265,13 @@ def test_one_file_of_entities_is_all_that_a_run_needs(entities):
     f1 = read_results(folder / "run")["f1"]
     assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum())
     assert f1 > 0
+
+
+@pytest.mark.slow
+@for_each_format_of_entities
+def test_the_same_command_finds_a_run_of_entities_that_has_ended(entities):
     steps = [*range(15, 106, 15), 110]
-    check_run("run_ner.py", folder, entities.flags, steps)
+    check_run("run_ner.py", entities.folder, entities.flags, steps)
 
 
 @pytest.mark.slow

@@ -61,6 +61,41 @@ def test_blocks_are_counted_from_either_end():
     assert layers == [-2, -1, 0, 1]
 
 
+def test_a_line_is_a_text_or_a_pair_of_texts(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text(" The sea. \nA boat. ||| A harbor.\n")
+    examples = extract_features.read_examples(str(path))
+    assert [(x.guid, x.text_a, x.text_b) for x in examples] == [
+        (0, "The sea.", None),
+        (1, "A boat.", "A harbor."),
+    ]
+
+
+def test_each_token_of_a_line_has_the_numbers_of_each_block():
+    # Two blocks, two tokens, and vectors of one number.
+    vectors = np.array([[[0.1], [0.2]], [[0.3], [1 / 3]]], np.float32)
+    line = extract_features.format_features(7, ["a", "b"], [-1, -2], vectors)
+    assert line == {
+        "linex_index": 7,
+        "features": [
+            {
+                "token": "a",
+                "layers": [
+                    {"index": -1, "values": [0.1]},
+                    {"index": -2, "values": [0.3]},
+                ],
+            },
+            {
+                "token": "b",
+                "layers": [
+                    {"index": -1, "values": [0.2]},
+                    {"index": -2, "values": [0.333333]},
+                ],
+            },
+        ],
+    }
+
+
 def tokens_of(lines):
     """Returns each token with its layers' numbers, and [tokens, L, W]."""
     tokens = [token for line in lines for token in line["features"]]

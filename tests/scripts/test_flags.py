@@ -10,12 +10,12 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-import serve
 from command_line import config_values, declared_flags, flag_parsing, path_flags
 from command_line.flags import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
+from tests.support.waiting import killed_late
 
 # name=default of each flag; None is a flag without one.
 DEVICE = "use_tpu=False master=None num_tpu_cores=8"
@@ -197,9 +197,10 @@ def test_help_is_short_and_in_groups(script):
 def test_help_may_be_cut_off():
     # As `run_classifier.py --help | head -1` does.
     process = fresh_process.start(ROOT / "run_classifier.py", "--help")
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    assert process.wait() == 141
+    with process, killed_late(process):
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
 
 
 LISTS = {
@@ -259,7 +260,3 @@ def test_only_a_beginning_is_the_home_folder(monkeypatch):
     assert path_flags.expand_home("~", kind) == "/home/me"
     root = os.path.expanduser("~root")
     assert path_flags.expand_home("~root/a", kind) == f"{root}/a"
-    assert serve.parse_models(["x=~/a", "~/b"]) == {
-        "x": "/home/me/a",
-        "b": "/home/me/b",
-    }

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from command_line.groups import DeviceFlags
 from tests.support import script_runner
 from tests.support.tasks.task_files import write_entities
 
@@ -34,22 +33,6 @@ def test_a_second_run_in_the_same_folder_is_refused(
     # The folder is free again when the run ends.
     run(max_hours=1e-9).check()
     assert not (folder / "state/.lock").exists()
-
-
-@pytest.mark.parametrize(
-    "task, expected",
-    [
-        ({"type": "worker", "index": 0}, False),
-        ({"type": "chief", "index": 0}, True),
-    ],
-)
-def test_the_chief_of_a_cluster_locks(monkeypatch, task, expected):
-    config = {"cluster": {"chief": ["a"], "worker": ["b"]}, "task": task}
-    monkeypatch.setenv("TF_CONFIG", json.dumps(config))
-    assert DeviceFlags().is_chief == expected
-    # The variable does not concern a run on a TPU, nor one on one device.
-    assert DeviceFlags(use_tpu=True).is_chief
-    assert DeviceFlags(distribution_strategy="one_device").is_chief
 
 
 # Shells and TensorFlow take these for patterns.

@@ -55,8 +55,13 @@ def undisturbed(flags, tmp_path_factory):
     return folder
 
 
-def test_a_history_shows_when_a_value_was_reached(undisturbed):
-    lines = history.read_history(undisturbed / history.HISTORY_FILE)
+@pytest.fixture(scope="module")
+def lines(undisturbed):
+    """The lines of the history of `undisturbed`."""
+    return history.read_history(undisturbed / history.HISTORY_FILE)
+
+
+def test_a_history_has_a_line_for_each_step_evaluation_and_checkpoint(lines):
     steps = {
         kind: [line["step"] for line in lines if line["kind"] == kind]
         for kind in history.LINE_KINDS
@@ -66,15 +71,24 @@ def test_a_history_shows_when_a_value_was_reached(undisturbed):
         "eval": [2, 4, 6, 8],
         "checkpoint": [2, 4, 6, 8],
     }
+
+
+def test_a_history_shows_when_a_value_was_reached(lines):
     hours = [line["hours"] for line in lines]
     assert sorted(hours) == hours
     examples = {line["step"]: line["examples"] for line in lines}
     assert examples == {n: 16 * n for n in range(1, 9)}
+
+
+def test_a_history_shows_the_learning_rate_of_each_step(lines):
     # The rate of the step itself: none of a step's update after 0 others.
     rates = {line["step"]: line["learning_rate"] for line in lines}
     assert rates[1] == 0.0
     assert rates[2] == pytest.approx(1e-3 / 2)
     assert rates[8] == pytest.approx(1e-3 / 8)
+
+
+def test_a_history_and_tensorboard_show_the_same_evaluations(undisturbed):
     evaluated = tensorboard_events.check_evaluations(undisturbed)
     assert {*evaluated} == {2, 4, 6, 8}
     assert "masked_lm_accuracy" in evaluated[8]

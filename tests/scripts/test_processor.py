@@ -115,24 +115,33 @@ def copied(trained_run, tmp_path):
 
 def test_a_class_for_googles_script_runs_unchanged(trained_run):
     folder, done, _ = trained_run
-    run = folder / "run"
-    assert read_results(run)["global_step"] == 7
+    assert read_results(folder / "run")["global_step"] == 7
     assert "The dev set: 60 examples" in done.stderr
-    rows = read_csv(run / "dev_predictions.csv")
+    assert (folder / "run/report.html").is_file()
+
+
+def test_predictions_of_the_dev_set_name_the_examples_of_the_class(trained_run):
+    rows = read_csv(trained_run[0] / "run/dev_predictions.csv")
     names = "guid text_a text_b label predicted_label probability correct"
     assert [*rows[0]] == names.split()
-    assert rows[0]["guid"] == "dev-1"
-    assert len(rows) == 60
-    lines = (run / "predictions.jsonl").read_text("utf-8").splitlines()
-    first = json.loads(lines[0])
-    assert first["guid"] == "test-1"
-    assert "gold_label" not in first
-    assert len(lines) == 60
-    assert (run / "report.html").is_file()
+    assert [row["guid"] for row in rows] == [f"dev-{i}" for i in range(1, 61)]
+
+
+def test_predictions_of_the_test_set_contain_no_labels_of_the_class(
+    trained_run,
+):
+    entries = script_runner.read_lines(trained_run[0] / "run/predictions.jsonl")
+    guids = [entry["guid"] for entry in entries]
+    assert guids == [f"test-{i}" for i in range(1, 61)]
+    assert not any("gold_label" in entry for entry in entries)
+
+
+def test_the_export_answers_as_the_run_predicted(trained_run):
+    folder = trained_run[0]
+    row = read_csv(folder / "run/dev_predictions.csv")[0]
     bert = serving.load(folder / "export")
-    text_a, text_b = rows[0]["text_a"], rows[0]["text_b"]
-    (answer,) = bert.classify([text_a], [text_b])
-    assert answer["label"] == rows[0]["predicted_label"]
+    (answer,) = bert.classify([row["text_a"]], [row["text_b"]])
+    assert answer["label"] == row["predicted_label"]
 
 
 def test_the_class_is_recorded_and_its_folder_is_not(trained_run, flags):

@@ -7,6 +7,10 @@ training/flows/fine_tuning_plan.py,
 training/flows/fine_tuning_evaluation.py and
 training/flows/fine_tuning_ending.py take.
 training/tasks/prediction_files.py writes its predictions.
+
+Most tests look at one run, the fixture `classified`, which starts from the
+weights of `model_flags`. tests/conftest.py defines both, because the tests of
+exports and of resumed runs use them too. No test changes the folder of the run.
 """
 
 import os
@@ -106,19 +110,28 @@ def test_what_only_a_run_needs_is_in_its_folder_state(classified):
     assert not [*run.glob("*.tf_record"), *run.glob("events.out.*")]
 
 
-def test_predictions_name_examples_and_labels(classified):
-    run = classified[0] / "run"
-    table, lines = read_predictions(run)
+def test_predictions_are_probabilities_of_each_example(classified):
+    table, _ = read_predictions(classified[0] / "run")
     assert table.shape == (60, 2)
     assert len(np.unique(table)) > 30
     np.testing.assert_allclose(table.sum(-1), 1, atol=1e-6)
-    submission = (run / "MRPC.tsv").read_text().splitlines()
-    assert submission[0] == "index\tprediction"
-    for i, (row, entry) in enumerate(zip(table, lines, strict=True)):
-        assert entry["guid"] == f"test-{i + 1}"
+
+
+def test_predictions_name_examples_and_labels(classified):
+    table, lines = read_predictions(classified[0] / "run")
+    for number, (row, entry) in enumerate(zip(table, lines, strict=True), 1):
+        assert entry["guid"] == f"test-{number}"
         assert list(entry["probabilities"].values()) == pytest.approx(row)
         assert entry["label"] == "01"[np.argmax(row)]
-        assert submission[i + 1] == f"{i}\t{entry['label']}"
+
+
+def test_the_submission_to_glue_contains_the_predicted_labels(classified):
+    run = classified[0] / "run"
+    _, lines = read_predictions(run)
+    assert (run / "MRPC.tsv").read_text().splitlines() == [
+        "index\tprediction",
+        *(f"{i}\t{entry['label']}" for i, entry in enumerate(lines)),
+    ]
 
 
 def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):

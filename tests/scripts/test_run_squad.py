@@ -54,19 +54,29 @@ def test_answers_are_cut_from_the_passages(finished_run):
     run = finished_run["output_dir"]
     asked = read_questions(SQUAD / "dev.json")
     predictions = read_json(run / "predictions.json")
-    nbest = read_json(run / "nbest_predictions.json")
-    assert list(predictions) == list(nbest) == list(asked)
-    names = {"text", "probability", "start_logit", "end_logit"}
+    assert list(predictions) == list(asked)
     for qas_id, answer in predictions.items():
         assert answer
         assert answer in asked[qas_id][0]
+
+
+def test_each_answer_is_the_best_of_several(finished_run):
+    run = finished_run["output_dir"]
+    predictions = read_json(run / "predictions.json")
+    nbest = read_json(run / "nbest_predictions.json")
+    assert list(nbest) == list(predictions)
+    names = {"text", "probability", "start_logit", "end_logit"}
+    for qas_id, answer in predictions.items():
         entries = nbest[qas_id]
         assert 1 <= len(entries) <= 5
         assert entries[0]["text"] == answer
         assert entries[0].keys() == names
         total = sum(entry["probability"] for entry in entries)
         assert math.isclose(total, 1, abs_tol=1e-5)
-    assert not (run / "null_odds.json").exists()
+
+
+def test_questions_that_all_have_answers_have_no_null_odds(finished_run):
+    assert not (finished_run["output_dir"] / "null_odds.json").exists()
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
+from tests.support.waiting import TIMEOUT
 
 THEIRS = """
 import json, sys
@@ -130,7 +131,9 @@ def answers(python, tmp_path_factory):
     (folder / "theirs.py").write_text(THEIRS)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     command = [python, "theirs.py"]
-    subprocess.run(command, cwd=folder, check=True, env=environment)
+    subprocess.run(
+        command, cwd=folder, check=True, env=environment, timeout=TIMEOUT
+    )
     return models, read_json(folder / "found.json")
 
 

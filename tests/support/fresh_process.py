@@ -17,6 +17,7 @@ from typing import Self
 
 from files.paths import StrPath
 from tests.support.golden import ROOT
+from tests.support.waiting import TIMEOUT
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +75,7 @@ def run(
         capture_output=True,
         text=True,
         check=False,
+        timeout=TIMEOUT,
     )
     return ProcessResult(done.returncode, done.stdout, done.stderr)
 
@@ -81,7 +83,10 @@ def run(
 def start(
     *arguments: StrPath, cwd: StrPath = ROOT, **environment: str
 ) -> subprocess.Popen[str]:
-    """Starts `python ARGUMENTS`. Returns its Popen, with pipes of text."""
+    """Starts `python ARGUMENTS`. Returns its Popen, with pipes of text.
+
+    Use it in a `with` block with `waiting.killed_late`.
+    """
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=cwd,

@@ -33,10 +33,6 @@ T = TypeVar("T")
 Flags: TypeAlias = dict[str, Any]
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# Do not wait for the disk, because tests need not survive a power cut. Like
-# os.fsync, os.fstat fails if the file descriptor is invalid.
-FSYNC = os.fsync
-os.fsync = os.fstat  # type: ignore[assignment]
 
 # Modules of the scripts. Names with a dot (tools.*) are run with `python -m`.
 SCRIPTS = sorted(
@@ -81,6 +77,16 @@ PROCESSES.set_forkserver_preload(PRELOADED)
 # Starting a process also polls all other processes. If two threads poll at the
 # same time, one gets the exit status and the other gets 255.
 _ASKING = threading.Lock()
+
+
+def skip_fsync() -> None:
+    """Lets this process write files without waiting for the disk.
+
+    Each file that the project writes is synced to the disk, which takes most of
+    the time of a short run. Tests need not survive a power cut. Like os.fsync,
+    os.fstat fails if the file descriptor is invalid.
+    """
+    os.fsync = os.fstat  # type: ignore[assignment]
 
 
 def parse_flags(text: str) -> Flags:
@@ -361,6 +367,7 @@ def _run_script(
     streams: Sequence[str],
     environment: Mapping[str, str] | None,
 ) -> None:
+    skip_fsync()
     for number, path in enumerate(streams, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.environ.update(environment or {})

@@ -5,9 +5,12 @@ For example:
     wait_until((folder / "done").exists)
 """
 
+import contextlib
+import subprocess
+import threading
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -31,3 +34,18 @@ def wait_until(
         assert time.monotonic() < end, describe()
         time.sleep(0.02)
     return result
+
+
+@contextlib.contextmanager
+def killed_late(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Kills a process if a `with` block takes more than TIMEOUT seconds.
+
+    What reads the output of the process then reads its end, so that a test
+    fails which would wait forever.
+    """
+    timer = threading.Timer(TIMEOUT, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from data.jobs import workers
-from tests.support import golden, script_runner
+from tests.support import golden, script_runner, waiting
 
 
 def square(number):
@@ -58,12 +58,15 @@ def say_pid():
 def test_no_process_outlives_a_killed_parent(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT.format(root=str(golden.ROOT)))
-    with subprocess.Popen(
-        [sys.executable, script],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    ) as process:
+    with (
+        subprocess.Popen(
+            [sys.executable, script],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        ) as process,
+        waiting.killed_late(process),
+    ):
         pids = [int(process.stdout.readline()) for _ in range(2)]
         assert all(map(script_runner.is_running, pids))
         process.kill()

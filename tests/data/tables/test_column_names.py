@@ -13,7 +13,7 @@ def test_letters_of_leaves_out_digits_too():
     assert column_names.letters_of("Sentence_ID #1") == "sentenceid"
 
 
-def test_guess_columns_by_usual_names():
+def test_find_usual_columns_ignores_case():
     assert column_names.find_usual_columns(["id", "Label", "Text"]) == {
         "text_column": "Text",
         "label_column": "Label",
@@ -24,7 +24,7 @@ def test_guess_columns_by_usual_names():
     ("columns", "text"),
     [(["Text", "text", "label"], "Text"), (["A", "a", "label"], None)],
 )
-def test_guess_columns_keeps_names_apart_that_differ_only_in_case(
+def test_find_usual_columns_keeps_names_apart_that_differ_only_in_case(
     columns, text
 ):
     assert column_names.find_usual_columns(columns) == {
@@ -33,12 +33,12 @@ def test_guess_columns_keeps_names_apart_that_differ_only_in_case(
     }
 
 
-def test_guess_columns_takes_the_only_other_column_for_the_label():
+def test_find_usual_columns_takes_the_only_other_column_for_the_label():
     columns = column_names.find_usual_columns(["Text", "queue"])
     assert columns["label_column"] == "queue"
 
 
-def test_guess_columns_guesses_none_of_several_other_columns():
+def test_find_usual_columns_takes_none_of_several_other_columns():
     columns = column_names.find_usual_columns(["id", "Text", "queue"])
     assert columns["label_column"] is None
 

@@ -31,6 +31,7 @@ from tests.support.tokenizers.preprocessor_cases import (
     expected,
 )
 from tests.support.tokenizers.tokenizer_cases import random_strings
+from tests.support.waiting import TIMEOUT
 
 
 @pytest.fixture
@@ -341,6 +342,7 @@ def test_a_trained_model_over_strings_is_served_by_tensorflow_alone(
         cwd=tmp_path,
         capture_output=True,
         text=True,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     np.testing.assert_allclose(eval(done.stdout), predicted, atol=1e-5)

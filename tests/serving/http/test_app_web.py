@@ -11,7 +11,7 @@ from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.pages import blocks
 from tests.support.serving.server_process import ask, running
-from tests.support.waiting import TIMEOUT
+from tests.support.waiting import TIMEOUT, killed_late
 
 ORIGINS = ["https://example.com", "http://localhost:3000"]
 PREDICT = "/v1/models/topics:predict"
@@ -237,12 +237,15 @@ def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
     pytest.importorskip("requests")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with subprocess.Popen(
-        [sys.executable, "-c", LOG_RETRIES + python_lines(port)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as client:
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", LOG_RETRIES + python_lines(port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as client,
+        killed_late(client),
+    ):
         # Four tries find no server that listens.
         assert any("Retry(total=6" in line for line in client.stderr)
         models = {"topics": folders["classifier"]}
@@ -259,6 +262,8 @@ def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):
     snippets = blocks(page, "bash")
     code = next(code for code in snippets if code.startswith("curl -s "))
     code = code.replace(ADDRESS, f"http://localhost:{server.port}")
-    done = subprocess.run(code, shell=True, capture_output=True, text=True)
+    done = subprocess.run(
+        code, shell=True, capture_output=True, text=True, timeout=TIMEOUT
+    )
     assert done.returncode == 0
     assert '"label": "' in done.stdout

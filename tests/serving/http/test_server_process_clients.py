@@ -88,7 +88,7 @@ def served_by(target, status):
         yield server
     finally:
         process.terminate()
-        process.join()
+        process.join(TIMEOUT)
     assert process.exitcode == 0
 
 

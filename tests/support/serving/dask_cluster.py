@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from tests.support.golden import ROOT
-from tests.support.waiting import wait_until
+from tests.support.waiting import TIMEOUT, wait_until
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ class Cluster:
         for process in self._processes:
             process.kill()
         for process in self._processes:
-            process.wait()
+            process.wait(TIMEOUT)
 
     def _wait(self, condition: Callable[[], T | None]) -> T:
         def find_while_alive() -> T | None:

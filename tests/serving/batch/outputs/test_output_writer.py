@@ -10,6 +10,7 @@ import pytest
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow
 from tests.support.golden import ROOT
+from tests.support.waiting import TIMEOUT
 
 
 @pytest.mark.parametrize("mode", ["wb", "ab"])
@@ -25,7 +26,11 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
     path.write_bytes(b"kept")
     with path.open(mode) as file:
         subprocess.run(
-            [sys.executable, "-c", code], stdout=file, check=True, cwd=ROOT
+            [sys.executable, "-c", code],
+            stdout=file,
+            check=True,
+            cwd=ROOT,
+            timeout=TIMEOUT,
         )
     kept = b"kept" if mode == "ab" else b""
     result = path.read_bytes().removeprefix(b"kept")

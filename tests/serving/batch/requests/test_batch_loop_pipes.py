@@ -8,18 +8,22 @@ import sys
 import pytest
 
 from tests.support.golden import ROOT
+from tests.support.waiting import TIMEOUT, killed_late
 
 
 @pytest.mark.slow
 def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(export_folder):
     model = f"--model={export_folder / 'features'}"
-    with subprocess.Popen(
-        [sys.executable, ROOT / "predict.py", model],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"},
-    ) as process:
+    with (
+        subprocess.Popen(
+            [sys.executable, ROOT / "predict.py", model],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "2"},
+        ) as process,
+        killed_late(process),
+    ):
 
         def send(request):
             process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -38,6 +42,6 @@ def test_a_pipe_is_answered_line_by_line_until_its_reader_ends(export_folder):
         send({"text": "A harbor."})
         process.stdin.close()
         errors = process.stderr.read()
-        assert process.wait() == 141
+        assert process.wait(TIMEOUT) == 141
     assert b"Traceback" not in errors
     assert b"error: " not in errors

@@ -19,6 +19,7 @@ from serving import engines
 from tests.support import script_runner
 from tests.support.serving import exports
 from tests.support.serving.exports import CASED_TOKENIZER, TOKENIZER
+from tests.support.waiting import TIMEOUT
 
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
@@ -157,6 +158,7 @@ def run_client(command, folder, kinds, path, **options):
         [*command, *map(str, arguments)],
         capture_output=True,
         text=True,
+        timeout=TIMEOUT,
         **options,
     )
     assert done.returncode == 0, done.stderr
