@@ -100,7 +100,7 @@ def _predict_batches(
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     needs_padding = model_class == kinds.SPAN_LABELER and not task.config.unpads
-    lengths = engine.lengths(max_seq_length, needs_padding)
+    lengths = engine.lengths(max_seq_length, needs_padding=needs_padding)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:
