@@ -17,14 +17,14 @@ class PreparedModel:
         engine: the engine that runs the network.
         tokenizer: tokenizer of the model.
         max_seq_length: maximum number of WordPieces in an input.
-        pads: whether all inputs are padded to `max_seq_length`.
+        needs_padding: whether all inputs are padded to `max_seq_length`.
         settings: settings of the head, with its labels.
     """
 
     engine: Engine
     tokenizer: FullTokenizer
     max_seq_length: int
-    pads: bool
+    needs_padding: bool
     settings: HeadSettings
 
     @property
@@ -38,7 +38,9 @@ class PreparedModel:
         The first run with inputs of a new length is slow, because the engine
         allocates memory or compiles the network.
         """
-        for length in self.engine.lengths(self.max_seq_length, self.pads):
+        for length in self.engine.lengths(
+            self.max_seq_length, needs_padding=self.needs_padding
+        ):
             padding = PackedInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
@@ -63,7 +65,7 @@ def create_prepared_model(
         max_seq_length=max_seq_length,
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
-        pads=settings.get("trim_padding") is False,
+        needs_padding=settings.get("trim_padding") is False,
         settings={**settings, "max_seq_length": max_seq_length},
     )
 

@@ -28,19 +28,23 @@ from model_folders.cards import descriptions, model_card
 from model_folders.reading import hub, presets, settings_check
 from model_folders.reading.input_length import read_max_seq_length
 from model_folders.reading.preset_reading import read_preset
+from modeling.checkpoints.head_detection import find_head_classes
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
-CLASS_OF_KEY: dict[str, kinds.ModelClass] = {
+_CLASS_OF_FLAG: dict[str, kinds.ModelClass] = {
     "bert": kinds.ENCODER,
     "pretraining": kinds.PRETRAINER,
     "classifier": kinds.CLASSIFIER,
     "squad": kinds.SPAN_LABELER,
     "token_classifier": kinds.TOKEN_CLASSIFIER,
     "multiple_choice": kinds.MULTIPLE_CHOICE,
+}
+_FLAG_OF_CLASS = {
+    model_class: value for value, model_class in _CLASS_OF_FLAG.items()
 }
 # Files that define how sentence-transformers computes one vector for a text.
 _POOLING_FILES = (
@@ -101,7 +105,7 @@ class Config(flags.Config):
         None,
         "Task of the checkpoint's head. By default, config.json or the names "
         "of the weights determine it.",
-        choices=list(CLASS_OF_KEY),
+        choices=list(_CLASS_OF_FLAG),
     )
 
     def download(self) -> Self:
@@ -111,29 +115,26 @@ class Config(flags.Config):
         )
 
 
-def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
-    """Returns the key in CLASS_OF_KEY of the model in a checkpoint.
+def _choose_model_class(
+    config: Config, checkpoint: str, preset: presets.Preset
+) -> kinds.ModelClass:
+    """Returns the class of the model in a checkpoint.
 
-    Its folder determines it, or the names of its weights.
+    --model determines it, or the folder, or the names of the weights.
     """
-    model_keys: dict[str, str] = {
-        class_name: model_key for model_key, class_name in CLASS_OF_KEY.items()
-    }
-    if model_key := model_keys.get(preset.model_class or ""):
-        return model_key
-    names = modeling.read_shapes(checkpoint)
-
-    def has(*starts: str) -> bool:
-        return any(name.startswith(starts) for name in names)
-
-    if has("output_", "classifier."):
+    if config.model is not None:
+        return _CLASS_OF_FLAG[config.model]
+    for model_class in _FLAG_OF_CLASS:
+        if model_class == preset.model_class:
+            return model_class
+    first, *others = find_head_classes(modeling.read_shapes(checkpoint))
+    if others:
+        *values, last = (_FLAG_OF_CLASS[name] for name in (first, *others))
         raise ValueError(
             f"{checkpoint} does not show for which task its head was trained. "
-            "Use --model=classifier, token_classifier or multiple_choice"
+            f"Use --model={', '.join(values)} or {last}"
         )
-    if has("cls/squad/", "qa_outputs."):
-        return "squad"
-    return "pretraining" if has("cls/", "cls.") else "bert"
+    return first
 
 
 def _choose_format(config: Config, checkpoint: str) -> CheckpointFormat:
@@ -188,37 +189,38 @@ def _load_tokenizer(
 
 
 def _extend_tokenizer(
-    tokenizer: tokenization.FullTokenizer, path: str | None
-) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
-    """Returns (tokenizer of --extended_vocab_file, `rows`).
+    tokenizer: tokenization.FullTokenizer, extended_vocab_file: str
+) -> tuple[tokenization.FullTokenizer, list[list[int]]]:
+    """Returns the tokenizer of the extended vocabulary, and its old ids.
 
-    `rows` is, for each token of the extended vocabulary, the list of the old
-    ids whose embeddings are averaged. Without this flag, returns the old
-    tokenizer and None.
+    The old ids are, for each token of the extended vocabulary, the ids of the
+    old tokens whose embeddings are averaged.
     """
-    if not path:
-        return tokenizer, None
-    extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
+    extended = tokenization.FullTokenizer(
+        extended_vocab_file, tokenizer.do_lower_case
+    )
     extended.check_vocab()
-    rows = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
-    return extended, rows
+    old_ids = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
+    return extended, old_ids
 
 
 def _load_model(
-    preset: presets.Preset, bert_config: "modeling.BertConfig", model_key: str
+    preset: presets.Preset,
+    bert_config: "modeling.BertConfig",
+    model_class: kinds.ModelClass,
 ) -> tuple["BaseModel", list[str]]:
-    """Creates the model with a key of CLASS_OF_KEY. Loads its weights.
+    """Creates a model of a class, and loads its weights.
 
     Returns the model, and the names of the weights that the checkpoint lacks.
     """
-    class_name = CLASS_OF_KEY[model_key]
-    model_class = getattr(modeling, class_name)
-    model, report = model_class.load_preset(preset, config=bert_config)
-    if class_name != kinds.ENCODER and all(
+    create: type[BaseModel] = getattr(modeling, model_class)
+    model, report = create.load_preset(preset, config=bert_config)
+    if model_class != kinds.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):
         raise ValueError(
-            f"{preset.weights_path} contains no weights of --model={model_key}"
+            f"{preset.weights_path} contains no weights of "
+            f"--model={_FLAG_OF_CLASS[model_class]}"
         )
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
@@ -239,34 +241,35 @@ def _write_copy(
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
     model_class = kinds.listed_class_of(model)
-    length = read_max_seq_length(
+    max_seq_length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
-    )
-    labels = (
-        preset.labels if kinds.KIND_OF_CLASS[model_class].has_labels else None
     )
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
     description = descriptions.create_model_json_of_copy(
-        preset, model_class, {"max_seq_length": length}, changed=changed
+        preset,
+        model_class,
+        {"max_seq_length": max_seq_length},
+        changed=changed,
     )
+    has_labels = kinds.KIND_OF_CLASS[model_class].has_labels
     is_for_hub = output_format == "huggingface"
     card = model_card.Card(
         kind=model_card.HUGGINGFACE if is_for_hub else model_card.WEIGHTS,
         description=description,
-        labels=labels,
+        labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,
     )
     files = descriptions.create_copy_files(card)
     if model_class == kinds.ENCODER:
         files |= _read_pooling_files(preset)
-    save = _choose_save(preset, model_class, length, output_format)
+    save = _choose_save(preset, model_class, max_seq_length, output_format)
     save(
         model,
         config.output_dir,
         tokenizer=tokenizer,
-        labels=labels,
+        labels=card.labels,
         leave_out=missing,
         files=files,
     )
@@ -302,14 +305,14 @@ class _Save(Protocol):
 def _choose_save(
     preset: presets.Preset,
     model_class: kinds.ModelClass,
-    length: int,
+    max_seq_length: int,
     output_format: CheckpointFormat,
 ) -> _Save:
     """Returns the function that writes a model with this head in a format."""
     if output_format == "kerashub":
         return functools.partial(
             modeling.save_kerashub,
-            max_length=length,
+            max_length=max_seq_length,
             output_mode=preset.head_settings.get("output_mode"),
         )
     if output_format == "huggingface":
@@ -318,7 +321,7 @@ def _choose_save(
             problem_type = preset.head_settings.get("problem_type")
         return functools.partial(
             modeling.save_huggingface,
-            max_length=length,
+            max_length=max_seq_length,
             problem_type=problem_type,
         )
     return modeling.save_release
@@ -330,16 +333,19 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     preset = read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
     bert_config = preset.load_required_config(config.bert_config_file)
-    model_key = config.model or _find_model_key(checkpoint, preset)
-    preset.check_model_class(CLASS_OF_KEY[model_key])
+    model_class = _choose_model_class(config, checkpoint, preset)
+    preset.check_model_class(model_class)
     output_format = _choose_format(config, checkpoint)
-    _check_format(output_format, checkpoint, CLASS_OF_KEY[model_key], preset)
-    tokenizer, rows = _extend_tokenizer(
-        _load_tokenizer(config, bert_config, preset), config.extended_vocab_file
-    )
-    model, missing = _load_model(preset, bert_config, model_key)
-    if rows is not None:
-        model = modeling.extend_model(model, rows)
+    _check_format(output_format, checkpoint, model_class, preset)
+    tokenizer = _load_tokenizer(config, bert_config, preset)
+    old_ids = None
+    if config.extended_vocab_file:
+        tokenizer, old_ids = _extend_tokenizer(
+            tokenizer, config.extended_vocab_file
+        )
+    model, missing = _load_model(preset, bert_config, model_class)
+    if old_ids is not None:
+        model = modeling.extend_model(model, old_ids)
     _write_copy(
         config,
         preset,

@@ -6,6 +6,7 @@
     restore.py: assigns the values of a file to the variables of a model
     variable_names.py: the names of a model's variables in checkpoints
     new_heads.py: whether a model uses the head in a folder, or a new one
+    head_detection.py: for which task the names of weights say it was trained
     creating.py: creates a model of what a folder contains
 
 model_folders/formats/__init__.py shows which files belong to one format. What

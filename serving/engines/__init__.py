@@ -4,6 +4,7 @@ An export is written in an `ExportFormat`, which the flag --engine names. A
 `Runtime` is a library that runs this format, and an `Engine` is a network that
 the library has loaded.
 
+    batching.py: plans the batches of many requests, and collects their outputs
     engine.py: `Engine`, arrays in, arrays out
     runtimes.py: lists the runtimes and the files that they load
     loading.py: finds an export, and chooses a runtime for it
@@ -15,16 +16,14 @@ Each runtime has a module:
     onnx.py: ONNX Runtime
 """
 
+from serving.engines.batching import OutputArrays, PackedInput, pad_batch
 from serving.engines.engine import (
     MAX_WORDPIECES,
     Engine,
     EngineError,
     InputShapes,
-    OutputArrays,
-    PackedInput,
     count_threads,
     named_load_errors,
-    pad_batch,
 )
 from serving.engines.loading import find_export, load_engine
 from serving.engines.runtimes import (

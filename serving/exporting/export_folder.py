@@ -47,19 +47,16 @@ def write_export(
         if _is_only_saved_model(options):
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
-        contents = _describe_model(model, options, settings)
-        for name, content in contents.items():
+        files = _create_model_files(model, options, settings)
+        for name, content in files.items():
             atomic.write_bytes(extra / name, content)
         if not settings:
             return None
-        sizes = model_card.file_sizes(folder)
-        if extra == folder:
-            # The card lists model.json too, which is written below.
-            sizes[model_json.MODEL_JSON_FILE] = 0
-        description = _describe_export(folder, model, options, settings)
+        description = _create_model_json(folder, model, options, settings)
+        sizes = _measure_files(folder, options)
+        card = _create_card(description, sizes, signatures, options)
         text = descriptions.format_json(description)
         atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
-        card = _create_card(description, sizes, signatures, options)
         atomic.write_text(folder / model_card.CARD_FILE, card.text())
         return card
 
@@ -81,7 +78,7 @@ def _is_only_saved_model(options: ExportOptions) -> bool:
     return tuple(options.formats) == ("saved_model",)
 
 
-def _describe_export(
+def _create_model_json(
     folder: Path,
     model: BaseModel,
     options: ExportOptions,
@@ -98,6 +95,15 @@ def _describe_export(
         folder, options.formats
     )
     return description
+
+
+def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
+    """Returns {name: size in bytes} of the files that the card lists."""
+    sizes = model_card.file_sizes(folder)
+    if not _is_only_saved_model(options):
+        # The card lists model.json too, which is written later.
+        sizes[model_json.MODEL_JSON_FILE] = 0
+    return sizes
 
 
 def _create_card(
@@ -125,21 +131,21 @@ def _create_card(
     )
 
 
-def _describe_model(
+def _create_model_files(
     model: BaseModel, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, bytes]:
-    """Returns {name: content} of the files that describe the model."""
-    files = {"bert_config.json": model.config.to_json_string()}
-    labels = settings.get("labels")
-    tokenizer = options.tokenizer
-    if labels:
-        files[LABELS_FILE] = format_labels(labels)
+    """Returns {name: content} of the files that describe the model.
+
+    They are its configuration, its labels and its tokenizer.
+    """
+    texts = {"bert_config.json": model.config.to_json_string()}
+    if labels := settings.get("labels"):
+        texts[LABELS_FILE] = format_labels(labels)
     if not _is_only_saved_model(options):
         entries = _create_config_entries(model, options, settings)
-        name = CONFIG_FILE
-        files[name] = json.dumps(entries, indent=2) + "\n"
-    contents = {name: text.encode() for name, text in files.items()}
-    if tokenizer:
+        texts[CONFIG_FILE] = json.dumps(entries, indent=2) + "\n"
+    files = {name: text.encode() for name, text in texts.items()}
+    if options.tokenizer:
         # transformers cuts texts to this length, as this project does.
         lengths = (
             options.max_seq_length,
@@ -147,8 +153,8 @@ def _describe_model(
             model.config.max_position_embeddings,
         )
         max_seq_length = min(filter(None, lengths))
-        contents |= create_tokenizer_files(tokenizer, max_seq_length)
-    return contents
+        files |= create_tokenizer_files(options.tokenizer, max_seq_length)
+    return files
 
 
 def _create_config_entries(

@@ -174,9 +174,9 @@ class _TaskSteps(Generic[ContextT]):
             values_per_wordpiece = len(self.model.tokenizer.tokens)
         batches = self.model.engine.run_all(
             inputs,
-            self.model.max_seq_length,
-            self.model.pads,
-            values_per_wordpiece,
+            max_seq_length=self.model.max_seq_length,
+            needs_padding=self.model.needs_padding,
+            values_per_wordpiece=values_per_wordpiece,
         )
         for computed in batches:
             yield [

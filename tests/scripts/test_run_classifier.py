@@ -147,27 +147,48 @@ def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
     assert not [*folder.glob("export.*")]
 
 
-def test_a_folder_is_exported_without_data(classified):
+@pytest.fixture(scope="module")
+def exported_again(classified):
+    """What tools.export prints, which exports the run to FOLDER/again."""
     folder, _ = classified
     flags = {"model": folder / "run", "export_dir": folder / "again"}
-    done = script_runner.run("tools.export", folder, **flags).check()
+    return script_runner.run("tools.export", folder, **flags).check()
+
+
+@pytest.fixture
+def both_exports(classified, exported_again):
+    """The export that the run wrote, and the one of its folder."""
+    folder, _ = classified
+    return folder / "export", folder / "again"
+
+
+def test_a_folder_is_exported_without_data(classified, exported_again):
+    folder, _ = classified
     written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
-    assert written in done.stderr
-    extras = [
-        folder / folder_name / "assets.extra"
-        for folder_name in ("export", "again")
-    ]
-    for name in ("labels.txt", "tokenizer_config.json"):
-        one, other = ((extra / name).read_text() for extra in extras)
-        assert one == other
+    assert written in exported_again.stderr
+
+
+@pytest.mark.parametrize("name", ["labels.txt", "tokenizer_config.json"])
+def test_an_export_of_a_folder_has_the_files_of_its_run(name, both_exports):
+    one, other = (
+        (export / "assets.extra" / name).read_text() for export in both_exports
+    )
+    assert one == other
+
+
+def test_an_export_of_a_folder_is_described_as_that_of_its_run(both_exports):
+    one, other = (
+        read_json(export / "assets.extra/model.json") for export in both_exports
+    )
     # TensorFlow names functions by number, so that the graphs differ.
-    one, other = (read_json(extra / "model.json") for extra in extras)
     assert one.pop("checksums").keys() == other.pop("checksums").keys()
     assert one == other
+
+
+def test_an_export_of_a_folder_answers_as_that_of_its_run(both_exports):
     texts = {"text_a": ["the boat"], "text_b": ["a boat of Marré"]}
     one, other = (
-        call_signature(folder / folder_name, texts, "classify")
-        for folder_name in ("export", "again")
+        call_signature(export, texts, "classify") for export in both_exports
     )
     np.testing.assert_equal(one, other)
 

@@ -6,26 +6,9 @@ import pytest
 
 from serving.prepared_model import create_prepared_model, read_tokenizer
 from tests.support.script_runner import SAMPLES
+from tests.support.serving.numpy_engine import NumpyEngine
 
 SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
-
-
-class RecordingEngine:
-    """Keeps the lengths of its inputs.
-
-    Args:
-        fixed_length: length of all inputs, None if it varies.
-    """
-
-    def __init__(self, fixed_length=None):
-        self.inputs = {"input_ids": (None, fixed_length)}
-        self.lengths_run = []
-
-    def lengths(self, longest, pads):
-        return [longest] if pads else [longest // 2, longest]
-
-    def run(self, features):
-        self.lengths_run.append(features["input_ids"].shape[1])
 
 
 def prepare_without_tokenizer(engine, **changes):
@@ -37,37 +20,39 @@ def prepare_without_tokenizer(engine, **changes):
     ("fixed_length", "longest"), [(None, 64), (32, 32), (128, 64)]
 )
 def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
-    model = prepare_without_tokenizer(RecordingEngine(fixed_length))
+    model = prepare_without_tokenizer(NumpyEngine(fixed_length))
     assert model.max_seq_length == longest
     assert model.settings["max_seq_length"] == longest
 
 
 @pytest.mark.parametrize(
-    ("changes", "pads"),
+    ("changes", "needs_padding"),
     [
         ({}, False),
         ({"trim_padding": True}, False),
         ({"trim_padding": False}, True),
     ],
 )
-def test_only_a_model_that_reads_padding_pads_all_inputs(changes, pads):
-    assert prepare_without_tokenizer(RecordingEngine(), **changes).pads == pads
+def test_only_a_model_that_reads_padding_pads_all_inputs(
+    changes, needs_padding
+):
+    model = prepare_without_tokenizer(NumpyEngine(), **changes)
+    assert model.needs_padding == needs_padding
 
 
 def test_a_model_has_the_labels_of_its_settings():
-    assert prepare_without_tokenizer(RecordingEngine()).labels == ["no", "yes"]
+    assert prepare_without_tokenizer(NumpyEngine()).labels == ["no", "yes"]
 
 
 def test_a_model_without_labels_has_an_empty_list():
-    assert (
-        prepare_without_tokenizer(RecordingEngine(), labels=None).labels == []
-    )
+    assert prepare_without_tokenizer(NumpyEngine(), labels=None).labels == []
 
 
 def test_a_warm_up_runs_each_length_once():
-    engine = RecordingEngine()
+    engine = NumpyEngine()
     prepare_without_tokenizer(engine).warm_up()
-    assert engine.lengths_run == [32, 64]
+    lengths = [8, 16, 24, 32, 40, 48, 56, 64]
+    assert engine.shapes == [(1, length) for length in lengths]
 
 
 @pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])

@@ -217,6 +217,16 @@ def test_flags_that_contradict_the_model_are_named(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_head_that_its_names_do_not_tell_asks_for_model(converted, tmp_path):
+    """Heads of texts, of words and of choices have the same names."""
+    copy = tmp_path / "copy"
+    shutil.copytree(converted / "BertForTokenClassification", copy)
+    (copy / "model.json").unlink()
+    values = "--model=classifier, token_classifier or multiple_choice"
+    with pytest.raises(ValueError, match=values):
+        convert(copy, tmp_path / "out")
+
+
 def create_with_tokenizer(folder, model_class, *arguments, **options):
     """Returns a tiny model, and a tokenizer whose vocabulary it has."""
     config = tiny_config(vocab_size=len(TOKENS))

@@ -23,51 +23,81 @@ def write_huggingface(folder, create, *arguments):
 
 
 def run_export(folder, **flags):
-    target = f"{folder}_export"
+    """Exports a folder of weights. Returns the folder of the export."""
+    export_dir = folder.with_name(f"{folder.name}_export")
     config = create_config(
-        export.Config, model=str(folder), export_dir=target, **flags
+        export.Config, model=str(folder), export_dir=str(export_dir), **flags
     )
     export.main(ParsedCommand(config, flags))
+    return export_dir
+
+
+@pytest.fixture
+def encoder(tmp_path):
+    """A folder with an encoder without a head."""
+    return write_huggingface(tmp_path / "encoder", modeling.BertModel)
+
+
+@pytest.fixture
+def classifier(tmp_path):
+    """A folder with a classifier of two labels."""
+    return write_huggingface(tmp_path / "model", modeling.BertClassifier, 2)
 
 
 def test_a_head_that_is_missing_is_refused(tmp_path):
     """The answers of a model without its head would be random."""
-    classifier = write_huggingface(
+    folder = write_huggingface(
         tmp_path / "model", modeling.BertTokenClassifier, 3
     )
-    change_weights(classifier, {"score.weight": (3, 16)}, HEAD[:1])
+    change_weights(folder, {"score.weight": (3, 16)}, HEAD[:1])
     with pytest.raises(ValueError, match=r"output_weights.*score\.weight"):
-        run_export(classifier)
-    encoder = write_huggingface(tmp_path / "encoder", modeling.BertModel)
-    with pytest.raises(ValueError, match="lacks cls/predictions/output_bias"):
-        run_export(encoder, task="fill-mask")
-    run_export(encoder)
-
-
-def test_names_of_more_outputs_are_refused(tmp_path):
-    """A SavedModel would answer with names of other outputs."""
-    folder = write_huggingface(tmp_path / "model", modeling.BertClassifier, 2)
-    names = {str(index): name for index, name in enumerate(["a", "b", "c"])}
-    config = read_json(folder / "config.json") | {"id2label": names}
-    write_json(folder / "config.json", config)
-    with pytest.raises(ValueError, match="must name 2"):
         run_export(folder)
 
 
-def test_weights_that_are_not_read_are_warned_of(tmp_path, caplog):
-    folder = write_huggingface(tmp_path / "model", modeling.BertClassifier, 3)
-    run_export(folder)
+def test_heads_of_pretraining_that_are_missing_are_refused(encoder):
+    with pytest.raises(ValueError, match="lacks cls/predictions/output_bias"):
+        run_export(encoder, task="fill-mask")
+
+
+def test_an_encoder_is_exported_without_a_head(encoder):
+    assert (run_export(encoder) / "saved_model.pb").exists()
+
+
+def test_names_of_more_outputs_are_refused(classifier):
+    """A SavedModel would answer with names of other outputs."""
+    names = {str(index): name for index, name in enumerate(["a", "b", "c"])}
+    config = read_json(classifier / "config.json") | {"id2label": names}
+    write_json(classifier / "config.json", config)
+    with pytest.raises(ValueError, match="must name 2"):
+        run_export(classifier)
+
+
+def test_weights_that_are_all_read_are_not_warned_of(classifier, caplog):
+    run_export(classifier)
     assert "also contains" not in caplog.text
-    change_weights(folder, {"pre_classifier.weight": (16, 16)})
-    run_export(folder)
+
+
+def test_weights_that_are_not_read_are_warned_of(classifier, caplog):
+    change_weights(classifier, {"pre_classifier.weight": (16, 16)})
+    run_export(classifier)
     assert "also contains pre_classifier.weight" in caplog.text
 
 
-def test_a_head_of_an_own_class_is_refused_by_its_name(tmp_path):
-    folder = write_huggingface(tmp_path / "model", modeling.BertClassifier, 2)
+@pytest.fixture
+def own_class(classifier):
+    """A folder whose model.json names a class of a user."""
     write_json(
-        folder / "model.json", {"version": 1, "task": {"name": "MyRanker"}}
+        classifier / "model.json", {"version": 1, "task": {"name": "MyRanker"}}
     )
+    return classifier
+
+
+def test_a_head_of_an_own_class_is_refused_by_its_name(own_class):
     with pytest.raises(ValueError, match=r"MyRanker.*--task=embed"):
-        run_export(folder)
-    run_export(folder, task="embed")
+        run_export(own_class)
+
+
+def test_the_encoder_of_an_own_class_is_exported(own_class):
+    folder = run_export(own_class, task="embed")
+    described = read_json(folder / "assets.extra/model.json")
+    assert described["task"]["name"] == "BertModel"

@@ -105,7 +105,7 @@ def _predict_batches(
     needs_padding = (
         model_class == kinds.SPAN_LABELER and not task.config.trims_padding
     )
-    lengths = engine.lengths(max_seq_length, needs_padding)
+    lengths = engine.lengths(max_seq_length, needs_padding=needs_padding)
     num_pieces = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:

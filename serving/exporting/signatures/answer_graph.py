@@ -1,7 +1,7 @@
 """The signatures `answer` and `answer_n_best` of a span labeler.
 
-N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
-in the longest window, B = answers in an n-best list.
+N = number of questions, W = windows, F = WordPieces in a window, with padding,
+T = WordPieces in the longest window, B = answers in an n-best list.
 """
 
 import functools
@@ -135,14 +135,14 @@ class _QuestionAnswerer:
             self._tokenizer, self._window_options, question, context
         )
         best = batches.call_in_batches(
-            functools.partial(self._find_best, windows),
+            functools.partial(self._find_best_logits, windows),
             tf.size(windows.rows),
             self._batch_size,
         )
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
         return batches.call_in_batches(
-            functools.partial(self._decode_rows, windows, passages, best),
+            functools.partial(self._decode_questions, windows, passages, best),
             tf.size(context),
             _DECODED_BATCH_SIZE,
         )
@@ -153,7 +153,7 @@ class _QuestionAnswerer:
             for name, logits in self._model(features, training=False).items()
         }
 
-    def _find_best(
+    def _find_best_logits(
         self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> BestLogits:
         """Returns the best starts and ends in windows `start` to `end` - 1."""
@@ -166,7 +166,7 @@ class _QuestionAnswerer:
         is_padding = features["input_mask"] == 0
         return self._decoder.find_best(**_without_padding(trimmed, is_padding))
 
-    def _decode_rows(
+    def _decode_questions(
         self,
         windows: Windows,
         passages: Passages,
@@ -196,13 +196,17 @@ def _to_outputs(decoded: DecodedAnswers) -> Tensors:
 
 
 def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
-    """Makes logits as long as the windows.
+    """Makes logits [W, T] as long as the windows, [W, F].
 
-    No answer begins or ends in padding.
+    The lowest logits are at the positions of padding, bool [W, F], so that no
+    answer begins or ends there.
     """
-    longer = {}
-    for name, values in logits.items():
-        missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
-        padded = tf.pad(values, [[0, 0], [0, missing]])
-        longer[name] = tf.where(is_padding, tf.float32.min, padded)
-    return longer
+    num_missing = tf.shape(is_padding)[1] - tf.shape(logits["start_logits"])[1]
+    return {
+        name: tf.where(
+            is_padding,
+            tf.float32.min,
+            tf.pad(values, [[0, 0], [0, num_missing]]),
+        )
+        for name, values in logits.items()
+    }

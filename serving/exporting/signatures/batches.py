@@ -48,9 +48,9 @@ def call_in_batches(
 
     Returns the outputs of all calls, joined along the first dimension.
     """
-    place = tf.TensorSpec([], tf.int32)
+    row_index = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)
-    call = traced.get_concrete_function(place, place)
+    call = traced.get_concrete_function(row_index, row_index)
     # Call the function even if there are no rows, to get the outputs' shapes.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 

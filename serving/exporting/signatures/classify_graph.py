@@ -86,14 +86,18 @@ def create_classify_signatures(
         label_list = find_output_labels(model, settings)
     output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
     predict = share_graph(create_label_predictor(model, output_kind))
-    names = ["text_a", "text_b"]
-    predict_texts: _PredictTexts = _CutTextPredictor(predict, options)
+    predict_texts: _PredictTexts
     if stride:
-        names = ["text_a"]
+        input_names = ["text_a"]
         predict_texts = _WindowPredictor(
             predict, options, stride=stride, mode=mode
         )
-    classifier = _TextClassifier(predict_texts, label_list, mode, len(names))
+    else:
+        input_names = ["text_a", "text_b"]
+        predict_texts = _CutTextPredictor(predict, options)
+    classifier = _TextClassifier(
+        predict_texts, label_list, mode, num_texts=len(input_names)
+    )
     recorded: HeadSettings = {
         "labels": label_list,
         "output_mode": mode,
@@ -103,7 +107,7 @@ def create_classify_signatures(
     return ExportSignatures(
         predict=predict,
         text_signatures=_list_text_signatures(
-            classifier, names, reads_pairs=num_texts == 2
+            classifier, input_names, reads_pairs=num_texts == 2
         ),
         settings=recorded,
         output_kind=output_kind,
@@ -111,13 +115,16 @@ def create_classify_signatures(
 
 
 def _list_text_signatures(
-    classifier: "_TextClassifier", names: Sequence[str], *, reads_pairs: bool
+    classifier: "_TextClassifier",
+    input_names: Sequence[str],
+    *,
+    reads_pairs: bool,
 ) -> Signatures:
     """Returns both signatures that accept text. The first one is the default.
 
-    `names` are those of the inputs of `classify`.
+    `input_names` are the names of the inputs of `classify`.
     """
-    classify = Signature(classifier.classify, text_inputs(*names))
+    classify = Signature(classifier.classify, text_inputs(*input_names))
     classify_text = Signature(classifier.classify_text, text_inputs("text"))
     if reads_pairs:
         return {"classify": classify, "classify_text": classify_text}
@@ -170,6 +177,7 @@ class _WindowPredictor:
         self,
         predict: PredictFeatures,
         options: ExportOptions,
+        *,
         stride: int,
         mode: OutputMode,
     ) -> None:
@@ -227,6 +235,7 @@ class _TextClassifier:
         predict_texts: _PredictTexts,
         label_list: list[str] | None,
         mode: OutputMode,
+        *,
         num_texts: int,
     ) -> None:
         self._predict_texts = predict_texts

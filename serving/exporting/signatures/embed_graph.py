@@ -65,11 +65,13 @@ class _TextEmbedder:
 
     def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)
+        # An input also contains [CLS] and [SEP].
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
         lengths = tf.minimum(lengths, self._options.max_seq_length)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
         width = self._model.config.hidden_size
         check = batches.assert_little_padding(lengths, _MAX_PADDING // width)
+        # The network runs only after this check, because it needs `num_texts`.
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = batches.call_in_batches(
@@ -101,7 +103,8 @@ class _TextEmbedder:
         features = {name: ids[:, :longest] for name, ids in packed.items()}
         outputs = self.encode(features)
         is_real = features["input_mask"] > 0
-        names = tf.gather(self._packing.tokenizer.vocab, features["input_ids"])
+        vocab = self._packing.tokenizer.vocab
+        wordpieces = tf.gather(vocab, features["input_ids"])
         sequence = tf.where(
             is_real[:, :, None], outputs["sequence_output"], 0.0
         )
@@ -112,5 +115,5 @@ class _TextEmbedder:
             "mean_output": mean,
             "mean_normalized": tf.math.l2_normalize(mean, -1, 1e-24),
             "sequence_output": sequence,
-            "tokens": tf.where(is_real, names, ""),
+            "tokens": tf.where(is_real, wordpieces, ""),
         }

@@ -23,7 +23,7 @@ from serving import engines, output_kinds
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 
-T = TypeVar("T")
+OutputsT = TypeVar("OutputsT")
 InputsT = TypeVarTuple("InputsT")
 
 # Function from the features of a batch, int32 [B, F] each, to outputs of the
@@ -95,7 +95,9 @@ def create_ids_signature(
     ) -> Tensors:
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(sizes, values, strict=True))
-        checks = [] if dispatch.is_plain() else _assert_sizes(features, sizes)
+        checks = []
+        if not dispatch.is_plain():
+            checks = _assert_ids_in_range(features, sizes)
         with tf.control_dependencies(checks):
             return predict(
                 {name: tf.identity(value) for name, value in features.items()}
@@ -108,7 +110,7 @@ def create_ids_signature(
     return Signature(serve, inputs)
 
 
-def _assert_sizes(
+def _assert_ids_in_range(
     features: Tensors, sizes: Mapping[str, int]
 ) -> list[tf.Operation]:
     """Returns operations that fail on ids outside the model's range."""
@@ -122,7 +124,9 @@ def _assert_sizes(
     return checks
 
 
-def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
+def share_graph(
+    function: Callable[[*InputsT], OutputsT],
+) -> Callable[[*InputsT], OutputsT]:
     """Wraps a function, so that all signatures call the same traced graph.
 
     Otherwise each signature of a SavedModel would contain its own copy of the
@@ -130,7 +134,7 @@ def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
     """
     traced = tf.function(function, autograph=False)
 
-    def call(*inputs: *InputsT) -> T:
+    def call(*inputs: *InputsT) -> OutputsT:
         if dispatch.is_plain():
             # An export for LiteRT contains only one signature, so it contains
             # only one copy of the graph.
@@ -141,7 +145,7 @@ def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
             ),
             inputs,
         )
-        outputs: T = traced.get_concrete_function(*specs)(*inputs)
+        outputs: OutputsT = traced.get_concrete_function(*specs)(*inputs)
         return outputs
 
     return call

@@ -95,9 +95,7 @@ class _PretrainedPredictor:
             tokens.nrows(tf.int32),
             self._options.predict_batch_size,
         )
-        is_mask = tokens.flat_values == tokenizer.id_of(MASK)
-        before = tf.cumsum(tf.cast(is_mask, tf.int32))
-        splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
+        splits = _find_mask_splits(tokens, tokenizer.id_of(MASK))
         words = tf.gather(tokenizer.vocab, outputs["ids"])
         ragged = {
             "tokens": with_row_splits(words, splits),
@@ -147,9 +145,9 @@ class _PretrainedPredictor:
         # Drop probabilities of ids beyond the vocabulary, because the model's
         # embedding table may contain additional rows.
         num_words = len(packing.tokenizer.vocab)
-        named = outputs["masked_lm_probabilities"][..., :num_words]
+        padded = outputs["masked_lm_probabilities"][..., :num_words]
         probabilities, top_ids = tf.math.top_k(
-            tf.boolean_mask(named, is_position), min(_TOP_K, num_words)
+            tf.boolean_mask(padded, is_position), min(_TOP_K, num_words)
         )
         return {"probabilities": probabilities, "ids": top_ids}
 
@@ -166,3 +164,14 @@ class _PretrainedPredictor:
         no_positions = tf.zeros_like(features["input_ids"])[:, :0]
         outputs = self.predict(features, no_positions)
         return {"probability": outputs["next_sentence_probabilities"][:, 0]}
+
+
+def _find_mask_splits(tokens: tf.RaggedTensor, mask_id: int) -> tf.Tensor:
+    """Returns the row splits of the masks of all texts, int32 [N + 1].
+
+    The masks of text i are those from `splits[i]` to `splits[i + 1]` - 1.
+    """
+    is_mask = tokens.flat_values == mask_id
+    num_masks = tf.cumsum(tf.cast(is_mask, tf.int32))
+    num_before = tf.concat([[0], num_masks], 0)
+    return tf.gather(num_before, tokens.row_splits)

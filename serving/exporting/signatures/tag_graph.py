@@ -96,41 +96,41 @@ class _WordTagger:
 
     def _tag_words(self, text: tf.Tensor) -> Tensors:
         """Tags the words of each text, which white space separates."""
-        words, rows, places = cut_texts(
+        words, windows, places = cut_texts(
             text, self._tokenizer, self._options.max_seq_length
         )
         outputs = batches.call_in_batches(
-            functools.partial(self._predict_rows, rows, places),
-            tf.size(rows.rows),
+            functools.partial(self._predict_words, windows, places),
+            tf.size(windows.rows),
             self._options.predict_batch_size,
         )
         probabilities = outputs["probabilities"]
-        ids = self._choose(words, probabilities)
-        flat = {
-            "tags": tf.gather(self._label_list, ids),
-            "probabilities": tf.gather(probabilities, ids, batch_dims=1),
+        tag_ids = self._choose_tags(words, probabilities)
+        value_of_word = {
+            "tags": tf.gather(self._label_list, tag_ids),
+            "probabilities": tf.gather(probabilities, tag_ids, batch_dims=1),
         }
         ragged = {
             name: words.with_flat_values(values)
-            for name, values in flat.items()
+            for name, values in value_of_word.items()
         }
         return {
             **batches.to_padded({"words": words, **ragged}),
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    def _predict_rows(
+    def _predict_words(
         self,
-        rows: Windows,
+        windows: Windows,
         places: tf.Tensor,
         start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
-        """Returns the probabilities of the tags of some words.
+        """Returns the probabilities of the tags of a part of the words.
 
-        They are the words that windows `start` to `end` - 1 tag.
+        The part is the words that windows `start` to `end` - 1 tag.
         """
-        packed = rows.slice(start, end).pack(
+        packed = windows.slice(start, end).pack(
             self._tokenizer, self._options.max_seq_length
         )
         outputs = self.predict(trim_padding(packed, 1))
@@ -138,15 +138,15 @@ class _WordTagger:
         # and the word's position in the window. The rows are sorted by window,
         # so the words of windows `start` to `end` - 1 are the adjacent rows
         # `first` to `last` - 1.
-        windows = tf.cast(tf.stack([start, end]), tf.int64)
-        first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
-        shift = tf.stack([windows[0], 0])
+        bounds = tf.cast(tf.stack([start, end]), tf.int64)
+        first, last = tf.unstack(tf.searchsorted(places[:, 0], bounds))
+        shift = tf.stack([bounds[0], 0])
         selected = places[first:last] - shift
         return {
             "probabilities": tf.gather_nd(outputs["probabilities"], selected)
         }
 
-    def _choose(
+    def _choose_tags(
         self, words: tf.RaggedTensor, probabilities: tf.Tensor
     ) -> tf.Tensor:
         """Returns the index of the tag of each word."""

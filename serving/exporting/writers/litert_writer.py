@@ -18,6 +18,7 @@ from modeling.layers import all_layers
 from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
+    Signature,
     create_ids_signature,
 )
 
@@ -39,15 +40,9 @@ def write_litert(
     Raises:
         OSError: the file cannot be written.
     """
-    function, inputs = create_ids_signature(signatures.predict, model)
-    if length := options.fixed_length:
-        inputs = [
-            tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
-            for spec in inputs
-        ]
+    signature = create_ids_signature(signatures.predict, model)
     with _plain_operations(model):
-        traced = tf.function(function, input_signature=inputs, autograph=False)
-        concrete = traced.get_concrete_function()
+        concrete = _trace_signature(signature, options.fixed_length)
     # The converter omits the weights that the SavedModel's module does not
     # refer to.
     module = tf.Module()
@@ -63,6 +58,22 @@ def write_litert(
         if options.quantize:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         path.write_bytes(converter.convert())
+
+
+def _trace_signature(
+    signature: Signature, fixed_length: int | None
+) -> tf.types.experimental.ConcreteFunction:
+    """Returns the graph of a signature, for inputs of a fixed or any length."""
+    function, inputs = signature
+    if fixed_length:
+        inputs = [
+            tf.TensorSpec(
+                [*spec.shape[:-1], fixed_length], spec.dtype, spec.name
+            )
+            for spec in inputs
+        ]
+    traced = tf.function(function, input_signature=inputs, autograph=False)
+    return traced.get_concrete_function()
 
 
 @contextlib.contextmanager

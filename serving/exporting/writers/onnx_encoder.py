@@ -144,10 +144,11 @@ def _add_embeddings(
     def look_up(table: keras.Variable, rows: str) -> str:
         return builder.add("Gather", builder.weight(table), rows)
 
-    words = look_up(layer.word_embeddings, ids)
-    types = look_up(layer.token_type_embeddings, segments)
-    positions = look_up(layer.position_embeddings, positions)
-    summed = builder.add("Add", builder.add("Add", words, types), positions)
+    of_words = look_up(layer.word_embeddings, ids)
+    of_types = look_up(layer.token_type_embeddings, segments)
+    of_positions = look_up(layer.position_embeddings, positions)
+    summed = builder.add("Add", of_words, of_types)
+    summed = builder.add("Add", summed, of_positions)
     return builder.layer_norm(summed, layer.layer_norm)
 
 

@@ -96,16 +96,20 @@ class GraphBuilder:
         if hidden_act == "gelu_erf":
             return self.add("Gelu", inputs)
         if hidden_act == "gelu":
-            # ONNX Runtime fuses exactly these operations. Its module
-            # `transformers.optimizer` would replace Gelu(approximate="tanh")
-            # by the exact function.
-            cube = self.add("Pow", inputs, self.constant(3.0))
-            cube = self.add("Mul", cube, self.constant(0.044715))
-            inner = self.add("Add", inputs, cube)
-            inner = self.add(
-                "Mul", inner, self.constant(math.sqrt(2 / math.pi))
-            )
-            outer = self.add("Add", self.add("Tanh", inner), self.constant(1.0))
-            half = self.add("Mul", inputs, self.constant(0.5))
-            return self.add("Mul", half, outer)
+            return self._tanh_gelu(inputs)
         return self.add(hidden_act.capitalize(), inputs)
+
+    def _tanh_gelu(self, inputs: str) -> str:
+        """Applies Google's approximation of GELU.
+
+        ONNX Runtime fuses exactly these operations. Its module
+        `transformers.optimizer` would replace Gelu(approximate="tanh") by the
+        exact function.
+        """
+        cube = self.add("Pow", inputs, self.constant(3.0))
+        cube = self.add("Mul", cube, self.constant(0.044715))
+        inner = self.add("Add", inputs, cube)
+        inner = self.add("Mul", inner, self.constant(math.sqrt(2 / math.pi)))
+        outer = self.add("Add", self.add("Tanh", inner), self.constant(1.0))
+        half = self.add("Mul", inputs, self.constant(0.5))
+        return self.add("Mul", half, outer)

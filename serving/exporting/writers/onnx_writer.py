@@ -61,22 +61,25 @@ def write_onnx(
     graph = create_graph(
         model, signatures.output_kind, options.fixed_length, precision
     )
-    if not options.quantize:
+    if options.quantize:
+        _write_quantized(path, graph)
+    else:
         path.write_bytes(graph.SerializeToString())
-        return
+
+
+def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
+    """Writes a graph whose weights are int8."""
     # An optional package, which only quantization needs.
     from onnxruntime import quantization
 
     # Prevent the warning that the graph should be optimized before it is
     # quantized. ONNX Runtime optimizes the graph that it loads.
     quantization.quant_utils.add_pre_process_metadata(graph)
+    # The standard has no LSTM in int8, only ONNX Runtime has.
+    lstms = [node.name for node in graph.graph.node if node.op_type == "LSTM"]
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         float_path = Path(folder, "model.onnx")
         float_path.write_bytes(graph.SerializeToString())
-        # The standard has no LSTM in int8, only ONNX Runtime has.
-        lstms = [
-            node.name for node in graph.graph.node if node.op_type == "LSTM"
-        ]
         quantization.quantize_dynamic(
             float_path, path, per_channel=True, nodes_to_exclude=lstms
         )
@@ -131,13 +134,13 @@ def _create_proto(
         outputs: {name of an output: GraphOutput}.
         precision: what the metadata of the file record.
     """
-    named = [
+    output_nodes = [
         helper.make_node("Identity", [output.tensor], [output_name])
         for output_name, output in outputs.items()
     ]
     describe = helper.make_tensor_value_info
     graph = helper.make_graph(
-        [*builder.nodes, *named],
+        [*builder.nodes, *output_nodes],
         name,
         [
             describe(input_name, TensorProto.INT64, shape)

@@ -1,7 +1,8 @@
 """Writes SavedModels, with several signatures."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 import tensorflow as tf
 
@@ -17,6 +18,8 @@ from serving.exporting.signatures.export_signatures import (
 from serving.exporting.signatures.tokenize_graph import (
     create_tokenize_signature,
 )
+
+_Graph: TypeAlias = tf.types.experimental.ConcreteFunction
 
 
 def write_saved_model(
@@ -36,32 +39,48 @@ def write_saved_model(
     Raises:
         OSError: a file cannot be written.
     """
-    # Save with TensorFlow, because keras.export traces each function twice.
-    module = tf.Module()
-    graphs = {}
-    # In mixed precision, store the kernels in 16 bits.
+    listed = _list_signatures(model, signatures, options)
+    # In mixed precision, store the kernels in 16 bits. The graphs refer weakly
+    # to these variables, so this list must live until the model is saved.
     kernels = [
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
-    listed = _list_signatures(model, signatures, options)
-    traced: dict[
-        Callable[..., Tensors], tf.types.experimental.ConcreteFunction
-    ] = {}
     with tracing.replaced_values(kernels):
-        for name, (function, specs) in listed.items():
-            if function not in traced:
-                graph = tf.function(function, specs, autograph=False)
-                traced[function] = graph.get_concrete_function()
-            graphs[name] = traced[function]
-    # A SavedModel contains the variables that its module refers to.
-    used = {
-        id(variable): variable
-        for function in traced.values()
-        for variable in function.graph.variables
-    }
-    module.weights = [*used.values()]
+        graphs = _trace_signatures(listed)
+    # Save with TensorFlow, because keras.export traces each function twice.
+    module = tf.Module()
+    module.weights = _list_variables(graphs.values())
     tf.saved_model.save(module, str(path.parent), graphs)
+
+
+def _trace_signatures(signatures: Signatures) -> dict[str, _Graph]:
+    """Returns {name of a signature: its graph}.
+
+    Signatures of the same function share a graph.
+    """
+    graph_of_function: dict[Callable[..., Tensors], _Graph] = {}
+    for function, specs in signatures.values():
+        if function not in graph_of_function:
+            traced = tf.function(function, specs, autograph=False)
+            graph_of_function[function] = traced.get_concrete_function()
+    return {
+        name: graph_of_function[function]
+        for name, (function, _) in signatures.items()
+    }
+
+
+def _list_variables(graphs: Iterable[_Graph]) -> list[tf.Variable]:
+    """Returns the variables of graphs, each once.
+
+    A SavedModel contains the variables that its module refers to.
+    """
+    variables = {
+        id(variable): variable
+        for concrete in graphs
+        for variable in concrete.graph.variables
+    }
+    return [*variables.values()]
 
 
 def _list_signatures(

@@ -173,10 +173,13 @@ def test_the_first_installed_runtime_with_a_file_is_loaded(all_formats):
 
 
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
-    encode, texts = in_int8.task().encode, [*filter(str.strip, TEXTS)]
-    inputs = [encode(in_int8, {"text_a": text})[0][0] for text in texts]
-    task = BatchKeepingTask(tmp_path, [len(part.ids) for part in inputs])
-    task.ids = lambda number: inputs[number].ids
+    texts = [text for text in TEXTS if text.strip()]
+    rows = []
+    for text in texts:
+        encoded = in_int8.task().encode(in_int8.prepared, {"text_a": text})
+        (packed,) = encoded.inputs
+        rows.append(packed.ids)
+    task = BatchKeepingTask(tmp_path, rows)
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])
     served = [

@@ -5,15 +5,12 @@ serving/models/task_methods.py their methods.
 serving/text_tasks/request_lists.py splits requests with lists of texts.
 """
 
-import itertools
 import json
 import shutil
-import types
 
 import pytest
 
 import serving
-from serving import engines
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import LENGTH, TEXTS, TOKENIZER
 
@@ -253,23 +250,6 @@ def test_the_unread_end_of_a_very_long_text_is_not_tokenized(load, monkeypatch):
     assert result[0].pop("num_wordpieces_cut") > 1000
     assert_same(*result)
     assert 7_300 < sum(num_letters) < 30_000
-
-
-def test_inputs_are_padded_to_few_lengths():
-    """A runtime keeps memory for each length. None is beyond the positions."""
-    lengths = engines.Engine.lengths
-    any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
-    assert lengths(any_length, 30, False) == [8, 16, 24, 30]
-    assert lengths(any_length, 30, True) == [30]
-
-
-def test_the_padding_of_a_long_input_is_at_most_a_quarter_of_it():
-    any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
-    result = engines.Engine.lengths(any_length, 512, False)
-    assert len(result) == 20
-    assert result[-1] == 512
-    steps = itertools.pairwise(length for length in result if length >= 64)
-    assert max(above / (below + 1) for below, above in steps) < 1.25
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
         encoded.append(request["text"])
         return text_task.EncodedRequest([], request["text"])
 
-    def run_all(inputs, *_):
+    def run_all(inputs, **_):
         sizes.append(len(inputs))
         if len(inputs) > 1 or 1 in inputs:
             raise ValueError("out of memory")
@@ -37,7 +37,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
 def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
     runs = []
 
-    def run_all(inputs, *_):
+    def run_all(inputs, **_):
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 

@@ -91,7 +91,7 @@ class EchoEngine:
         self.computed: list[str] = []
 
     def run_all(
-        self, inputs: Mapping[int, list[Any]], *_: object
+        self, inputs: Mapping[int, list[Any]], **_: object
     ) -> Iterator[dict[int, list[dict[str, object]]]]:
         """Yields {key of a request: its output} of one request in each step."""
         self._wait()
@@ -115,7 +115,7 @@ class EchoModel:
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
         self.prepared = SimpleNamespace(
-            engine=engine, max_seq_length=8, pads=False
+            engine=engine, max_seq_length=8, needs_padding=False
         )
 
     def task(self, name: str = "task") -> AnyTextTask:

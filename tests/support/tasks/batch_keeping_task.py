@@ -2,7 +2,7 @@
 
 For example:
 
-    task = BatchKeepingTask(tmp_path, lengths=[16, 7])
+    task = BatchKeepingTask(tmp_path, rows=[[5, 6, 7], [8, 9]])
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,25 @@ LENGTH = exports.LENGTH
 
 
 class BatchKeepingTask(toy_task.ToyTask):
-    """Keeps the features and outputs of each batch of `lengths` WordPieces."""
+    """Keeps the features and outputs of each batch.
+
+    Args:
+        folder: --output_dir of the run.
+        rows: ids of the WordPieces of each example, without padding.
+        max_seq_length: length to which the records are padded.
+
+    Attributes:
+        batches: features and outputs of each batch, after `evaluate`.
+    """
 
     def __init__(
         self,
         folder: StrPath,
-        lengths: Sequence[int],
+        rows: Sequence[list[int]],
         max_seq_length: int = LENGTH,
     ) -> None:
-        self.lengths, self.num_examples = lengths, len(lengths)
+        self.rows = rows
+        self.num_examples = len(rows)
         self.max_seq_length = max_seq_length
         flags = {"max_seq_length": max_seq_length, "do_eval": True}
         self.start = toy_task.create_start(
@@ -43,7 +53,10 @@ class BatchKeepingTask(toy_task.ToyTask):
         super().__init__(self.start)
 
     def length(self, number: int) -> int:
-        return self.lengths[number]
+        return len(self.rows[number])
+
+    def ids(self, number: int) -> list[int]:
+        return self.rows[number]
 
     def evaluate(
         self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]

@@ -2,7 +2,7 @@
 
 For example:
 
-    model = create_model(lambda inputs, *_: [{key: [] for key in inputs}])
+    model = create_model(lambda inputs, **_: [{key: [] for key in inputs}])
     ask_model(model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
@@ -25,4 +25,4 @@ PARSE_NUMBER_TASK = text_task.TextTask(
 def create_model(run_all: Callable[..., Any]) -> SimpleNamespace:
     """Returns a model for the task, whose engine computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
-    return SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+    return SimpleNamespace(engine=engine, max_seq_length=8, needs_padding=False)

@@ -37,7 +37,7 @@ class Asked:
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
-    def _run_all(self, inputs, *_):
+    def _run_all(self, inputs, **_):
         self.batches.append(len(inputs))
         return [{key: [] for key in inputs}]
 
@@ -105,7 +105,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
 
-    def run_all(inputs, *_):
+    def run_all(inputs, **_):
         if len(inputs) > 1:
             raise ValueError("out of memory")
         return [{key: [] for key in inputs}]
@@ -132,7 +132,9 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
+    model = create_model(
+        lambda inputs, **_: [{number: [] for number in inputs}]
+    )
     (rows,) = batch_loop.answer_rows(
         model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
     )

@@ -25,35 +25,55 @@ def create_encoder():
     return create_model(modeling.BertModel, changes=changes)
 
 
-def test_lengths_that_differ_too_much_are_refused():
+# More than a quarter of their padded rows would be padding.
+MIXED_TEXTS = ["a " * 80] + ["a"] * 20_000
+
+
+def tokenize(texts):
+    """Returns {name: tensor} of the signature `tokenize` for single texts."""
     ask, _ = tokenize_graph.create_tokenize_signature(OPTIONS.packing)
-    texts = ["a " * 80] + ["a"] * 20_000
-    nothing = [""] * len(texts)
+    return ask(tf.constant(texts), tf.constant([""] * len(texts)))
+
+
+def test_lengths_that_differ_too_much_are_refused():
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
-        ask(tf.constant(texts), tf.constant(nothing))
-    # As many of one length.
-    result = ask(tf.constant(texts[1:]), tf.constant(nothing[1:]))
-    assert result["tokens"].shape == (20_000, 3)
-    # Few of any length.
-    result = ask(tf.constant(texts[:3]), tf.constant(nothing[:3]))
+        tokenize(MIXED_TEXTS)
+
+
+def test_many_texts_of_one_length_are_answered():
+    assert tokenize(MIXED_TEXTS[1:])["tokens"].shape == (20_000, 3)
+
+
+def test_few_texts_of_any_length_are_answered():
+    result = tokenize(MIXED_TEXTS[:3])
     assert result["tokens"].shape == (3, 64)
     assert result["lengths"].numpy().tolist() == [64, 3, 3]
     assert result["num_wordpieces"].numpy().tolist() == [80, 1, 1]
 
 
-def test_lengths_of_vectors_that_differ_too_much_are_refused(
-    monkeypatch, tmp_path
-):
-    # Allow 1,000 positions of the model's width, 16.
+@pytest.fixture
+def embed(monkeypatch, tmp_path):
+    """Calls the signature `embed`, which allows 1,000 positions of padding."""
+    # The width of the model is 16.
     monkeypatch.setattr(embed_graph, "_MAX_PADDING", 16 * 1000)
     serving.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
     loaded = tf.saved_model.load(str(tmp_path / "model"))
-    ask = loaded.signatures["embed"]
-    texts = ["a " * 80] + ["a"] * 20
+
+    def embed(texts):
+        # A signature does not keep the variables alive, but `loaded` does.
+        return loaded.signatures["embed"](text=tf.constant(texts))
+
+    return embed
+
+
+def test_lengths_of_vectors_that_differ_too_much_are_refused(embed):
     # 21 rows of 64 are more than 1,000, and more than 4 times the 124 tokens.
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
-        ask(text=tf.constant(texts))
-    result = ask(text=tf.constant(texts[:15]))
+        embed(MIXED_TEXTS[:21])
+
+
+def test_vectors_with_padding_that_is_allowed_are_returned(embed):
+    result = embed(MIXED_TEXTS[:15])
     assert result["sequence_output"].shape == (15, 64, 16)
     assert result["lengths"].numpy().tolist() == [64] + [3] * 14
 

@@ -1,0 +1,39 @@
+"""Finds out from the names of weights for which task a head was trained."""
+
+from collections.abc import Iterable, Sequence
+
+from model_folders import kinds
+
+# Classes of models whose heads have the same names in a checkpoint.
+_LABEL_CLASSES: Sequence[kinds.ModelClass] = (
+    kinds.CLASSIFIER,
+    kinds.TOKEN_CLASSIFIER,
+    kinds.MULTIPLE_CHOICE,
+)
+# {start of the names of a head's weights: classes of models with such a head},
+# in Google's and Hugging Face's format. The first entry that matches decides,
+# because a fine-tuned checkpoint may still contain the heads of pretraining.
+_CLASSES_OF_PREFIX: dict[str, Sequence[kinds.ModelClass]] = {
+    "output_": _LABEL_CLASSES,
+    "classifier.": _LABEL_CLASSES,
+    "cls/squad/": (kinds.SPAN_LABELER,),
+    "qa_outputs.": (kinds.SPAN_LABELER,),
+    "cls/": (kinds.PRETRAINER,),
+    "cls.": (kinds.PRETRAINER,),
+}
+
+
+def find_head_classes(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
+    """Returns the classes of models whose heads have weights of these names.
+
+    The result has several classes if the names do not tell them apart, and only
+    `kinds.ENCODER` if no name is that of a head's weight.
+
+    Args:
+        names: names in the file of a checkpoint's entries.
+    """
+    weight_names = [*names]
+    for prefix, classes in _CLASSES_OF_PREFIX.items():
+        if any(name.startswith(prefix) for name in weight_names):
+            return classes
+    return (kinds.ENCODER,)

@@ -1,0 +1,183 @@
+"""Plans the batches of an engine, and collects the outputs of each request.
+
+An engine runs the inputs of many requests in batches of similar length, so the
+outputs of a request may come from several batches.
+
+B = batch size, F = length of an input in WordPieces, with padding.
+"""
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from data.arrays import FloatArray, IntArray
+
+# {name of an output: its array}
+OutputArrays: TypeAlias = dict[str, FloatArray]
+
+
+class PackedInput(NamedTuple):
+    """One input of a network.
+
+    Attributes:
+        ids: ids of the WordPieces, including special tokens.
+        first_length: number of ids in segment 0.
+        num_cut: number of WordPieces beyond the model's maximum length. It is a
+            lower bound, because the end of a very long text is not tokenized.
+    """
+
+    ids: list[int]
+    first_length: int
+    num_cut: int = 0
+
+
+class BatchRow(NamedTuple):
+    """One input of a request, which becomes a row of a batch.
+
+    Attributes:
+        key: key of the request.
+        input_index: index of the input among the inputs of the request.
+        input: WordPieces that the row contains, without its padding.
+    """
+
+    key: int
+    input_index: int
+    input: PackedInput
+
+
+class InputBatch(NamedTuple):
+    """Rows that the network computes together.
+
+    Attributes:
+        rows: the rows.
+        length: length to which they are padded, in WordPieces.
+    """
+
+    rows: Sequence[BatchRow]
+    length: int
+
+    def to_features(self) -> dict[str, IntArray]:
+        """Returns the padded features of the rows, int32 [B, F] each."""
+        return pad_batch([row.input for row in self.rows], self.length)
+
+
+@functools.cache
+def list_padded_lengths(max_seq_length: int) -> list[int]:
+    """Returns the lengths up to `max_seq_length`, the shortest first.
+
+    Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
+    where p is the smallest power of 2 that is not below the length.
+    """
+    lengths = set()
+    for size in range(1, max_seq_length + 1):
+        step = max((1 << (size - 1).bit_length()) // 8, 8)
+        lengths.add(min(-(-size // step) * step, max_seq_length))
+    return sorted(lengths)
+
+
+def plan_batches(
+    requests: Mapping[int, Sequence[PackedInput]],
+    lengths: Sequence[int],
+    *,
+    max_wordpieces: int,
+    needs_single_rows: bool = False,
+) -> Iterator[InputBatch]:
+    """Yields the inputs of requests in batches, the longest inputs first.
+
+    Inputs of the same length stay in the order of the requests.
+
+    Args:
+        requests: {key: inputs of a request}.
+        lengths: lengths to which inputs may be padded, the shortest first. No
+            input is longer than the last one.
+        max_wordpieces: maximum number of WordPieces in a batch, including
+            padding. A longer input is a batch of its own.
+        needs_single_rows: True to create batches of one row.
+    """
+    rows = sorted(_list_rows(requests), key=lambda row: -len(row.input.ids))
+    start = 0
+    while start < len(rows):
+        num_ids = len(rows[start].input.ids)
+        length = min(length for length in lengths if length >= num_ids)
+        num_rows = max(max_wordpieces // length, 1)
+        if needs_single_rows:
+            num_rows = 1
+        yield InputBatch(rows[start : start + num_rows], length)
+        start += num_rows
+
+
+def _list_rows(
+    requests: Mapping[int, Sequence[PackedInput]],
+) -> list[BatchRow]:
+    return [
+        BatchRow(key, input_index, packed)
+        for key, inputs in requests.items()
+        for input_index, packed in enumerate(inputs)
+    ]
+
+
+def pad_batch(
+    inputs: Sequence[PackedInput], length: int
+) -> dict[str, IntArray]:
+    """Returns the padded features of a batch, int32 [B, F] each."""
+    ids = np.zeros([len(inputs), length], np.int32)
+    for row, network_input in zip(ids, inputs, strict=True):
+        row[: len(network_input.ids)] = network_input.ids
+    positions = np.arange(length)
+    ends = np.array([len(network_input.ids) for network_input in inputs])
+    first_ends = np.array(
+        [network_input.first_length for network_input in inputs]
+    )
+    is_real = positions < ends[:, None]
+    is_first = positions < first_ends[:, None]
+    return {
+        "input_ids": ids,
+        "input_mask": is_real.astype(np.int32),
+        "segment_ids": (is_real & ~is_first).astype(np.int32),
+    }
+
+
+class OutputCollector:
+    """Collects the outputs of batches until those of a request are complete.
+
+    The outputs may need much memory, so the collector drops those that it
+    returns.
+
+    Args:
+        requests: {key: inputs of a request}.
+    """
+
+    def __init__(self, requests: Mapping[int, Sequence[PackedInput]]) -> None:
+        # {key of a request: outputs of its inputs, {} until they are computed}.
+        self._outputs: dict[int, list[OutputArrays]] = {
+            key: [{} for _ in inputs] for key, inputs in requests.items()
+        }
+        # {key of a request: number of its inputs that are not computed yet}.
+        self._num_missing = {
+            key: len(inputs) for key, inputs in requests.items()
+        }
+
+    def add_batch(
+        self, rows: Sequence[BatchRow], outputs: OutputArrays
+    ) -> dict[int, list[OutputArrays]]:
+        """Adds the outputs of a batch.
+
+        Args:
+            rows: the B rows of the batch.
+            outputs: {name of an output: array [B, ...]}.
+
+        Returns:
+            {key of a request: outputs of its inputs, without the batch's axis}
+            of the requests that the batch completes.
+        """
+        completed = {}
+        for row_index, (key, input_index, _) in enumerate(rows):
+            self._outputs[key][input_index] = {
+                name: values[row_index] for name, values in outputs.items()
+            }
+            self._num_missing[key] -= 1
+            if not self._num_missing[key]:
+                completed[key] = self._outputs.pop(key)
+        return completed

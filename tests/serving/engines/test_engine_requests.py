@@ -1,0 +1,81 @@
+"""Requests that an engine runs together, with serving/engines/engine.py."""
+
+import pytest
+
+from serving import engines
+from serving.engines.batching import PackedInput
+from tests.support.serving.numpy_engine import NumpyEngine
+
+ONE_TEXT = {0: [PackedInput([4, 5], 2)]}
+# A network that outputs so many values runs 16 WordPieces at a time.
+MANY_VALUES = 1 << 20
+
+
+def run_all(engine, requests, **changes):
+    """Returns what an engine yields after each batch."""
+    options = {
+        "max_seq_length": 16,
+        "needs_padding": False,
+        "values_per_wordpiece": 1,
+    }
+    return [*engine.run_all(requests, **options | changes)]
+
+
+def test_each_request_gets_the_outputs_of_its_inputs():
+    requests = {
+        3: [PackedInput([1, 2], 2), PackedInput([9] * 10, 10)],
+        5: [PackedInput([7], 1)],
+    }
+    steps = run_all(NumpyEngine(), requests, values_per_wordpiece=MANY_VALUES)
+    assert steps == [
+        {},
+        {3: [{"ids_sum": 3}, {"ids_sum": 90}], 5: [{"ids_sum": 7}]},
+    ]
+
+
+def test_a_request_without_inputs_is_complete_before_any_batch():
+    engine = NumpyEngine()
+    steps = engine.run_all(
+        {1: [], **ONE_TEXT},
+        max_seq_length=16,
+        needs_padding=False,
+        values_per_wordpiece=1,
+    )
+    assert next(steps) == {1: []}
+    assert not engine.batches
+
+
+def test_inputs_are_padded_to_the_fixed_length_of_a_network():
+    engine = NumpyEngine(fixed_length=12)
+    run_all(engine, ONE_TEXT)
+    assert engine.shapes == [(1, 12)]
+
+
+def test_inputs_are_padded_to_the_maximum_for_a_model_that_needs_it():
+    engine = NumpyEngine()
+    run_all(engine, ONE_TEXT, needs_padding=True)
+    assert engine.shapes == [(1, 16)]
+
+
+def test_inputs_are_padded_to_the_next_length_otherwise():
+    engine = NumpyEngine()
+    run_all(engine, ONE_TEXT)
+    assert engine.shapes == [(1, 8)]
+
+
+def test_a_network_with_many_outputs_gets_smaller_batches():
+    engine = NumpyEngine()
+    requests = {key: [PackedInput([4, 5], 2)] for key in range(4)}
+    run_all(engine, requests, values_per_wordpiece=MANY_VALUES)
+    assert engine.shapes == [(2, 8), (2, 8)]
+
+
+def test_a_network_that_needs_single_rows_gets_them():
+    engine = NumpyEngine(needs_single_rows=True)
+    run_all(engine, {0: [PackedInput([4], 1)] * 2})
+    assert engine.shapes == [(1, 8), (1, 8)]
+
+
+def test_a_batch_without_rows_is_refused():
+    with pytest.raises(ValueError, match="at least one row"):
+        NumpyEngine().run(engines.pad_batch([], 8))
