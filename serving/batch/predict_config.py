@@ -11,11 +11,13 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.batch.outputs import output_writer
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.tokenize import TOKENIZE
 
-_TASKS = dict.fromkeys(
-    task.name for tasks in TASKS_OF_CLASS.values() for task in tasks
+_TASK_NAMES = dict.fromkeys(
+    text_task.name
+    for text_tasks in TEXT_TASKS_OF_CLASS.values()
+    for text_task in text_tasks
 )
 
 
@@ -38,7 +40,7 @@ class PredictConfig(flags.Config):
     task: str | None = flag(
         None,
         "Task to run. The default is the main task of the model.",
-        choices=[*_TASKS, TOKENIZE.name],
+        choices=[*_TASK_NAMES, TOKENIZE.name],
     )
     input_file: str | None = flag(
         None,

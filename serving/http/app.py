@@ -198,7 +198,8 @@ class ServerApp:
         """Returns {"models": list of objects}, which describe the models."""
         self._check_ready()
         models = [
-            {"name": name, **model.about} for name, model in self.models.items()
+            {"name": name, **served_model.about}
+            for name, served_model in self.models.items()
         ]
         return JSONResponse({"models": models})
 
@@ -221,9 +222,13 @@ class ServerApp:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        model = self._find_model(name)
-        text_task = _find_or_404(f"task of {name}", task, model.task_of_name)
-        answers = await self._answer_body(request, model, text_task, parse_body)
+        served_model = self._find_model(name)
+        text_task = _find_or_404(
+            f"task of {name}", task, served_model.text_task_of_name
+        )
+        answers = await self._answer_body(
+            request, served_model, text_task, parse_body
+        )
         text = b", ".join(answers.replies)
         return _create_response(b"[%b]" % text if answers.is_list else text)
 
@@ -234,10 +239,10 @@ class ServerApp:
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        model = self._find_model(name)
-        text_task = model.main_task
+        served_model = self._find_model(name)
+        text_task = served_model.main_text_task
         answers = await self._answer_body(
-            request, model, text_task, parse_predict_body
+            request, served_model, text_task, parse_predict_body
         )
         text = b", ".join(answers.replies)
         return _create_response(b'{"predictions": [%b]}' % text)
@@ -254,27 +259,29 @@ class ServerApp:
     async def _answer_body(
         self,
         request: HttpRequest,
-        model: ServedModel,
-        task: AnyTextTask,
+        served_model: ServedModel,
+        text_task: AnyTextTask,
         parse: Callable[[AnyTextTask, bytes], RequestList],
     ) -> _BodyReplies:
         """Answers the requests in a body, which `parse` parses."""
         body = await self._request_limits.read_body(request)
         try:
-            parsed = parse(task, body)
+            parsed = parse(text_task, body)
         except ValueError as error:
             raise to_http_error(error) from None
-        call = QueuedCall(task, parsed.requests)
-        replies = asyncio.create_task(self._compute_replies(model, call))
+        call = QueuedCall(text_task, parsed.requests)
+        replies = asyncio.create_task(self._compute_replies(served_model, call))
         texts = await self._wait_for_replies(replies, request, call)
         return _BodyReplies(texts, parsed.is_list)
 
     async def _compute_replies(
-        self, model: ServedModel, call: QueuedCall
+        self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is within the limits."""
-        await self._request_limits.check_call(model.text_model.prepared, call)
-        return await model.submit(call)
+        await self._request_limits.check_call(
+            served_model.text_model.prepared, call
+        )
+        return await served_model.submit(call)
 
     async def _wait_for_replies(
         self,

@@ -32,7 +32,7 @@ class QueuedCall:
     """Requests of one body.
 
     Args:
-        task: task that answers them.
+        text_task: task that answers them.
         requests: the requests of the body, in its order.
 
     Attributes:
@@ -40,8 +40,10 @@ class QueuedCall:
             dropped.
     """
 
-    def __init__(self, task: AnyTextTask, requests: Sequence[object]) -> None:
-        self.task = task
+    def __init__(
+        self, text_task: AnyTextTask, requests: Sequence[object]
+    ) -> None:
+        self.text_task = text_task
         self.requests = requests
         loop = asyncio.get_running_loop()
         self.future: asyncio.Future[list[bytes]] = loop.create_future()
@@ -56,7 +58,7 @@ class QueuedCall:
         return sum(
             max(len(text.encode()), 1)
             for request in self.requests
-            for text in self.task.texts(request)
+            for text in self.text_task.texts(request)
         )
 
     @property
@@ -109,19 +111,19 @@ class CallBatch:
         self._steps: Iterator[None] | None = None
         self.is_computed = False
 
-    def _compute(self, model: PreparedModel) -> Iterator[None]:
+    def _compute(self, prepared: PreparedModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
-        task = self._calls[0].task
-        steps = ask_in_steps(model, task, self._requests, _TASK_FLAGS)
+        text_task = self._calls[0].text_task
+        steps = ask_in_steps(prepared, text_task, self._requests, _TASK_FLAGS)
         for replies in steps:
             for index, reply in replies:
                 self._replies[index] = _to_json(reply)
             yield
 
-    def run(self, model: PreparedModel, seconds: float) -> None:
+    def run(self, prepared: PreparedModel, seconds: float) -> None:
         """Computes for a turn. Stops at the first step that ends after it."""
         end = time.monotonic() + seconds
-        self._steps = self._steps or self._compute(model)
+        self._steps = self._steps or self._compute(prepared)
         for _ in self._steps:
             if time.monotonic() > end:
                 return
@@ -207,7 +209,7 @@ class CallQueue:
                 num_requests + len(call.requests) <= _MAX_BATCH_SIZE
                 and num_bytes + call.num_bytes <= _MAX_BYTES
             )
-            if not chosen or (call.task is chosen[0].task and fits):
+            if not chosen or (call.text_task is chosen[0].text_task and fits):
                 chosen.append(call)
                 num_requests += len(call.requests)
                 num_bytes += call.num_bytes

@@ -58,7 +58,9 @@ class RequestLimits:
                 )
         return bytes(body)
 
-    async def check_call(self, model: PreparedModel, call: QueuedCall) -> None:
+    async def check_call(
+        self, prepared: PreparedModel, call: QueuedCall
+    ) -> None:
         """Checks the number of texts of a call, their fields and length.
 
         Raises:
@@ -66,7 +68,7 @@ class RequestLimits:
         """
         self._check_num_texts(call)
         _check_fields(call)
-        await self._check_length(model, call)
+        await self._check_length(prepared, call)
 
     def _check_num_texts(self, call: QueuedCall) -> None:
         num_texts = _count_texts(call)
@@ -79,7 +81,7 @@ class RequestLimits:
             )
 
     async def _check_length(
-        self, model: PreparedModel, call: QueuedCall
+        self, prepared: PreparedModel, call: QueuedCall
     ) -> None:
         """Counts the WordPieces only if there may be too many."""
         max_pieces = self._flags.max_pieces
@@ -88,7 +90,7 @@ class RequestLimits:
             return
         loop = asyncio.get_running_loop()
         num_pieces = await loop.run_in_executor(
-            self._counter, _count_wordpieces, model, call
+            self._counter, _count_wordpieces, prepared, call
         )
         if num_pieces > max_pieces:
             raise HttpError(
@@ -104,7 +106,7 @@ def _count_texts(call: QueuedCall) -> int:
     A pair counts as one. If a field contains a list of texts, the network
     reads the other fields once for each of them.
     """
-    names = {*call.task.field_names} & {*LIST_FIELDS}
+    names = {*call.text_task.field_names} & {*LIST_FIELDS}
     values = [
         request.get(name)
         for request in call.requests
@@ -115,15 +117,17 @@ def _count_texts(call: QueuedCall) -> int:
     return max(len(call.requests), sum(counts))
 
 
-def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
+def _count_wordpieces(prepared: PreparedModel, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
-    tokenizer = model.tokenizer
-    max_seq_length = model.max_seq_length
+    tokenizer = prepared.tokenizer
+    max_seq_length = prepared.max_seq_length
     texts = [
-        text for request in call.requests for text in call.task.texts(request)
+        text
+        for request in call.requests
+        for text in call.text_task.texts(request)
     ]
     # Every word of a list is read, also if the tokenizer drops all of it.
-    if call.task.reads_all:
+    if call.text_task.reads_all:
         return sum(max(len(tokenizer.tokenize(text)), 1) for text in texts)
     return sum(
         min(
@@ -137,7 +141,7 @@ def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
 def _check_fields(call: QueuedCall) -> None:
     for request_number, request in enumerate(call.requests, 1):
         try:
-            call.task.texts(request)
+            call.text_task.texts(request)
         except ValueError as error:
             where = call.describe_place(request_number)
             raise to_http_error(error, where) from None

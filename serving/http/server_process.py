@@ -166,8 +166,8 @@ class _ModelLoader(threading.Thread):
 
     def run(self) -> None:
         try:
-            for model in self._app.models.values():
-                model.load()
+            for served_model in self._app.models.values():
+                served_model.load()
             self._app.is_ready = True
             command = _format_request(self._app, self._address)
             logging.info("ready: %s\n  %s", self._address, command)
@@ -244,11 +244,11 @@ def _open_listener(host: str, port: int) -> socket.socket:
 
 def _format_request(app: ServerApp, address: str) -> str:
     """Returns a command that asks the first model."""
-    name, model = next(iter(app.models.items()))
-    task = model.main_task
-    text = "A [MASK]." if task.predicts_words else "A text."
-    body = shlex.quote(json.dumps(dict.fromkeys(task.field_names, text)))
-    url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
+    name, served_model = next(iter(app.models.items()))
+    text_task = served_model.main_text_task
+    text = "A [MASK]." if text_task.predicts_words else "A text."
+    body = shlex.quote(json.dumps(dict.fromkeys(text_task.field_names, text)))
+    url = f"{address}/api/models/{urllib.parse.quote(name)}/{text_task.name}"
     curl = "curl"
     if app.has_token:
         curl = "curl -H 'Authorization: Bearer TOKEN'"

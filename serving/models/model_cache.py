@@ -115,15 +115,15 @@ class ModelCache(Generic[ModelT]):
         absolute = os.path.abspath(path)
         if kept and kept[0] == (absolute, num_threads, engine or "", checksum):
             return kept[1]
-        model = self._model_class(path, num_threads, engine)
+        text_model = self._model_class(path, num_threads, engine)
         key = _ModelKey(
-            os.path.abspath(model.path),
+            os.path.abspath(text_model.path),
             num_threads,
-            model.engine.name,
-            model.checksum,
+            text_model.engine.name,
+            text_model.checksum,
         )
-        self._kept = key, model
-        return model
+        self._kept = key, text_model
+        return text_model
 
     def unpickle(
         self,
@@ -138,12 +138,12 @@ class ModelCache(Generic[ModelT]):
         multiprocessing, which then waits forever.
         """
         try:
-            model = self.load(path, num_threads, engine, checksum)
-            if model.checksum != checksum:
+            text_model = self.load(path, num_threads, engine, checksum)
+            if text_model.checksum != checksum:
                 raise ValueError(
                     f"{path} contains another model than when serving.load() "
                     "read it. Load the folder again, and then start the workers"
                 )
-            return model
+            return text_model
         except Exception as error:
             return UnloadableModel(self._model_class, error)

@@ -29,7 +29,11 @@ from serving.prepared_model import (
     read_tokenizer,
 )
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.text_tasks import TASKS_OF_CLASS, check_settings, tasks_of
+from serving.text_tasks import (
+    TEXT_TASKS_OF_CLASS,
+    check_settings,
+    text_tasks_of,
+)
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
 from serving.text_tasks.task_steps import Failure, ask_model
@@ -107,9 +111,9 @@ class TextModel(TaskMethods):
         )
         self.settings = _read_settings(preset)
         self.columns: Sequence[str | None] = ()
-        self._tasks: dict[str, AnyTextTask] = {}
+        self._text_tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
-        if preset.model_class in TASKS_OF_CLASS:
+        if preset.model_class in TEXT_TASKS_OF_CLASS:
             tokenizer = read_tokenizer(description_folder, preset)
             model_json_file = description_folder / model_json.MODEL_JSON_FILE
             check_settings(preset.model_class, self.settings, model_json_file)
@@ -118,7 +122,7 @@ class TextModel(TaskMethods):
             )
             self.settings = self._prepared.settings
             self.columns = _read_columns(preset)
-            self._tasks = tasks_of(preset.model_class, self.settings)
+            self._text_tasks = text_tasks_of(preset.model_class, self.settings)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
@@ -177,7 +181,7 @@ class TextModel(TaskMethods):
     @property
     def tasks(self) -> list[str]:
         """Names of the tasks that the model supports, the main task first."""
-        return [*self._tasks]
+        return [*self._text_tasks]
 
     def task(self, name: str | None = None) -> AnyTextTask:
         """Returns a task of the model, by default the main task.
@@ -186,28 +190,28 @@ class TextModel(TaskMethods):
             ValueError: the model does not support this task, or supports no
                 task.
         """
-        if not self._tasks:
+        if not self._text_tasks:
             raise self._no_text_error()
-        if name not in (None, *self._tasks):
+        if name not in (None, *self._text_tasks):
             raise ValueError(
                 f"{self.path} does not support {name}; it supports "
-                f"{', '.join(sorted(self._tasks))}"
+                f"{', '.join(sorted(self._text_tasks))}"
             )
-        return self._tasks[name or self.tasks[0]]
+        return self._text_tasks[name or self.tasks[0]]
 
     def _ask(
         self,
-        task: TextTask[ContextT, ReplyT],
+        text_task: TextTask[ContextT, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
-        own_task = self.task(task.name)
+        own_text_task = self.task(text_task.name)
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_list = split_request(own_task, request)
+        requests, is_list = split_request(own_text_task, request)
         replies: list[Reply] = []
-        outcomes = ask_model(self.prepared, own_task, requests, task_flags)
+        outcomes = ask_model(self.prepared, own_text_task, requests, task_flags)
         for request_number, reply in enumerate(outcomes, 1):
             if isinstance(reply, Failure):
                 where = describe_place(request_number, is_list)
@@ -264,7 +268,7 @@ def _find_description_folder(folder: Path) -> Path:
 def _read_settings(preset: presets.Preset) -> HeadSettings:
     """Returns the settings of the head, from what the export states."""
     settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
-    if preset.model_class in TASKS_OF_CLASS:
+    if preset.model_class in TEXT_TASKS_OF_CLASS:
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")
         recorded = preset.recorded_settings

@@ -48,11 +48,11 @@ def test_a_missing_body_is_refused():
 
 def check_call(*texts, tokenizer=None, **limits):
     """Checks a call whose requests have one text each."""
-    model = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
+    prepared = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
         call = QueuedCall(PARSE_NUMBER_TASK, [{"text": text} for text in texts])
-        await RequestLimits(LimitFlags(**limits)).check_call(model, call)
+        await RequestLimits(LimitFlags(**limits)).check_call(prepared, call)
 
     asyncio.run(check())
 

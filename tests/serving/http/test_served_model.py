@@ -22,9 +22,9 @@ def test_the_version_is_the_number_of_the_folder(path, version):
 
 def test_a_model_has_no_tasks_before_it_is_loaded():
     model = create_echo(EchoEngine())
-    assert not model.task_of_name
+    assert not model.text_task_of_name
     model.load()
-    assert [*model.task_of_name] == ["task"]
+    assert [*model.text_task_of_name] == ["task"]
 
 
 def test_a_loaded_model_tells_the_fields_of_its_tasks():
