@@ -52,8 +52,13 @@ class ServedModel:
 
     @property
     def text_model(self) -> TextModel:
-        """The model, once it is loaded."""
-        assert self._text_model, "`load` was not called"
+        """The model, once it is loaded.
+
+        Raises:
+            RuntimeError: the model is not loaded.
+        """
+        if self._text_model is None:
+            raise RuntimeError(f"{self._path}: call `load` first")
         return self._text_model
 
     def load(self) -> None:

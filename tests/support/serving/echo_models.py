@@ -144,5 +144,5 @@ def submit(
 ) -> asyncio.Future[list[bytes]]:
     """Queues a call of some texts, and returns its replies."""
     return served_model.submit(
-        QueuedCall(text_task, [{"text": text} for text in texts])
+        QueuedCall.create(text_task, [{"text": text} for text in texts])
     )
