@@ -20,7 +20,8 @@ from serving.batch.bulk.job import answer_files
 from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.predict_config import PredictConfig
 from serving.batch.requests import batch_loop, request_files
-from serving.models.text_model import TextModel, load_cached
+from serving.models.model_cache import load_cached
+from serving.models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def _load_model(config: PredictConfig) -> TextModel:
     Raises:
         OSError, ValueError: the model cannot be loaded.
     """
-    return load_cached(config.model, config.num_threads, config.engine.engine)
+    return load_cached(
+        TextModel, config.model, config.num_threads, config.engine.engine
+    )
 
 
 class _RequestSource(NamedTuple):

@@ -13,7 +13,8 @@ from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.requests import request_files
 from serving.engines.runtimes import ExportFormat
 from serving.models import checksums
-from serving.models.text_model import TextModel, load_cached
+from serving.models.model_cache import load_cached
+from serving.models.text_model import TextModel
 from serving.serving_flags import TaskFlags
 
 
@@ -75,6 +76,7 @@ class BulkSettings:
             ValueError: the folder contains another model than `checksum`.
         """
         text_model = load_cached(
+            TextModel,
             self.absolute_path_of(self.model),
             self.num_threads,
             self.engine,
