@@ -57,7 +57,7 @@ def test_a_missing_task_is_named_by_the_flags_that_choose_it(
 
 
 def test_results_are_the_originals_and_of_each_label(classified):
-    folder, _ = classified
+    folder = classified.folder
     results = read_results(folder / "run")
     names = {"eval_accuracy", "eval_loss", "global_step"}
     names |= {"f1", *(f"{x}_{rate}" for x in "01" for rate in RATES)}
@@ -68,10 +68,9 @@ def test_results_are_the_originals_and_of_each_label(classified):
 
 
 def test_the_report_shows_the_results_and_what_is_wrong(classified):
-    folder, done = classified
-    run = folder / "run"
+    run = classified.folder / "run"
     results = read_results(run)
-    assert f"{run}/report.html" in done.stderr
+    assert f"{run}/report.html" in classified.done.stderr
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
     assert len(page.wrong) == 120 - num_right
@@ -83,7 +82,7 @@ def test_the_report_shows_the_results_and_what_is_wrong(classified):
 
 
 def test_exported_weights_are_those_of_the_last_step(classified):
-    folder, _ = classified
+    folder = classified.folder
     weights = read_checkpoint(folder / "weights/bert_model.ckpt")
     trained = read_checkpoint(folder / "run", 8)
     assert_same_bits(weights, {name: trained[name] for name in weights})
@@ -92,7 +91,7 @@ def test_exported_weights_are_those_of_the_last_step(classified):
 
 
 def test_the_card_of_a_run_shows_its_results_and_files(classified):
-    folder, _ = classified
+    folder = classified.folder
     card = (folder / "run/README.md").read_text()
     assert "| label | precision | recall | f1 | support |\n" in card
     assert "| dev.tsv | 120 |" in card
@@ -100,14 +99,14 @@ def test_the_card_of_a_run_shows_its_results_and_files(classified):
 
 
 def test_what_only_a_run_needs_is_in_its_folder_state(classified):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     state = {path.name.split(".")[0] for path in (run / "state").iterdir()}
     assert state == {"eval", "predict", "train", "events"}
     assert not [*run.glob("*.tf_record"), *run.glob("events.out.*")]
 
 
 def test_predictions_name_examples_and_labels(classified):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     table, lines = read_predictions(run)
     assert table.shape == (60, 2)
     assert len(np.unique(table)) > 30
@@ -122,7 +121,7 @@ def test_predictions_name_examples_and_labels(classified):
 
 
 def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
-    folder, _ = classified
+    folder = classified.folder
     extra = folder / "export" / "assets.extra"
     vocab = (folder / "words.txt").read_bytes()
     assert (extra / "vocab.txt").read_bytes() == vocab
@@ -135,7 +134,7 @@ def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
 
 
 def test_a_folder_is_exported_without_data(classified):
-    folder, _ = classified
+    folder = classified.folder
     flags = {"model": folder / "run", "export_dir": folder / "again"}
     done = script_runner.run("tools.export", folder, **flags).check()
     written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
@@ -162,7 +161,7 @@ def test_a_folder_is_exported_without_data(classified):
 def test_predicts_from_a_finished_run_whatever_the_batch(
     tmp_path, classified, model_flags
 ):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     flags = model_flags | parse_flags(f"""
         --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
         --max_seq_length=32 --predict_batch_size=7
@@ -179,7 +178,7 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
 
 
 def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     tokens = model_flags["vocab_file"].read_text("utf-8").splitlines()
     tokens[-1], tokens[-2] = tokens[-2:]
     (tmp_path / "other.txt").write_text("\n".join(tokens))
@@ -207,7 +206,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
     tmp_path, classified, model_flags
 ):
     """300 labels in its middle; size, beginning and end stay the same."""
-    shutil.copytree(classified[0] / "run", tmp_path / "run")
+    shutil.copytree(classified.folder / "run", tmp_path / "run")
     shutil.copytree(script_runner.SAMPLES / "glue", tmp_path / "data")
     path = tmp_path / "data/train.tsv"
     lines = path.read_text("utf-8").splitlines()
