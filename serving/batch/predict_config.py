@@ -11,14 +11,7 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.batch.outputs import output_writer
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.text_tasks import TEXT_TASKS_OF_CLASS
-from serving.text_tasks.tokenize import TOKENIZE
-
-_TASK_NAMES = dict.fromkeys(
-    text_task.name
-    for text_tasks in TEXT_TASKS_OF_CLASS.values()
-    for text_task in text_tasks
-)
+from serving.text_tasks import list_text_tasks
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -40,7 +33,7 @@ class PredictConfig(flags.Config):
     task: str | None = flag(
         None,
         "Task to run. The default is the main task of the model.",
-        choices=[*_TASK_NAMES, TOKENIZE.name],
+        choices=[text_task.name for text_task in list_text_tasks()],
     )
     input_file: str | None = flag(
         None,

@@ -1,13 +1,8 @@
 """What openapi.json says about the bodies of requests and about errors."""
 
-from serving.text_tasks import TEXT_TASKS_OF_CLASS
+from serving.text_tasks import list_text_tasks
 from serving.text_tasks.request_fields import LIST_FIELDS
 
-_TEXT_TASK_OF_NAME = {
-    text_task.name: text_task
-    for text_tasks in TEXT_TASKS_OF_CLASS.values()
-    for text_task in text_tasks
-}
 # The fields of each task. `TextTask.texts` checks requests.
 _TASK_SCHEMAS = [
     {
@@ -17,7 +12,7 @@ _TASK_SCHEMAS = [
             for name in text_task.text_names
         },
     }
-    for text_task in _TEXT_TASK_OF_NAME.values()
+    for text_task in list_text_tasks()
 ]
 # Of a POST.
 BODY_SCHEMA = {

@@ -22,6 +22,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -57,6 +58,16 @@ TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
     for name, kind in KIND_OF_CLASS.items()
     if kind.text_tasks
 }
+
+
+def list_text_tasks() -> list[AnyTextTask]:
+    """Returns the text tasks of all classes, and `tokenize` of any model."""
+    text_tasks = [
+        *itertools.chain.from_iterable(TEXT_TASKS_OF_CLASS.values()),
+        TOKENIZE,
+    ]
+    # Several classes support the same task.
+    return [*{text_task.name: text_task for text_task in text_tasks}.values()]
 
 
 def text_tasks_of(
