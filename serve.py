@@ -174,7 +174,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
             "set --token_file to require a token",
             config.host,
         )
-    server_app = app.ServerApp(
+    server_app = app.ServerApp.create(
         {
             name: ServedModel(folder, config.engine)
             for name, folder in models.items()

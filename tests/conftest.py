@@ -182,7 +182,7 @@ def model_flags(tiny, pretrained):
 
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
-    """(folder of a classifier's `run`, `export` and `weights`, its result)."""
+    """FinishedRun, in whose folder are `run`, `export` and `weights`."""
 
     # Most tests of the network need no TensorFlow.
     from tests.support.tasks.task_runs import run_task_test
@@ -203,7 +203,8 @@ def classified(made_once, model_flags):
             "export_dir": folder / "export",
             "export_weights": folder / "weights",
         }
-        return folder, run_task_test("run_classifier.py", flags, "f1")
+        done = run_task_test("run_classifier.py", flags, "f1")
+        return script_runner.FinishedRun(folder, done)
 
     return made_once(make_classified)
 

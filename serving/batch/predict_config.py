@@ -11,12 +11,7 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.batch.outputs import output_writer
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.text_tasks import TASKS_OF_CLASS
-from serving.text_tasks.tokenize import TOKENIZE
-
-_TASKS = dict.fromkeys(
-    task.name for tasks in TASKS_OF_CLASS.values() for task in tasks
-)
+from serving.text_tasks import list_text_tasks
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,7 +33,7 @@ class PredictConfig(flags.Config):
     task: str | None = flag(
         None,
         "Task to run. The default is the main task of the model.",
-        choices=[*_TASKS, TOKENIZE.name],
+        choices=[text_task.name for text_task in list_text_tasks()],
     )
     input_file: str | None = flag(
         None,

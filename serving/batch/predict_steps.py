@@ -20,7 +20,8 @@ from serving.batch.bulk.job import answer_files
 from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.predict_config import PredictConfig
 from serving.batch.requests import batch_loop, request_files
-from serving.models.text_model import TextModel, load_cached
+from serving.models.model_cache import load_cached
+from serving.models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def _load_model(config: PredictConfig) -> TextModel:
     Raises:
         OSError, ValueError: the model cannot be loaded.
     """
-    return load_cached(config.model, config.num_threads, config.engine.engine)
+    return load_cached(
+        TextModel, config.model, config.num_threads, config.engine.engine
+    )
 
 
 class _RequestSource(NamedTuple):
@@ -78,7 +81,7 @@ class _RequestSource(NamedTuple):
 
 def _open_requests(
     config: PredictConfig,
-    task: AnyTextTask,
+    text_task: AnyTextTask,
     texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
@@ -89,7 +92,7 @@ def _open_requests(
 
     Args:
         config: flags of predict.py.
-        task: task that will answer the requests.
+        text_task: task that will answer the requests.
         texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
         trained_columns: columns of the texts that the model was trained on.
@@ -99,11 +102,11 @@ def _open_requests(
     """
     if texts:
         return _RequestSource(
-            iter(request_files.create_input_rows(task, texts)), None
+            iter(request_files.create_input_rows(text_task, texts)), None
         )
     read_paths = functools.partial(
         request_files.read_requests,
-        task,
+        text_task,
         paths,
         columns=(config.text_column, config.text_b_column),
         layout=config.layout.layout(config.input_format, None),
@@ -136,10 +139,10 @@ def answer_in_process(
             and `batch_loop.write_output_rows` raise them.
         signals.SignalInterrupt: a signal ended the script.
     """
-    model = _load_model(config)
-    task = model.task(config.task)
-    logging.info("%s: ready for the task %s", config.model, task.name)
-    source = _open_requests(config, task, texts, paths, model.columns)
+    text_model = _load_model(config)
+    text_task = text_model.task(config.task)
+    logging.info("%s: ready for the task %s", config.model, text_task.name)
+    source = _open_requests(config, text_task, texts, paths, text_model.columns)
     row_options = batch_loop.RowOptions(
         batch_size=1 if source.num_requests is None else config.batch_size,
         sorts=source.num_requests is not None,
@@ -148,8 +151,8 @@ def answer_in_process(
     )
     answer = functools.partial(
         batch_loop.answer_rows,
-        model.prepared,
-        task,
+        text_model.prepared,
+        text_task,
         config.task_flags,
         source.requests,
         row_options,
@@ -207,13 +210,13 @@ def _create_settings(
     Raises:
         OSError, ValueError: the model cannot be loaded, or lacks the task.
     """
-    model = _load_model(config)
+    text_model = _load_model(config)
     return BulkSettings(
-        model=model.path,
-        checksum=model.checksum,
-        engine=model.engine.name,
+        model=text_model.path,
+        checksum=text_model.checksum,
+        engine=text_model.engine.name,
         num_threads=config.num_threads,
-        task_name=model.task(config.task).name,
+        task_name=text_model.task(config.task).name,
         task_flags=config.task_flags,
         layout=config.layout,
         input_format=config.input_format,

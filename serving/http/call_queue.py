@@ -7,6 +7,7 @@ wait for its end. served_model.py computes the batches.
 
 import asyncio
 import collections
+import dataclasses
 import functools
 import json
 import time
@@ -28,36 +29,57 @@ _MAX_BYTES = 1 << 12
 _TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
 
 
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class QueuedCall:
-    """Requests of one body.
+    """Requests of one body, whose texts are checked.
 
-    Args:
-        task: task that answers them.
-        requests: the requests of the body, in its order.
+    `create` checks the texts.
 
     Attributes:
+        text_task: task that answers the requests.
+        requests: the requests of the body, in its order.
+        texts: all texts of all requests.
         future: the JSON text of each reply. If it is canceled, the call is
             dropped.
     """
 
-    def __init__(self, task: AnyTextTask, requests: Sequence[object]) -> None:
-        self.task = task
-        self.requests = requests
-        loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[list[bytes]] = loop.create_future()
+    text_task: AnyTextTask
+    requests: Sequence[object]
+    texts: Sequence[str]
+    future: asyncio.Future[list[bytes]]
+
+    @classmethod
+    def create(
+        cls, text_task: AnyTextTask, requests: Sequence[object]
+    ) -> "QueuedCall":
+        """Checks requests, and returns a call of them in the running loop.
+
+        Args:
+            text_task: task that answers the requests.
+            requests: the requests of the body, in its order.
+
+        Raises:
+            HttpError: a text is wrong. The message says which of several.
+        """
+        is_list = len(requests) > 1
+        texts: list[str] = []
+        for request_number, request in enumerate(requests, 1):
+            try:
+                texts += text_task.texts(request)
+            except ValueError as error:
+                where = describe_place(request_number, is_list)
+                raise to_http_error(error, where) from None
+        return cls(
+            text_task=text_task,
+            requests=requests,
+            texts=texts,
+            future=asyncio.get_running_loop().create_future(),
+        )
 
     @functools.cached_property
     def num_bytes(self) -> int:
-        """Bytes of all texts in UTF-8, at least as many as WordPieces.
-
-        Raises:
-            ValueError: as in `TextTask.texts`.
-        """
-        return sum(
-            max(len(text.encode()), 1)
-            for request in self.requests
-            for text in self.task.texts(request)
-        )
+        """Bytes of all texts in UTF-8, at least as many as WordPieces."""
+        return sum(max(len(text.encode()), 1) for text in self.texts)
 
     @property
     def is_long(self) -> bool:
@@ -65,16 +87,13 @@ class QueuedCall:
         num_requests = len(self.requests)
         return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
 
-    def describe_place(self, request_number: int) -> str:
-        """Returns the beginning of an error of a request, from 1."""
-        return describe_place(request_number, is_list=len(self.requests) > 1)
-
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
         """Gives the client the replies, or the error of the first failure."""
         texts: list[bytes] = []
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
-                self.fail(reply.error, self.describe_place(request_number))
+                is_list = len(self.requests) > 1
+                self.fail(reply.error, describe_place(request_number, is_list))
                 return
             texts.append(reply)
         if not self.future.done():
@@ -95,12 +114,16 @@ class CallBatch:
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
 
+    Args:
+        calls: calls of one task.
+
     Attributes:
+        calls: calls of one task.
         is_computed: whether the last turn is over.
     """
 
     def __init__(self, calls: Sequence[QueuedCall]) -> None:
-        self._calls = calls
+        self.calls = calls
         self._requests = [
             request for call in calls for request in call.requests
         ]
@@ -109,19 +132,19 @@ class CallBatch:
         self._steps: Iterator[None] | None = None
         self.is_computed = False
 
-    def _compute(self, model: PreparedModel) -> Iterator[None]:
+    def _compute(self, prepared: PreparedModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
-        task = self._calls[0].task
-        steps = ask_in_steps(model, task, self._requests, _TASK_FLAGS)
+        text_task = self.calls[0].text_task
+        steps = ask_in_steps(prepared, text_task, self._requests, _TASK_FLAGS)
         for replies in steps:
             for index, reply in replies:
                 self._replies[index] = _to_json(reply)
             yield
 
-    def run(self, model: PreparedModel, seconds: float) -> None:
+    def run(self, prepared: PreparedModel, seconds: float) -> None:
         """Computes for a turn. Stops at the first step that ends after it."""
         end = time.monotonic() + seconds
-        self._steps = self._steps or self._compute(model)
+        self._steps = self._steps or self._compute(prepared)
         for _ in self._steps:
             if time.monotonic() > end:
                 return
@@ -130,22 +153,22 @@ class CallBatch:
     @property
     def is_long(self) -> bool:
         """Whether the batch is a call that is computed by itself."""
-        return self._calls[0].is_long
+        return self.calls[0].is_long
 
     @property
     def is_awaited(self) -> bool:
         """Whether a client still waits for a reply."""
-        return not all(call.future.done() for call in self._calls)
+        return not all(call.future.done() for call in self.calls)
 
     def finish(self) -> None:
         """Gives each call its replies, or the error of its first failure."""
         replies = iter(self._replies)
-        for call in self._calls:
+        for call in self.calls:
             call.finish([next(replies) for _ in call.requests])
 
     def fail(self, error: Exception) -> None:
         """Gives an error to each call that has no replies yet."""
-        for call in self._calls:
+        for call in self.calls:
             call.fail(error)
 
 
@@ -207,7 +230,7 @@ class CallQueue:
                 num_requests + len(call.requests) <= _MAX_BATCH_SIZE
                 and num_bytes + call.num_bytes <= _MAX_BYTES
             )
-            if not chosen or (call.task is chosen[0].task and fits):
+            if not chosen or (call.text_task is chosen[0].text_task and fits):
                 chosen.append(call)
                 num_requests += len(call.requests)
                 num_bytes += call.num_bytes

@@ -1,11 +1,14 @@
 """Defines the errors of the server, each of which is the reply to a request."""
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from absl import logging
 from starlette.responses import JSONResponse, Response
 
 from serving.engines import EngineError
+
+T = TypeVar("T")
 
 
 class HttpError(Exception):
@@ -50,3 +53,20 @@ def create_error_response(
 ) -> Response:
     """Returns a response of HTTP with the body {"error": message}."""
     return JSONResponse({"error": message}, status, headers)
+
+
+def find_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
+    """Returns the choice of a name in a request.
+
+    Args:
+        kind: what the choices are, for the message.
+        name: name in the request.
+        choices: {name: choice}.
+
+    Raises:
+        HttpError: there is no choice of this name.
+    """
+    if name in choices:
+        return choices[name]
+    names = ", ".join(choices)
+    raise HttpError(404, f"no {kind} {name!r}; choose from {names}")

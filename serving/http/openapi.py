@@ -1,21 +1,18 @@
 """What openapi.json says about the bodies of requests and about errors."""
 
-from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks import list_text_tasks
 from serving.text_tasks.request_fields import LIST_FIELDS
 
-_TASK_OF_NAME = {
-    task.name: task for tasks in TASKS_OF_CLASS.values() for task in tasks
-}
 # The fields of each task. `TextTask.texts` checks requests.
 _TASK_SCHEMAS = [
     {
-        "title": task.name,
+        "title": text_task.name,
         "properties": {
             name: {"type": "array" if name in LIST_FIELDS else "string"}
-            for name in task.text_names
+            for name in text_task.text_names
         },
     }
-    for task in _TASK_OF_NAME.values()
+    for text_task in list_text_tasks()
 ]
 # Of a POST.
 BODY_SCHEMA = {

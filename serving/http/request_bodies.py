@@ -8,7 +8,7 @@ from serving.text_tasks.text_task import AnyTextTask
 _PREDICT_FIELDS = {"instances", "signature_name"}
 
 
-def parse_body(task: AnyTextTask, text: bytes) -> RequestList:
+def parse_body(text_task: AnyTextTask, text: bytes) -> RequestList:
     """Returns the unchecked requests in JSON text.
 
     The text is one object, a list of objects, or an object with lists of texts.
@@ -18,13 +18,13 @@ def parse_body(task: AnyTextTask, text: bytes) -> RequestList:
     """
     value = parse_json(text, "the body", object)
     if isinstance(value, dict):
-        return split_request(task, value)
+        return split_request(text_task, value)
     if isinstance(value, list):
         return RequestList(value, is_list=True)
     return RequestList([value], is_list=False)
 
 
-def parse_predict_body(task: AnyTextTask, text: bytes) -> RequestList:
+def parse_predict_body(text_task: AnyTextTask, text: bytes) -> RequestList:
     """Returns the unchecked requests in JSON text, as in TensorFlow Serving.
 
     The text is {"instances": list of texts or objects}. Its "signature_name"
@@ -40,13 +40,13 @@ def parse_predict_body(task: AnyTextTask, text: bytes) -> RequestList:
         and isinstance(value.get("instances"), list)
     ):
         raise ValueError('the body must be {"instances": [texts or objects]}')
-    names = (task.name, "serving_default")
-    if value.get("signature_name", task.name) not in names:
+    names = (text_task.name, "serving_default")
+    if value.get("signature_name", text_task.name) not in names:
         raise ValueError(
             f"'signature_name' {repr(value['signature_name'])[:80]} is not "
             f"served; omit it, or use {' or '.join(names)}"
         )
-    name = task.fields[0].name
+    name = text_task.fields[0].name
     requests = [
         {name: instance} if isinstance(instance, str) else instance
         for instance in value["instances"]

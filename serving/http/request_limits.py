@@ -1,16 +1,18 @@
 """Applies the limits of serve.py to a request, before it is computed."""
 
 import asyncio
+from collections.abc import Sequence
 from concurrent import futures
 
 from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
 from serving.http.call_queue import QueuedCall
-from serving.http.errors import HttpError, to_http_error
+from serving.http.errors import HttpError
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import LimitFlags
 from serving.text_tasks.request_fields import LIST_FIELDS
+from serving.text_tasks.text_task import AnyTextTask
 
 
 class RequestLimits:
@@ -58,18 +60,19 @@ class RequestLimits:
                 )
         return bytes(body)
 
-    async def check_call(self, model: PreparedModel, call: QueuedCall) -> None:
-        """Checks the number of texts of a call, their fields and length.
+    def create_call(
+        self, text_task: AnyTextTask, requests: Sequence[object]
+    ) -> QueuedCall:
+        """Checks the number of texts and their fields, and returns a call.
+
+        Args:
+            text_task: task that answers the requests.
+            requests: the requests of a body, which may be unchecked.
 
         Raises:
-            HttpError: a text is wrong, or there is too much text.
+            HttpError: a text is wrong, or there are too many texts.
         """
-        self._check_num_texts(call)
-        _check_fields(call)
-        await self._check_length(model, call)
-
-    def _check_num_texts(self, call: QueuedCall) -> None:
-        num_texts = _count_texts(call)
+        num_texts = _count_texts(text_task, requests)
         max_texts = self._flags.max_texts
         if num_texts > max_texts:
             raise HttpError(
@@ -77,18 +80,27 @@ class RequestLimits:
                 f"{num_texts} texts are more than {max_texts}, the "
                 "server's --max_texts; send fewer texts per request",
             )
+        return QueuedCall.create(text_task, requests)
 
-    async def _check_length(
-        self, model: PreparedModel, call: QueuedCall
+    async def check_length(
+        self, prepared: PreparedModel, call: QueuedCall
     ) -> None:
-        """Counts the WordPieces only if there may be too many."""
+        """Counts the WordPieces of a call, only if there may be too many.
+
+        Args:
+            prepared: model that computes the call.
+            call: call to check.
+
+        Raises:
+            HttpError: there is too much text.
+        """
         max_pieces = self._flags.max_pieces
         # A text has at most as many WordPieces as bytes.
         if call.num_bytes <= max_pieces:
             return
         loop = asyncio.get_running_loop()
         num_pieces = await loop.run_in_executor(
-            self._counter, _count_wordpieces, model, call
+            self._counter, _count_wordpieces, prepared, call
         )
         if num_pieces > max_pieces:
             raise HttpError(
@@ -98,46 +110,34 @@ class RequestLimits:
             )
 
 
-def _count_texts(call: QueuedCall) -> int:
-    """Returns the number of texts in a call, whose fields may be unchecked.
+def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
+    """Returns the number of texts in requests, whose fields may be unchecked.
 
     A pair counts as one. If a field contains a list of texts, the network
     reads the other fields once for each of them.
     """
-    names = {*call.task.field_names} & {*LIST_FIELDS}
+    names = {*text_task.field_names} & {*LIST_FIELDS}
     values = [
         request.get(name)
-        for request in call.requests
+        for request in requests
         if isinstance(request, dict)
         for name in names
     ]
     counts = [len(texts) for texts in values if isinstance(texts, list)]
-    return max(len(call.requests), sum(counts))
+    return max(len(requests), sum(counts))
 
 
-def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
+def _count_wordpieces(prepared: PreparedModel, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
-    tokenizer = model.tokenizer
-    max_seq_length = model.max_seq_length
-    texts = [
-        text for request in call.requests for text in call.task.texts(request)
-    ]
+    tokenizer = prepared.tokenizer
+    max_seq_length = prepared.max_seq_length
     # Every word of a list is read, also if the tokenizer drops all of it.
-    if call.task.reads_all:
-        return sum(max(len(tokenizer.tokenize(text)), 1) for text in texts)
+    if call.text_task.reads_all:
+        return sum(max(len(tokenizer.tokenize(text)), 1) for text in call.texts)
     return sum(
         min(
             len(tokenizer.tokenize_beginning(text, max_seq_length)),
             max_seq_length,
         )
-        for text in texts
+        for text in call.texts
     )
-
-
-def _check_fields(call: QueuedCall) -> None:
-    for request_number, request in enumerate(call.requests, 1):
-        try:
-            call.task.texts(request)
-        except ValueError as error:
-            where = call.describe_place(request_number)
-            raise to_http_error(error, where) from None

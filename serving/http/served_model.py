@@ -16,12 +16,12 @@ class ServedModel:
     Args:
         path: folder of an export.
         engine_flags: flags that choose and configure the runtime.
-        model: the model, if it is not to be loaded from `path`.
+        text_model: the model, if it is not to be loaded from `path`.
         turn_s: seconds after which another batch has its turn. A turn ends with
             a step of `ask_in_steps`, which may take longer.
 
     Attributes:
-        task_of_name: {name: TextTask} of the model, {} until it is loaded.
+        text_task_of_name: {name: TextTask} of the model, {} until it is loaded.
         about: description of the model, for `GET /api/models`.
         version: number of the export, "1" if its folder has no number.
     """
@@ -30,51 +30,58 @@ class ServedModel:
         self,
         path: str,
         engine_flags: EngineFlags,
-        model: TextModel | None = None,
+        text_model: TextModel | None = None,
         turn_s: float = 0.05,
     ) -> None:
         self._path = path
         name = os.path.basename(os.path.normpath(path))
         self.version = name if name.isdecimal() else "1"
         self._engine_flags = engine_flags
-        self._model = model
+        self._text_model = text_model
         self._turn_s = turn_s
-        self.task_of_name: dict[str, AnyTextTask] = {}
+        self.text_task_of_name: dict[str, AnyTextTask] = {}
         self.about: dict[str, object] = {}
         self._queue = CallQueue()
         self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
 
     @property
-    def main_task(self) -> AnyTextTask:
+    def main_text_task(self) -> AnyTextTask:
         """The first task of the model, once it is loaded."""
-        return next(iter(self.task_of_name.values()))
+        return next(iter(self.text_task_of_name.values()))
 
     @property
     def text_model(self) -> TextModel:
-        """The model, once it is loaded."""
-        assert self._model, "`load` was not called"
-        return self._model
+        """The model, once it is loaded.
+
+        Raises:
+            RuntimeError: the model is not loaded.
+        """
+        if self._text_model is None:
+            raise RuntimeError(f"{self._path}: call `load` first")
+        return self._text_model
 
     def load(self) -> None:
         """Loads and warms up the model. Raises the errors of `serving.load`."""
         flags = self._engine_flags
-        model = self._model or TextModel(
+        text_model = self._text_model or TextModel(
             self._path, flags.num_threads, flags.engine
         )
         # Raises an error for a model that accepts no text.
-        model.task()
-        model.warm_up()
-        self._model = model
-        self.task_of_name = {name: model.task(name) for name in model.tasks}
+        text_model.task()
+        text_model.warm_up()
+        self._text_model = text_model
+        self.text_task_of_name = {
+            name: text_model.task(name) for name in text_model.tasks
+        }
         self.about = {
-            "tasks": model.tasks,
+            "tasks": text_model.tasks,
             "fields": {
-                name: task.field_names
-                for name, task in self.task_of_name.items()
+                name: text_task.field_names
+                for name, text_task in self.text_task_of_name.items()
             },
-            "num_texts": model.settings.get("num_texts"),
-            "engine": model.engine.name,
+            "num_texts": text_model.settings.get("num_texts"),
+            "engine": text_model.engine.name,
         }
 
     def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:

@@ -100,7 +100,7 @@ class _TimedServer(UvicornServer):
             connection: _Exchange(connection.last_request, connection.is_idle)
             for connection in self.connections
         }
-        timeout = self._app.limits.timeout_s
+        timeout = self._app.state.limits.timeout_s
         for connection, seconds in self._stopwatch.measure(exchanges).items():
             # Receiving a request, computing its reply and sending the reply may
             # each take timeout_s.
@@ -110,7 +110,7 @@ class _TimedServer(UvicornServer):
 
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
         """Waits until no connection is open, and closes the silent ones."""
-        self._app.is_stopping = True
+        self._app.state.is_stopping = True
         await self.stop_listening(listeners)
         stopwatch = _Stopwatch()
         while self.connections and not self.must_stop_now:
@@ -166,9 +166,9 @@ class _ModelLoader(threading.Thread):
 
     def run(self) -> None:
         try:
-            for model in self._app.models.values():
-                model.load()
-            self._app.is_ready = True
+            for served_model in self._app.state.models.values():
+                served_model.load()
+            self._app.state.is_ready = True
             command = _format_request(self._app, self._address)
             logging.info("ready: %s\n  %s", self._address, command)
         except Exception as error:
@@ -210,7 +210,7 @@ def serve_until_signal(app: ServerApp, host: str, port: int) -> None:
 
 def _create_uvicorn_config(app: ServerApp) -> uvicorn.Config:
     """Returns the settings of Uvicorn, whose time limits suit the server's."""
-    timeout = app.limits.timeout_s
+    timeout = app.state.limits.timeout_s
     return uvicorn.Config(
         app,
         # Uvicorn's other parser, httptools, does not limit the size of headers.
@@ -244,12 +244,12 @@ def _open_listener(host: str, port: int) -> socket.socket:
 
 def _format_request(app: ServerApp, address: str) -> str:
     """Returns a command that asks the first model."""
-    name, model = next(iter(app.models.items()))
-    task = model.main_task
-    text = "A [MASK]." if task.predicts_words else "A text."
-    body = shlex.quote(json.dumps(dict.fromkeys(task.field_names, text)))
-    url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
+    name, served_model = next(iter(app.state.models.items()))
+    text_task = served_model.main_text_task
+    text = "A [MASK]." if text_task.predicts_words else "A text."
+    body = shlex.quote(json.dumps(dict.fromkeys(text_task.field_names, text)))
+    url = f"{address}/api/models/{urllib.parse.quote(name)}/{text_task.name}"
     curl = "curl"
-    if app.has_token:
+    if app.state.has_token:
         curl = "curl -H 'Authorization: Bearer TOKEN'"
     return f"{curl} -d {body} {url}"

@@ -4,6 +4,7 @@ The modules, the one to read first at the top:
 
     text_model.py: `TextModel`, which `serving.load` creates
     task_methods.py: its methods, one for each text task
-    model_cache.py: loads a model once in a process
+    export_reading.py: reads the folder of an export for it
+    model_cache.py: loads a model once in a process, also from pickles
     checksums.py: tells the files of one export from those of another
 """

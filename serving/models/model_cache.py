@@ -2,22 +2,18 @@
 
 import functools
 import os
-from typing import (
-    Any,
-    Generic,
-    Literal,
-    NamedTuple,
-    NoReturn,
-    Protocol,
-    TypeVar,
-)
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from serving.engines import Engine
 from serving.engines.runtimes import ExportFormat
 
 
 class CachedModel(Protocol):
-    """The part of a `serving.TextModel` that a cache uses."""
+    """The part of a `serving.TextModel` that the cache uses.
+
+    TextModel imports this module to be pickled, so this module cannot import
+    TextModel.
+    """
 
     path: str
     engine: Engine
@@ -51,6 +47,72 @@ class _ModelKey(NamedTuple):
     checksum: str
 
 
+class _ModelCache:
+    """Keeps the model that a process loaded last, for its next work.
+
+    Each call that a pool makes is pickled by itself, with its model. Several
+    threads may load models at the same time.
+    """
+
+    def __init__(self) -> None:
+        # An assignment replaces both at once, for the sake of other threads.
+        self._kept: tuple[_ModelKey, CachedModel] | None = None
+
+    def load(
+        self,
+        model_class: type[ModelT],
+        path: str,
+        num_threads: int | None,
+        engine: ExportFormat | None,
+        checksum: str,
+    ) -> ModelT:
+        """Returns the model that is kept, or loads another model and keeps it.
+
+        The arguments are those of `load_cached`.
+        """
+        asked = _ModelKey(
+            os.path.abspath(path), num_threads, engine or "", checksum
+        )
+        kept_key, kept_model = self._kept or (None, None)
+        if kept_key == asked and isinstance(kept_model, model_class):
+            return kept_model
+        loaded = model_class(path, num_threads, engine)
+        key = _ModelKey(
+            os.path.abspath(loaded.path),
+            num_threads,
+            loaded.engine.name,
+            loaded.checksum,
+        )
+        self._kept = key, loaded
+        return loaded
+
+
+_CACHE = _ModelCache()
+
+
+def load_cached(
+    model_class: type[ModelT],
+    path: str,
+    num_threads: int | None,
+    engine: ExportFormat | None,
+    checksum: str = "",
+) -> ModelT:
+    """Returns a model, as `serving.load` does. A process loads it only once.
+
+    The process keeps the model that was loaded last.
+
+    Args:
+        model_class: class of the model, `TextModel`.
+        path: folder of the export.
+        num_threads: number of threads.
+        engine: name of the runtime, None to choose one.
+        checksum: checksum of the model, if it is known. A worker of a cluster
+            may have kept the model of an earlier job from the same folder. If
+            the folder contains another model, the function returns that model.
+    """
+    return _CACHE.load(model_class, path, num_threads, engine, checksum)
+
+
 class UnloadableModel:
     """Stands for a model that a process could not load, and says why.
 
@@ -78,72 +140,32 @@ def _raise_error(error: Exception, *_: object, **__: object) -> NoReturn:
     raise error
 
 
-class ModelCache(Generic[ModelT]):
-    """Keeps the model that a process loaded last, for its next work.
+def unpickle_model(
+    model_class: type[ModelT],
+    path: str,
+    num_threads: int | None,
+    engine: ExportFormat,
+    checksum: str,
+) -> ModelT | UnloadableModel:
+    """Loads the model of a pickle, or returns what raises the error later.
 
-    Each call that a pool makes is pickled by itself, with its model. Several
-    threads may load models at the same time.
+    An error while a worker unpickles a call ends the worker of a pool of
+    multiprocessing, which then waits forever.
 
     Args:
-        model_class: class of the models.
+        model_class: class of the model.
+        path: absolute path of the export.
+        num_threads: number of threads.
+        engine: name of the runtime.
+        checksum: checksum of the model that was pickled.
     """
-
-    def __init__(self, model_class: type[ModelT]) -> None:
-        self._model_class = model_class
-        # An assignment replaces both at once, for the sake of other threads.
-        self._kept: tuple[_ModelKey, ModelT] | None = None
-
-    def load(
-        self,
-        path: str,
-        num_threads: int | None,
-        engine: ExportFormat | None,
-        checksum: str = "",
-    ) -> ModelT:
-        """Returns the model that is kept, or loads another model and keeps it.
-
-        Args:
-            path: folder of the export.
-            num_threads: number of threads.
-            engine: name of the runtime, None to choose one.
-            checksum: checksum of the model, if it is known. A worker of a
-                cluster may have kept the model of an earlier job from the same
-                folder. If the folder contains another model, the method returns
-                that model.
-        """
-        kept = self._kept
-        absolute = os.path.abspath(path)
-        if kept and kept[0] == (absolute, num_threads, engine or "", checksum):
-            return kept[1]
-        model = self._model_class(path, num_threads, engine)
-        key = _ModelKey(
-            os.path.abspath(model.path),
-            num_threads,
-            model.engine.name,
-            model.checksum,
-        )
-        self._kept = key, model
-        return model
-
-    def unpickle(
-        self,
-        path: str,
-        num_threads: int | None,
-        engine: ExportFormat,
-        checksum: str,
-    ) -> ModelT | UnloadableModel:
-        """Loads the model of a pickle, or returns what raises the error later.
-
-        An error while a worker unpickles a call ends the worker of a pool of
-        multiprocessing, which then waits forever.
-        """
-        try:
-            model = self.load(path, num_threads, engine, checksum)
-            if model.checksum != checksum:
-                raise ValueError(
-                    f"{path} contains another model than when serving.load() "
-                    "read it. Load the folder again, and then start the workers"
-                )
-            return model
-        except Exception as error:
-            return UnloadableModel(self._model_class, error)
+    try:
+        loaded = load_cached(model_class, path, num_threads, engine, checksum)
+        if loaded.checksum != checksum:
+            raise ValueError(
+                f"{path} contains another model than when serving.load() "
+                "read it. Load the folder again, and then start the workers"
+            )
+        return loaded
+    except Exception as error:
+        return UnloadableModel(model_class, error)

@@ -33,14 +33,14 @@ class TaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        task: TextTask[ContextT, ReplyT],
+        text_task: TextTask[ContextT, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
         """Answers texts, {field of a request: one or several texts}.
 
-        `task` has the name of the task and the type of its reply. The model may
-        have its own version of the task.
+        `text_task` has the name of the text task and the type of its reply. The
+        model may have its own version of the text task.
         """
 
     @overload

@@ -8,28 +8,16 @@ model that `TextModel.prepared` contains.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import cast
 
-from absl import logging
-
 from data.text.tokenization import FullTokenizer
-from model_folders import model_json
-from model_folders.model_json_types import HeadSettings
-from model_folders.reading import preset_reading, presets
-from serving import engines
 from serving.engines.runtimes import ExportFormat
-from serving.models import checksums
-from serving.models.model_cache import ModelCache, UnloadableModel
+from serving.models.export_reading import read_export
+from serving.models.model_cache import unpickle_model
 from serving.models.task_methods import Replies, TaskMethods
-from serving.prepared_model import (
-    PreparedModel,
-    create_prepared_model,
-    read_tokenizer,
-)
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.text_tasks import TASKS_OF_CLASS, check_settings, tasks_of
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
 from serving.text_tasks.task_steps import Failure, ask_model
@@ -94,37 +82,26 @@ class TextModel(TaskMethods):
         num_threads: int | None = None,
         engine: ExportFormat | None = None,
     ) -> None:
-        folder = engines.find_export(path)
-        self.path = os.fspath(folder)
-        self.engine = engines.load_engine(folder, engine, num_threads)
+        export = read_export(path, num_threads, engine)
+        self.path = os.fspath(export.folder)
+        self.engine = export.engine
+        self.checksum = export.checksum
+        self.settings = export.settings
+        self.columns = export.columns
         self._num_threads = num_threads
-        logging.info("%s: engine %s", path, self.engine.name)
-        self.checksum = checksums.checksum_of_export(folder, self.engine.name)
-        description_folder = _find_description_folder(folder)
-        preset = preset_reading.read_preset(description_folder)
-        checksums.check_network_files(
-            folder, self.engine.name, preset.model_json
-        )
-        self.settings = _read_settings(preset)
-        self.columns: Sequence[str | None] = ()
-        self._tasks: dict[str, AnyTextTask] = {}
-        self._prepared: PreparedModel | None = None
-        if preset.model_class in TASKS_OF_CLASS:
-            tokenizer = read_tokenizer(description_folder, preset)
-            model_json_file = description_folder / model_json.MODEL_JSON_FILE
-            check_settings(preset.model_class, self.settings, model_json_file)
-            self._prepared = create_prepared_model(
-                self.engine, tokenizer, self.settings
-            )
-            self.settings = self._prepared.settings
-            self.columns = _read_columns(preset)
-            self._tasks = tasks_of(preset.model_class, self.settings)
+        self._prepared = export.prepared
+        self._text_tasks = export.text_tasks
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
-        path = os.path.abspath(self.path)
-        arguments = path, self._num_threads, self.engine.name, self.checksum
-        return _unpickle_model, arguments
+        arguments = (
+            type(self),
+            os.path.abspath(self.path),
+            self._num_threads,
+            self.engine.name,
+            self.checksum,
+        )
+        return unpickle_model, arguments
 
     @property
     def prepared(self) -> PreparedModel:
@@ -177,7 +154,7 @@ class TextModel(TaskMethods):
     @property
     def tasks(self) -> list[str]:
         """Names of the tasks that the model supports, the main task first."""
-        return [*self._tasks]
+        return [*self._text_tasks]
 
     def task(self, name: str | None = None) -> AnyTextTask:
         """Returns a task of the model, by default the main task.
@@ -186,28 +163,28 @@ class TextModel(TaskMethods):
             ValueError: the model does not support this task, or supports no
                 task.
         """
-        if not self._tasks:
+        if not self._text_tasks:
             raise self._no_text_error()
-        if name not in (None, *self._tasks):
+        if name not in (None, *self._text_tasks):
             raise ValueError(
                 f"{self.path} does not support {name}; it supports "
-                f"{', '.join(sorted(self._tasks))}"
+                f"{', '.join(sorted(self._text_tasks))}"
             )
-        return self._tasks[name or self.tasks[0]]
+        return self._text_tasks[name or self.tasks[0]]
 
     def _ask(
         self,
-        task: TextTask[ContextT, ReplyT],
+        text_task: TextTask[ContextT, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
-        own_task = self.task(task.name)
+        own_text_task = self.task(text_task.name)
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_list = split_request(own_task, request)
+        requests, is_list = split_request(own_text_task, request)
         replies: list[Reply] = []
-        outcomes = ask_model(self.prepared, own_task, requests, task_flags)
+        outcomes = ask_model(self.prepared, own_text_task, requests, task_flags)
         for request_number, reply in enumerate(outcomes, 1):
             if isinstance(reply, Failure):
                 where = describe_place(request_number, is_list)
@@ -220,62 +197,6 @@ class TextModel(TaskMethods):
 
 # A shorter name for calls: `serving.load(path)`.
 load = TextModel
-_cache = ModelCache(TextModel)
-
-
-def load_cached(
-    path: str,
-    num_threads: int | None,
-    engine: ExportFormat | None,
-    checksum: str = "",
-) -> TextModel:
-    """Returns a model, as `serving.load` does. A process loads it only once.
-
-    The process keeps the model that was loaded last.
-
-    Args:
-        path: folder of the export.
-        num_threads: number of threads.
-        engine: name of the runtime, None to choose one.
-        checksum: checksum of the model, if it is known. A worker of a cluster
-            may have kept the model of an earlier job from the same folder. If
-            the folder contains another model, the function returns that model.
-    """
-    return _cache.load(path, num_threads, engine, checksum)
-
-
-def _unpickle_model(
-    path: str,
-    num_threads: int | None,
-    engine: ExportFormat,
-    checksum: str,
-) -> TextModel | UnloadableModel:
-    """Returns what `TextModel.__reduce__` pickled."""
-    return _cache.unpickle(path, num_threads, engine, checksum)
-
-
-def _find_description_folder(folder: Path) -> Path:
-    """Returns the folder in an export that contains model.json and so on."""
-    extra = folder / "assets.extra"
-    has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()
-    return extra if extra.is_dir() and not has_model_json else folder
-
-
-def _read_settings(preset: presets.Preset) -> HeadSettings:
-    """Returns the settings of the head, from what the export states."""
-    settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
-    if preset.model_class in TASKS_OF_CLASS:
-        # A run knows better than the command that exported it.
-        stated = settings.get("num_texts")
-        recorded = preset.recorded_settings
-        settings["num_texts"] = recorded.get("num_texts", stated)
-    return settings
-
-
-def _read_columns(preset: presets.Preset) -> Sequence[str | None]:
-    """Returns the columns of the texts that the model was trained on."""
-    flags = preset.recorded_settings.get("flags", {})
-    return flags.get("text_column"), flags.get("text_b_column")
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:

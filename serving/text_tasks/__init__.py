@@ -22,6 +22,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 """
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -39,9 +40,9 @@ from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE
 
-_TASK_OF_NAME = {
-    task.name: task
-    for task in (
+_TEXT_TASK_OF_NAME = {
+    text_task.name: text_task
+    for text_task in (
         ANSWER,
         CLASSIFY,
         EMBED,
@@ -51,43 +52,54 @@ _TASK_OF_NAME = {
         TAG,
     )
 }
-# {class of the model: tasks that the model supports, the main task first}.
-TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
-    name: tuple(_TASK_OF_NAME[task] for task in kind.text_tasks)
+# {class of the model: text tasks that the model supports, the main task first}.
+TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
+    name: tuple(_TEXT_TASK_OF_NAME[task_name] for task_name in kind.text_tasks)
     for name, kind in KIND_OF_CLASS.items()
     if kind.text_tasks
 }
 
 
-def tasks_of(
+def list_text_tasks() -> list[AnyTextTask]:
+    """Returns the text tasks of all classes, and `tokenize` of any model."""
+    text_tasks = [
+        *itertools.chain.from_iterable(TEXT_TASKS_OF_CLASS.values()),
+        TOKENIZE,
+    ]
+    # Several classes support the same task.
+    return [*{text_task.name: text_task for text_task in text_tasks}.values()]
+
+
+def text_tasks_of(
     model_class: ModelClass, settings: HeadSettings
 ) -> dict[str, AnyTextTask]:
-    """Returns {name: task} of the tasks of a model, the main task first.
+    """Returns {name: text task} of the tasks of a model, the main task first.
 
     Args:
-        model_class: class of the model, a key of TASKS_OF_CLASS.
+        model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
         settings: settings of the head. `num_texts` is 1 if the model was
             trained on single texts.
     """
-    tasks = {
-        task.name: task for task in (*TASKS_OF_CLASS[model_class], TOKENIZE)
+    text_tasks = {
+        text_task.name: text_task
+        for text_task in (*TEXT_TASKS_OF_CLASS[model_class], TOKENIZE)
     }
     # Models that read a text in windows read no pairs either.
     has_windows = settings.get("doc_stride", 0) > 0
     is_single = settings["num_texts"] == 1 or has_windows
     if is_single or not _may_rank(settings):
-        tasks.pop("rerank", None)
+        text_tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):
-        if is_single and name in tasks:
-            tasks[name] = dataclasses.replace(
-                tasks[name],
+        if is_single and name in text_tasks:
+            text_tasks[name] = dataclasses.replace(
+                text_tasks[name],
                 fields=[Field("text", aliases=("text_a",))],
                 check=check_single,
             )
-    if has_windows and "classify" in tasks:
-        classify = tasks["classify"]
-        tasks["classify"] = dataclasses.replace(classify, reads_all=True)
-    return tasks
+    if has_windows and "classify" in text_tasks:
+        classify = text_tasks["classify"]
+        text_tasks["classify"] = dataclasses.replace(classify, reads_all=True)
+    return text_tasks
 
 
 def check_settings(
@@ -96,7 +108,7 @@ def check_settings(
     """Checks that an export states all that its tasks need.
 
     Args:
-        model_class: class of the model, a key of TASKS_OF_CLASS.
+        model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
         settings: settings of the head, with its labels.
         file: path of model.json, for messages.
 
@@ -104,8 +116,8 @@ def check_settings(
         ValueError: a setting is missing.
     """
     names = ["max_seq_length"]
-    for task in TASKS_OF_CLASS[model_class]:
-        names += task.required_settings
+    for text_task in TEXT_TASKS_OF_CLASS[model_class]:
+        names += text_task.required_settings
     if settings.get("output_mode") == output_kinds.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]

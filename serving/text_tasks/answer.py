@@ -54,7 +54,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    model: PreparedModel, request: CheckedRequest
+    prepared: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -63,10 +63,10 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    window_options = read_options(WindowOptions, model.settings)
+    window_options = read_options(WindowOptions, prepared.settings)
     windows = [
         *passage_windows.create_squad_features(
-            [example], model.tokenizer, window_options, is_training=False
+            [example], prepared.tokenizer, window_options, is_training=False
         )
     ]
     inputs = [
@@ -80,7 +80,7 @@ def _encode_question(
 
 
 def _decode_answer(
-    model: PreparedModel,
+    prepared: PreparedModel,
     question: _Question,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -97,8 +97,8 @@ def _decode_answer(
         example,
         windows,
         results,
-        read_options(DecodingOptions, model.settings),
-        model.tokenizer.basic_tokenizer,
+        read_options(DecodingOptions, prepared.settings),
+        prepared.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]

@@ -40,29 +40,29 @@ class ClassifyReply(CutReply):
 
 
 def _encode_texts(
-    model: PreparedModel, request: CheckedRequest
+    prepared: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
     A model reads windows if its settings have a `doc_stride`: the WordPieces
     between the starts of two windows. The first begins with the text.
     """
-    stride = model.settings.get("doc_stride", 0)
+    stride = prepared.settings.get("doc_stride", 0)
     if not stride:
-        return EncodedRequest(encode_pair(model, request).inputs, None)
-    tokens = model.tokenizer.tokenize(pair_of(request)[0])
+        return EncodedRequest(encode_pair(prepared, request).inputs, None)
+    tokens = prepared.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
-    spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
+    spans = cut_spans(max(len(tokens), 1), prepared.max_seq_length - 2, stride)
     inputs = [
-        pack_input(model, tokens[start : start + length])
+        pack_input(prepared, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
-    model: PreparedModel,
+    prepared: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -73,8 +73,8 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = model.settings["output_mode"] or output_kinds.CLASSIFICATION
-    labels = model.labels
+    mode = prepared.settings["output_mode"] or output_kinds.CLASSIFICATION
+    labels = prepared.labels
     predictions = _read_outputs(outputs, mode)
     if mode == output_kinds.REGRESSION:
         return {"value": float(predictions[0])}

@@ -20,7 +20,7 @@ class RequestList(NamedTuple):
     is_list: bool
 
 
-def split_request(task: AnyTextTask, request: Request) -> RequestList:
+def split_request(text_task: AnyTextTask, request: Request) -> RequestList:
     """Splits a request whose fields contain lists of texts.
 
     A single text beside a list is for all of them.
@@ -30,7 +30,7 @@ def split_request(task: AnyTextTask, request: Request) -> RequestList:
     """
     lists = {
         name: texts
-        for name in sorted({*task.text_names} - {*LIST_FIELDS})
+        for name in sorted({*text_task.text_names} - {*LIST_FIELDS})
         if isinstance(texts := request.get(name), list)
     }
     counts = {len(texts) for texts in lists.values()}

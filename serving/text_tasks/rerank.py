@@ -35,20 +35,20 @@ class RerankReply(CutReply):
 
 
 def _encode_passages(
-    model: PreparedModel, request: CheckedRequest
+    prepared: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
-    max_seq_length = model.max_seq_length
-    tokenize = model.tokenizer.tokenize_beginning
+    max_seq_length = prepared.max_seq_length
+    tokenize = prepared.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        pack_input(model, query, tokenize(passage, max_seq_length))
+        pack_input(prepared, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_ranking(
-    model: PreparedModel,
+    prepared: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,

@@ -69,17 +69,17 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    model: PreparedModel, request: CheckedRequest
+    prepared: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = model.labels
+    labels = prepared.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_ner_features(
-            [example], labels, model.max_seq_length, model.tokenizer
+            [example], labels, prepared.max_seq_length, prepared.tokenizer
         )
     ]
     lengths = [len(window.tokens) for window in windows]
@@ -93,14 +93,14 @@ def _encode_words(
 
 
 def _decode_tags(
-    model: PreparedModel,
+    prepared: PreparedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
-    labels = model.labels
+    labels = prepared.labels
     words = example.words
     (tags,), (tag_probabilities,) = sentence_windows.choose_tags(
         [example],
@@ -108,7 +108,7 @@ def _decode_tags(
         [arrays["probabilities"] for arrays in outputs],
         labels,
         # An export that does not say so chose each tag alone.
-        only_legal=bool(model.settings.get("legal_tags")),
+        only_legal=bool(prepared.settings.get("legal_tags")),
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

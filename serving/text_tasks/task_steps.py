@@ -1,6 +1,7 @@
 """The steps of a task: asks a model several requests at once.
 
-    replies = ask_model(model.prepared, task, [{"text": "The boat left."}])
+    requests = [{"text": "The boat left."}]
+    replies = ask_model(text_model.prepared, text_task, requests)
 
 A request that fails gets a `Failure` in the place of its reply, and the other
 requests get their replies. If the network fails on a batch of requests, it runs
@@ -52,16 +53,16 @@ class IndexedReply(NamedTuple):
 
 
 def ask_model(
-    model: PreparedModel,
-    task: AnyTextTask,
+    prepared: PreparedModel,
+    text_task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
 ) -> list[Reply | Failure]:
     """Checks and answers requests, which may be unchecked JSON.
 
     Args:
-        model: model that answers the requests.
-        task: task by which the model answers them.
+        prepared: model that answers the requests.
+        text_task: task by which the model answers them.
         requests: the requests.
         task_flags: flags that change the replies.
 
@@ -73,7 +74,7 @@ def ask_model(
         Exception: an error that is no ValueError, which is a bug.
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
-    steps = ask_in_steps(model, task, requests, task_flags)
+    steps = ask_in_steps(prepared, text_task, requests, task_flags)
     for index, reply in itertools.chain.from_iterable(steps):
         if isinstance(reply, Failure) and not isinstance(
             reply.error, ValueError
@@ -84,8 +85,8 @@ def ask_model(
 
 
 def ask_in_steps(
-    model: PreparedModel,
-    task: AnyTextTask,
+    prepared: PreparedModel,
+    text_task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags,
 ) -> Iterator[list[IndexedReply]]:
@@ -95,7 +96,7 @@ def ask_in_steps(
         after each step, the replies that it computed. A step encodes a
         request or runs a batch.
     """
-    return _TaskSteps(model, task, task_flags).ask(requests)
+    return _TaskSteps(prepared, text_task, task_flags).ask(requests)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,8 +106,8 @@ class _TaskSteps(Generic[ContextT]):
     It holds the model, and the task and the flags by which it is asked.
     """
 
-    model: PreparedModel
-    task: TextTask[ContextT, Any]
+    prepared: PreparedModel
+    text_task: TextTask[ContextT, Any]
     task_flags: TaskFlags
 
     def ask(self, requests: Sequence[object]) -> Iterator[list[IndexedReply]]:
@@ -127,8 +128,8 @@ class _TaskSteps(Generic[ContextT]):
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
-            if self.task.has_text(request):
-                return self.task.encode(self.model, request)
+            if self.text_task.has_text(request):
+                return self.text_task.encode(self.prepared, request)
         except Exception as error:
             return Failure(error)
         return {}
@@ -170,12 +171,12 @@ class _TaskSteps(Generic[ContextT]):
         """
         inputs = {index: request.inputs for index, request in encoded.items()}
         values_per_wordpiece = 1
-        if self.task.predicts_words:
-            values_per_wordpiece = len(self.model.tokenizer.tokens)
-        batches = self.model.engine.run_all(
+        if self.text_task.predicts_words:
+            values_per_wordpiece = len(self.prepared.tokenizer.tokens)
+        batches = self.prepared.engine.run_all(
             inputs,
-            max_seq_length=self.model.max_seq_length,
-            needs_padding=self.model.needs_padding,
+            max_seq_length=self.prepared.max_seq_length,
+            needs_padding=self.prepared.needs_padding,
             values_per_wordpiece=values_per_wordpiece,
         )
         for computed in batches:
@@ -189,8 +190,8 @@ class _TaskSteps(Generic[ContextT]):
     ) -> Reply | Failure:
         """Decodes the outputs of the network for a request."""
         try:
-            decoded = self.task.decode(
-                self.model, encoded.context, outputs, self.task_flags
+            decoded = self.text_task.decode(
+                self.prepared, encoded.context, outputs, self.task_flags
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

@@ -24,11 +24,11 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_texts(
-    model: PreparedModel, request: CheckedRequest
+    prepared: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[TokenizeReply]:
-    tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
-    ids = pack_input(model, *tokens).ids
-    names = model.tokenizer.convert_ids_to_tokens(ids)
+    tokens = [prepared.tokenizer.tokenize(text) for text in pair_of(request)]
+    ids = pack_input(prepared, *tokens).ids
+    names = prepared.tokenizer.convert_ids_to_tokens(ids)
     reply: TokenizeReply = {
         "tokens": names,
         "num_wordpieces": sum(map(len, tokens)),
@@ -37,7 +37,7 @@ def _encode_texts(
 
 
 def _decode_wordpieces(
-    model: PreparedModel,
+    prepared: PreparedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,

@@ -61,7 +61,7 @@ def test_a_missing_task_is_named_by_the_flags_that_choose_it(
 
 
 def test_results_are_the_originals_and_of_each_label(classified):
-    folder, _ = classified
+    folder = classified.folder
     results = read_results(folder / "run")
     names = {"eval_accuracy", "eval_loss", "global_step"}
     names |= {"f1", *(f"{x}_{rate}" for x in "01" for rate in RATES)}
@@ -72,10 +72,9 @@ def test_results_are_the_originals_and_of_each_label(classified):
 
 
 def test_the_report_shows_the_results_and_what_is_wrong(classified):
-    folder, done = classified
-    run = folder / "run"
+    run = classified.folder / "run"
     results = read_results(run)
-    assert f"{run}/report.html" in done.stderr
+    assert f"{run}/report.html" in classified.done.stderr
     page = ReportPage((run / "report.html").read_text("utf-8"))
     num_right = round(120 * results["eval_accuracy"])
     assert len(page.wrong) == 120 - num_right
@@ -87,7 +86,7 @@ def test_the_report_shows_the_results_and_what_is_wrong(classified):
 
 
 def test_exported_weights_are_those_of_the_last_step(classified):
-    folder, _ = classified
+    folder = classified.folder
     weights = read_checkpoint(folder / "weights/bert_model.ckpt")
     trained = read_checkpoint(folder / "run", 8)
     assert_same_bits(weights, {name: trained[name] for name in weights})
@@ -96,7 +95,7 @@ def test_exported_weights_are_those_of_the_last_step(classified):
 
 
 def test_the_card_of_a_run_shows_its_results_and_files(classified):
-    folder, _ = classified
+    folder = classified.folder
     card = (folder / "run/README.md").read_text()
     assert "| label | precision | recall | f1 | support |\n" in card
     assert "| dev.tsv | 120 |" in card
@@ -104,21 +103,21 @@ def test_the_card_of_a_run_shows_its_results_and_files(classified):
 
 
 def test_what_only_a_run_needs_is_in_its_folder_state(classified):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     state = {path.name.split(".")[0] for path in (run / "state").iterdir()}
     assert state == {"eval", "predict", "train", "events"}
     assert not [*run.glob("*.tf_record"), *run.glob("events.out.*")]
 
 
 def test_predictions_are_probabilities_of_each_example(classified):
-    table, _ = read_predictions(classified[0] / "run")
+    table, _ = read_predictions(classified.folder / "run")
     assert table.shape == (60, 2)
     assert len(np.unique(table)) > 30
     np.testing.assert_allclose(table.sum(-1), 1, atol=1e-6)
 
 
 def test_predictions_name_examples_and_labels(classified):
-    table, lines = read_predictions(classified[0] / "run")
+    table, lines = read_predictions(classified.folder / "run")
     for number, (row, entry) in enumerate(zip(table, lines, strict=True), 1):
         assert entry["guid"] == f"test-{number}"
         assert list(entry["probabilities"].values()) == pytest.approx(row)
@@ -126,7 +125,7 @@ def test_predictions_name_examples_and_labels(classified):
 
 
 def test_the_submission_to_glue_contains_the_predicted_labels(classified):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     _, lines = read_predictions(run)
     assert (run / "MRPC.tsv").read_text().splitlines() == [
         "index\tprediction",
@@ -135,7 +134,7 @@ def test_the_submission_to_glue_contains_the_predicted_labels(classified):
 
 
 def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
-    folder, _ = classified
+    folder = classified.folder
     extra = folder / "export" / "assets.extra"
     vocab = (folder / "words.txt").read_bytes()
     assert (extra / "vocab.txt").read_bytes() == vocab
@@ -150,7 +149,7 @@ def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
 @pytest.fixture(scope="module")
 def exported_again(classified):
     """What tools.export prints, which exports the run to FOLDER/again."""
-    folder, _ = classified
+    folder = classified.folder
     flags = {"model": folder / "run", "export_dir": folder / "again"}
     return script_runner.run("tools.export", folder, **flags).check()
 
@@ -158,12 +157,12 @@ def exported_again(classified):
 @pytest.fixture
 def both_exports(classified, exported_again):
     """The export that the run wrote, and the one of its folder."""
-    folder, _ = classified
+    folder = classified.folder
     return folder / "export", folder / "again"
 
 
 def test_a_folder_is_exported_without_data(classified, exported_again):
-    folder, _ = classified
+    folder = classified.folder
     written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
     assert written in exported_again.stderr
 
@@ -196,7 +195,7 @@ def test_an_export_of_a_folder_answers_as_that_of_its_run(both_exports):
 def test_predicts_from_a_finished_run_whatever_the_batch(
     tmp_path, classified, model_flags
 ):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     flags = model_flags | parse_flags(f"""
         --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
         --max_seq_length=32 --predict_batch_size=7
@@ -213,7 +212,7 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
 
 
 def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
-    run = classified[0] / "run"
+    run = classified.folder / "run"
     tokens = model_flags["vocab_file"].read_text("utf-8").splitlines()
     tokens[-1], tokens[-2] = tokens[-2:]
     (tmp_path / "other.txt").write_text("\n".join(tokens))
@@ -241,7 +240,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
     tmp_path, classified, model_flags
 ):
     """300 labels in its middle; size, beginning and end stay the same."""
-    shutil.copytree(classified[0] / "run", tmp_path / "run")
+    shutil.copytree(classified.folder / "run", tmp_path / "run")
     shutil.copytree(script_runner.SAMPLES / "glue", tmp_path / "data")
     path = tmp_path / "data/train.tsv"
     lines = path.read_text("utf-8").splitlines()

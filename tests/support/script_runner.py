@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 from files.paths import StrPath
 from tests.support.fresh_process import ProcessResult
@@ -106,6 +106,18 @@ def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
     # Do not parse these paths, because they may contain spaces.
     folders = {"data_dir": folder, "output_dir": folder / "run"}
     return parse_flags(text) | folders | flags
+
+
+class FinishedRun(NamedTuple):
+    """A run of a script that several tests read.
+
+    Attributes:
+        folder: folder of all that the script wrote.
+        done: exit status and output of the script.
+    """
+
+    folder: Path
+    done: ProcessResult
 
 
 class RunningScript:

@@ -13,7 +13,8 @@ from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.requests import request_files
 from serving.engines.runtimes import ExportFormat
 from serving.models import checksums
-from serving.models.text_model import TextModel, load_cached
+from serving.models.model_cache import load_cached
+from serving.models.text_model import TextModel
 from serving.serving_flags import TaskFlags
 
 
@@ -74,15 +75,16 @@ class BulkSettings:
         Raises:
             ValueError: the folder contains another model than `checksum`.
         """
-        model = load_cached(
+        text_model = load_cached(
+            TextModel,
             self.absolute_path_of(self.model),
             self.num_threads,
             self.engine,
             self.checksum,
         )
-        self._check_model(model.checksum)
+        self._check_model(text_model.checksum)
         self.check_folder()
-        return model
+        return text_model
 
     def check_folder(self) -> None:
         """Checks that the folder still contains the model of the job.
@@ -114,15 +116,15 @@ class BulkSettings:
         self, ranges: Sequence[FileRange], names_files: bool = False
     ) -> Iterator[request_files.InputRow]:
         """Yields the requests in ranges of files, as `read_requests` does."""
-        model = self.load()
+        text_model = self.load()
         return request_files.read_requests(
-            model.task(self.task_name),
+            text_model.task(self.task_name),
             [
                 part._replace(path=self.absolute_path_of(part.path))
                 for part in ranges
             ],
             self.text_columns,
             self.table_layout(),
-            model.columns,
+            text_model.columns,
             [part.path if names_files else "" for part in ranges],
         )

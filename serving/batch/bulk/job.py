@@ -93,8 +93,8 @@ def answer_files(
         OSError: a file cannot be read or written, a process was killed, or
             another process writes the same output.
     """
-    model = settings.load()
-    folder = Path(model.path)
+    text_model = settings.load()
+    folder = Path(text_model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = JobFiles(
             output_file,
@@ -204,7 +204,7 @@ def _answer_unit(
 ) -> Iterator[list[OutputRow]]:
     """Loads the model, and returns the rows of a unit, which it computes."""
     settings = unit.settings
-    model = settings.load()
+    text_model = settings.load()
     row_options = batch_loop.RowOptions(
         batch_size=settings.batch_size,
         sorts=True,
@@ -214,8 +214,8 @@ def _answer_unit(
         taken_names=unit.taken_names,
     )
     return batch_loop.answer_rows(
-        model.prepared,
-        model.task(settings.task_name),
+        text_model.prepared,
+        text_model.task(settings.task_name),
         settings.task_flags,
         settings.read_requests(unit.ranges, unit.names_files),
         row_options,

@@ -62,8 +62,10 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read on.
     """
-    task = settings.load().task(settings.task_name)
-    columns = InputColumns(names={}, taken=set(), repeated={*task.text_names})
+    text_task = settings.load().task(settings.task_name)
+    columns = InputColumns(
+        names={}, taken=set(), repeated={*text_task.text_names}
+    )
     for path in paths:
         kind = file_ranges.find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
@@ -128,18 +130,18 @@ def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
     Together, their replies have all fields that a reply may have. Returns the
     fields to write.
     """
-    loaded = settings.load()
-    model = loaded.prepared
-    task = loaded.task(settings.task_name)
+    text_model = settings.load()
+    prepared = text_model.prepared
+    text_task = text_model.task(settings.task_name)
     requests = [
         {
             name: [text] if name in LIST_FIELDS else text
-            for name in task.field_names
+            for name in text_task.field_names
         }
-        for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
+        for text in (f"a {MASK}", f"a {MASK} " * prepared.max_seq_length)
     ]
     replies: list[Reply] = []
-    for reply in ask_model(model, task, requests, settings.task_flags):
+    for reply in ask_model(prepared, text_task, requests, settings.task_flags):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)

@@ -90,8 +90,8 @@ class RowCounter:
 
 
 def answer_rows(
-    model: PreparedModel,
-    task: AnyTextTask,
+    prepared: PreparedModel,
+    text_task: AnyTextTask,
     task_flags: TaskFlags,
     input_rows: Iterable[InputRow],
     row_options: RowOptions = RowOptions(),
@@ -103,8 +103,8 @@ def answer_rows(
     is a column's begins with `predicted_`.
 
     Args:
-        model: model that answers the requests.
-        task: task by which the model answers them.
+        prepared: model that answers the requests.
+        text_task: task by which the model answers them.
         task_flags: flags that change the replies.
         input_rows: the requests, with the columns of their rows.
         row_options: what the rows contain.
@@ -119,9 +119,11 @@ def answer_rows(
     is_checked = row_options.has_checked_fields
     for buffer in _create_buffers(input_rows, row_options):
         replies: dict[int, Reply | Failure] = {}
-        for indices in _create_batches(task, buffer, row_options):
+        for indices in _create_batches(text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
-            batch_replies = _answer_batch(model, task, task_flags, batch)
+            batch_replies = _answer_batch(
+                prepared, text_task, task_flags, batch
+            )
             replies |= zip(indices, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
             if not is_checked and (
@@ -135,20 +137,20 @@ def answer_rows(
             reply = replies[index]
             if isinstance(reply, Failure):
                 counter.add_error(input_row, reply.error)
-            rows.append(_create_row(input_row, reply, task, row_options))
+            rows.append(_create_row(input_row, reply, text_task, row_options))
         yield rows
         counter.num_yielded += len(rows)
 
 
 def _answer_batch(
-    model: PreparedModel,
-    task: AnyTextTask,
+    prepared: PreparedModel,
+    text_task: AnyTextTask,
     task_flags: TaskFlags,
     batch: Sequence[InputRow],
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [input_row.request for input_row in batch if not input_row.error]
-    replies = iter(ask_model(model, task, requests, task_flags))
+    replies = iter(ask_model(prepared, text_task, requests, task_flags))
     return [
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch
@@ -225,7 +227,7 @@ def _create_buffers(
 
 
 def _create_batches(
-    task: AnyTextTask, buffer: Sequence[InputRow], row_options: RowOptions
+    text_task: AnyTextTask, buffer: Sequence[InputRow], row_options: RowOptions
 ) -> Iterator[list[int]]:
     """Yields the indices in the buffer of the requests of each batch.
 
@@ -233,15 +235,15 @@ def _create_batches(
     """
     order = [*range(len(buffer))]
     if row_options.sorts:
-        lengths = [_length_of(task, input_row) for input_row in buffer]
+        lengths = [_length_of(text_task, input_row) for input_row in buffer]
         order.sort(key=lambda index: -lengths[index])
     for start in range(0, len(order), row_options.batch_size):
         yield order[start : start + row_options.batch_size]
 
 
-def _length_of(task: AnyTextTask, input_row: InputRow) -> int:
+def _length_of(text_task: AnyTextTask, input_row: InputRow) -> int:
     return _count_characters(
-        input_row.request.get(name) for name in task.text_names
+        input_row.request.get(name) for name in text_task.text_names
     )
 
 
@@ -270,7 +272,7 @@ def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
 def _create_row(
     input_row: InputRow,
     reply: Reply | Failure,
-    task: AnyTextTask,
+    text_task: AnyTextTask,
     row_options: RowOptions,
 ) -> OutputRow:
     """Returns the columns of a row, and the fields of its reply to write."""
@@ -287,7 +289,7 @@ def _create_row(
     # A reply may repeat the texts of its request.
     repeated = {
         name
-        for name in task.text_names
+        for name in text_task.text_names
         if name in reply and row.get(name) == reply[name]
     }
     kept = {

@@ -39,7 +39,7 @@ class InputRow(NamedTuple):
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
-def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
+def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     """Converts the texts of the command line to requests.
 
     If the task has one field, each text is a request. Otherwise the texts
@@ -49,35 +49,35 @@ def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     Raises:
         ValueError: there are too few or too many texts.
     """
-    names = task.field_names
+    names = text_task.field_names
     if len(names) == 1:
         return [{names[0]: text} for text in texts]
     values: list[object] = [*texts]
     if names[-1] in LIST_FIELDS and len(texts) > 1:
         values = [texts[0], [*texts[1:]]]
-    num_required = sum(field.is_required for field in task.fields)
+    num_required = sum(field.is_required for field in text_task.fields)
     if not num_required <= len(values) <= len(names):
         raise ValueError(
-            f"{task.name}: pass these texts in this order, each in quotes: "
-            f"{', '.join(names)}. Received: {values}"
+            f"{text_task.name}: pass these texts in this order, each in "
+            f"quotes: {', '.join(names)}. Received: {values}"
         )
     return [dict(zip(names, values, strict=False))]
 
 
 def create_input_rows(
-    task: AnyTextTask, texts: Sequence[str]
+    text_task: AnyTextTask, texts: Sequence[str]
 ) -> list[InputRow]:
     """Returns the requests in the texts of the command line.
 
     Raises:
         ValueError: there are too few or too many texts.
     """
-    numbered = enumerate(to_requests(task, texts), start=1)
+    numbered = enumerate(to_requests(text_task, texts), start=1)
     return [InputRow(row_number, request) for row_number, request in numbered]
 
 
 def read_requests(
-    task: AnyTextTask,
+    text_task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
     layout: table_formats.TableLayout = _DEFAULT_LAYOUT,
@@ -90,7 +90,7 @@ def read_requests(
     continues with the next row.
 
     Args:
-        task: task that will answer the requests.
+        text_task: task that will answer the requests.
         paths: paths or ranges of the files, or text_files.STDIN for standard
             input.
         columns: names of the columns to read for the task's first field, second
@@ -107,7 +107,7 @@ def read_requests(
         OSError: a file cannot be read.
         ValueError: a column is missing, or an unclosed quote spans lines.
     """
-    chosen, trained = _choose_columns(task, columns, trained_columns)
+    chosen, trained = _choose_columns(text_task, columns, trained_columns)
     # If the columns are chosen by number, the first line is no header.
     is_by_number = chosen and all(map(str.isdecimal, chosen.values()))
     if is_by_number and layout.has_header is None:
@@ -123,7 +123,7 @@ def read_requests(
     for file_range, file in zip(ranges, file_names, strict=True):
         file_format = layout.format or table_formats.format_of(file_range.path)
         parser = RowParser(
-            task=task,
+            text_task=text_task,
             chosen_columns=chosen,
             trained_columns=trained,
             is_table=file_format not in ("jsonl", "text", None),
@@ -135,17 +135,18 @@ def read_requests(
 
 
 def _choose_columns(
-    task: AnyTextTask,
+    text_task: AnyTextTask,
     columns: Sequence[str | None],
     trained_columns: Sequence[str | None],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Returns {field: column} of the flags, and of the table of training."""
-    if len(columns) > len(task.fields) and columns[-1]:
+    if len(columns) > len(text_task.fields) and columns[-1]:
         raise ValueError(
             f"--text_b_column={columns[-1]}: the only fields of "
-            f"{task.name} are {', '.join(task.field_names)}; omit the flag"
+            f"{text_task.name} are {', '.join(text_task.field_names)}; "
+            "omit the flag"
         )
-    names = task.field_names
+    names = text_task.field_names
     chosen = {
         field: column
         for field, column in zip(names, columns, strict=False)

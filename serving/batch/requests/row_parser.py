@@ -24,7 +24,7 @@ class RowParser:
        the column whose name is usual for a text.
 
     Attributes:
-        task: task that will answer the requests.
+        text_task: task that will answer the requests.
         chosen_columns: {field: its column} of the flags.
         trained_columns: {field: its column} of the table that the model was
             trained on.
@@ -32,7 +32,7 @@ class RowParser:
         may_be_plain: whether a line of the file may be plain text.
     """
 
-    task: AnyTextTask
+    text_task: AnyTextTask
     chosen_columns: Mapping[str, str]
     trained_columns: Mapping[str, str]
     is_table: bool
@@ -86,10 +86,12 @@ class RowParser:
         chosen = self._chosen_of(row)
         # If a model may read pairs, no rule finds their columns.
         may_guess = (
-            self.is_table and not chosen and self.task.field_names == ["text"]
+            self.is_table
+            and not chosen
+            and self.text_task.field_names == ["text"]
         )
         columns: dict[Field, str] = {}
-        for field in self.task.fields:
+        for field in self.text_task.fields:
             names = [self.trained_columns.get(field.name), *field.names]
             if field.name in chosen:
                 names = [chosen[field.name]]

@@ -2,8 +2,6 @@
 
 import pytest
 
-from command_line.config_values import create_config
-from serving.batch.predict_config import PredictConfig
 from serving.batch.predict_steps import check_arguments, find_files
 
 
@@ -37,19 +35,3 @@ def test_the_files_of_a_pattern_are_read_in_order(tmp_path):
         (tmp_path / name).touch()
     found = find_files(str(tmp_path / "*.txt"))
     assert found == [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
-
-
-@pytest.mark.parametrize(
-    ("flags", "is_bulk", "num_threads"),
-    [
-        ({}, False, None),
-        ({"num_threads": 3}, False, 3),
-        ({"num_processes": 2}, True, 1),
-        ({"num_shards": 2}, True, 1),
-        ({"num_processes": 2, "num_threads": 3}, True, 3),
-    ],
-)
-def test_the_processes_of_a_job_share_the_cpus(flags, is_bulk, num_threads):
-    config = create_config(PredictConfig, model="model", **flags)
-    assert config.is_bulk == is_bulk
-    assert config.num_threads == num_threads

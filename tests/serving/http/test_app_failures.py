@@ -37,8 +37,8 @@ def post(caplog):
         async def main():
             served = ServedModel("", EngineFlags(), model)
             served.load()
-            server = ServerApp({"m": served})
-            server.is_ready = True
+            server = ServerApp.create({"m": served})
+            server.state.is_ready = True
             caplog.clear()
             return await asgi.post(server, PATH, {"text": texts})
 

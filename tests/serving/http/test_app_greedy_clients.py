@@ -5,7 +5,6 @@ import http.client
 import json
 import select
 import signal
-import statistics
 import threading
 
 import pytest
@@ -100,8 +99,9 @@ def test_a_greedy_client_delays_no_other(server):
     for thread in threads:
         thread.join()
     assert server.stop() == 0, server.script.stderr()
-    # A long request may happen to end just then.
-    assert statistics.median(counts) == 0, counts
+    # A long request may happen to end just then. But if each short one waited
+    # for the long ones before it, at least one would end each time.
+    assert sum(counts) < len(counts), counts
 
 
 def test_vanished_clients_cause_no_error(server):

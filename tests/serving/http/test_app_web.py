@@ -1,4 +1,8 @@
-"""What web developers expect of serve.py: methods, paths, origins, snippets."""
+"""What web developers expect of serve.py: methods, paths, origins, snippets.
+
+serving/http/routes.py lists the paths, serving/http/handlers.py answers the
+requests to them, and serving/http/error_handlers.py all other requests.
+"""
 
 import shutil
 import socket
@@ -171,10 +175,8 @@ def test_other_origins_may_not_read_a_reply(server, origin):
 
 def test_other_origins_may_not_read_an_answer(server):
     """A page sends this without a preflight."""
-    headers = {"Origin": "https://example.org", "Content_Type": "text/plain"}
-    status, answer, headers = ask_with(
-        server, "POST", CLASSIFY, TEXT, **headers
-    )
+    sent = {"Origin": "https://example.org", "Content_Type": "text/plain"}
+    status, answer, headers = ask_with(server, "POST", CLASSIFY, TEXT, **sent)
     assert status == 200
     assert "label" in answer
     assert "Access-Control-Allow-Origin" not in headers
@@ -265,5 +267,5 @@ def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):
     done = subprocess.run(
         code, shell=True, capture_output=True, text=True, timeout=TIMEOUT
     )
-    assert done.returncode == 0
+    assert done.returncode == 0, done.stderr
     assert '"label": "' in done.stdout

@@ -9,7 +9,6 @@ METHODS_OF_PATH = {
     "/v1/models/{name}": ["get"],
     "/v1/models/{name}:predict": ["post"],
 }
-# Those of `tokenize`, which every model can do, are those of `classify`.
 FIELDS_OF_TASK = {
     "answer": ["context", "question"],
     "classify": ["text", "text_a", "text_b"],
@@ -18,6 +17,7 @@ FIELDS_OF_TASK = {
     "next-sentence": ["text", "text_a", "text_b"],
     "rerank": ["passages", "query"],
     "tag": ["text", "words"],
+    "tokenize": ["text", "text_a", "text_b"],
 }
 
 

@@ -3,10 +3,12 @@
 import pytest
 
 from serving.http.request_bodies import parse_body, parse_predict_body
-from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks import TEXT_TASKS_OF_CLASS
 
 (CLASSIFY,) = (
-    task for task in TASKS_OF_CLASS["BertClassifier"] if task.name == "classify"
+    text_task
+    for text_task in TEXT_TASKS_OF_CLASS["BertClassifier"]
+    if text_task.name == "classify"
 )
 
 

@@ -8,7 +8,6 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
-from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
 from serving.serving_flags import LimitFlags
@@ -46,24 +45,26 @@ def test_a_missing_body_is_refused():
     assert caught.value.status == 408
 
 
-def check_call(*texts, tokenizer=None, **limits):
-    """Checks a call whose requests have one text each."""
-    model = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
+def check_texts(*texts, tokenizer=None, **limits):
+    """Checks the call of requests that have one text each."""
+    prepared = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
-        call = QueuedCall(PARSE_NUMBER_TASK, [{"text": text} for text in texts])
-        await RequestLimits(LimitFlags(**limits)).check_call(model, call)
+        request_limits = RequestLimits(LimitFlags(**limits))
+        requests = [{"text": text} for text in texts]
+        call = request_limits.create_call(PARSE_NUMBER_TASK, requests)
+        await request_limits.check_length(prepared, call)
 
     asyncio.run(check())
 
 
 def test_as_many_texts_as_the_limit_are_accepted():
-    check_call("1", "2", max_texts=2)
+    check_texts("1", "2", max_texts=2)
 
 
 def test_more_texts_than_the_limit_are_refused():
     with pytest.raises(HttpError, match="3 texts are more than 2") as caught:
-        check_call("1", "2", "3", max_texts=2)
+        check_texts("1", "2", "3", max_texts=2)
     assert caught.value.status == 413
 
 
@@ -77,18 +78,18 @@ def letters(tmp_path):
 
 
 def test_as_many_wordpieces_as_the_limit_are_accepted(letters):
-    check_call("aaa aaa", tokenizer=letters, max_pieces=6)
+    check_texts("aaa aaa", tokenizer=letters, max_pieces=6)
 
 
 def test_more_wordpieces_than_the_limit_are_refused(letters):
     with pytest.raises(
         HttpError, match="6 WordPieces are more than 5"
     ) as caught:
-        check_call("aaa aaa", tokenizer=letters, max_pieces=5)
+        check_texts("aaa aaa", tokenizer=letters, max_pieces=5)
     assert caught.value.status == 413
 
 
 def test_a_wrong_text_is_named_by_its_place():
     with pytest.raises(HttpError, match=r"^text 2: ") as caught:
-        check_call("1", 2)
+        check_texts("1", 2)
     assert caught.value.status == 400

@@ -1,16 +1,28 @@
-"""What a model of serve.py tells about itself, and when it is loaded.
+"""What a model of serve.py tells about itself, and how it computes calls.
 
-tests/serving/http/test_call_queue.py asks such models: how calls wait, and
-which are computed together.
+Which calls are computed together is tested in
+tests/serving/http/test_call_queue.py.
 """
+
+import asyncio
+import itertools
+import json
+import math
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.http.errors import HttpError
 from serving.http.served_model import ServedModel
 from serving.serving_flags import EngineFlags
-from tests.support.serving.echo_models import EchoEngine, create_echo
+from tests.support.serving.echo_models import (
+    TASK,
+    EchoEngine,
+    create_echo,
+    load_echo,
+    submit,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,13 +33,119 @@ def test_the_version_is_the_number_of_the_folder(path, version):
 
 
 def test_a_model_has_no_tasks_before_it_is_loaded():
-    model = create_echo(EchoEngine())
-    assert not model.task_of_name
-    model.load()
-    assert [*model.task_of_name] == ["task"]
+    served_model = create_echo(EchoEngine())
+    assert not served_model.text_task_of_name
+    served_model.load()
+    assert [*served_model.text_task_of_name] == ["task"]
+
+
+def test_a_model_that_is_not_loaded_cannot_be_read():
+    with pytest.raises(RuntimeError, match=r"models/7: call `load` first"):
+        _ = ServedModel("models/7", EngineFlags()).text_model
 
 
 def test_a_loaded_model_tells_the_fields_of_its_tasks():
-    model = create_echo(EchoEngine())
-    model.load()
-    assert model.about["fields"] == {"task": ["text"]}
+    served_model = create_echo(EchoEngine())
+    served_model.load()
+    assert served_model.about["fields"] == {"task": ["text"]}
+
+
+def compute(*calls):
+    """Submits calls of these texts together.
+
+    Returns the engine's batches, and the texts or the error of each call.
+    """
+
+    async def main():
+        engine = EchoEngine()
+        served_model = load_echo(engine)
+        futures = [submit(served_model, TASK, *texts) for texts in calls]
+        result = await asyncio.gather(*futures, return_exceptions=True)
+        return engine.batches, result
+
+    batches, result = asyncio.run(main())
+    texts = [
+        [json.loads(reply)["text"] for reply in replies]
+        if isinstance(replies, list)
+        else replies
+        for replies in result
+    ]
+    return batches, texts
+
+
+def test_an_error_of_one_text_is_the_reply_to_its_call_only():
+    batches, (texts, error) = compute(["a"], ["c", "bad"])
+    assert batches == [["a", "c", "bad"]]
+    assert texts == ["a"]
+    assert (error.status, error.message) == (400, "text 2: bad")
+
+
+def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
+    batches, (texts, error) = compute(["a"], ["broken"])
+    assert batches == [["a", "broken"], ["a"], ["broken"]]
+    assert texts == ["a"]
+    # The network failed, so the text is not to blame.
+    assert error.status == 500
+    assert "broken" not in error.message
+
+
+@pytest.mark.parametrize("turn_s, max_texts", [(-1, 4), (math.inf, 40)])
+def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
+    """A turn is a single step, or all steps. A short call has three."""
+
+    async def main():
+        engine = EchoEngine()
+        served_model = load_echo(engine, turn_s=turn_s)
+        long = [submit(served_model, TASK, *["long"] * 40) for _ in range(2)]
+        while not all(call.done() for call in long):
+            await submit(served_model, TASK, "short")
+        return engine.computed
+
+    computed = asyncio.run(main())
+    num_adjacent = [
+        len([*texts])
+        for text, texts in itertools.groupby(computed)
+        if text == "long"
+    ]
+    assert sum(num_adjacent) == 80
+    assert max(num_adjacent) <= max_texts
+
+
+def test_a_long_call_ends_with_its_client():
+    async def main():
+        engine = EchoEngine()
+        # Each turn is a single step.
+        served_model = load_echo(engine, turn_s=-1)
+        long, other = (
+            submit(served_model, TASK, *["long"] * 40) for _ in range(2)
+        )
+        await submit(served_model, TASK, "short")
+        assert not long.done()
+        assert not other.done()
+        long.cancel()
+        other.cancel()
+        await submit(served_model, TASK, "short")
+        # The worker ends, because nothing is left.
+        async with asyncio.timeout(60):
+            while len(asyncio.all_tasks()) > 1:
+                await asyncio.sleep(0.01)
+        return engine.computed
+
+    assert asyncio.run(main()).count("long") < 40
+
+
+@pytest.mark.parametrize("text", ["unprintable", "bug"])
+@pytest.mark.parametrize("num_texts", [1, 40])
+def test_calls_after_an_unexpected_error_are_answered(text, num_texts):
+    async def main():
+        served_model = load_echo(EchoEngine())
+        with pytest.raises(HttpError) as failure:
+            async with asyncio.timeout(10):
+                await submit(served_model, TASK, *[text] * num_texts)
+        async with asyncio.timeout(10):
+            reply = await submit(served_model, TASK, "next")
+        return failure.value.status, reply
+
+    status, (reply,) = asyncio.run(main())
+    assert status == 500
+    assert json.loads(reply) == {"text": "next"}

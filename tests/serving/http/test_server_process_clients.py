@@ -33,8 +33,10 @@ class EndlessModel(ServedModel):
 
 
 def serve_long_replies(port):
-    model = create_echo(EchoEngine(answer_to=lambda _: "a" * 15_000_000))
-    server = ServerApp({"m": model}, limits=LimitFlags(timeout_s=3))
+    served_model = create_echo(EchoEngine(answer_to=lambda _: "a" * 15_000_000))
+    server = ServerApp.create(
+        {"m": served_model}, limits=LimitFlags(timeout_s=3)
+    )
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
@@ -49,14 +51,14 @@ def serve_when_allowed(folder, port):
         wait_until((folder / "is_allowed").exists)
 
     engine = EchoEngine(wait, lambda _: engine.batches)
-    server = ServerApp({"m": create_echo(engine)})
+    server = ServerApp.create({"m": create_echo(engine)})
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
 def serve_before_loading(port):
-    model = EndlessModel("", EngineFlags())
+    served_model = EndlessModel("", EngineFlags())
     server_process.serve_until_signal(
-        ServerApp({"m": model}), "127.0.0.1", port
+        ServerApp.create({"m": served_model}), "127.0.0.1", port
     )
 
 

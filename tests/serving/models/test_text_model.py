@@ -1,7 +1,7 @@
 """serving.load: exported models in Python.
 
-serving/prepared_model.py gives them a tokenizer, and
-serving/models/task_methods.py their methods.
+serving/models/text_model.py answers, serving/models/export_reading.py reads the
+folder, and serving/prepared_model.py adds the tokenizer.
 serving/text_tasks/request_lists.py splits requests with lists of texts.
 """
 
@@ -59,18 +59,6 @@ def test_a_question_has_the_same_answer_alone_and_among_others(load, answers):
     expected = {**answers[0]}
     del expected["n_best"]
     assert_same(load("squad").answer("Who?", PASSAGE), expected, 1e-4)
-
-
-def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
-    for text in filter(str.strip, TEXTS):
-        result = load("ner").tag(text)
-        for word, (start, end) in zip(
-            result["words"], result["spans"], strict=True
-        ):
-            assert text[start:end] == word
-        for entity in result["entities"]:
-            assert text[entity["start"] : entity["end"]] == entity["text"]
-        assert is_plain(result)
 
 
 @pytest.mark.parametrize(

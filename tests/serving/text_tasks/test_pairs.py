@@ -11,42 +11,44 @@ MAX_LENGTH = 8
 
 
 @pytest.fixture
-def model():
+def prepared():
     """What `encode_pair` reads of a PreparedModel."""
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def encode(model, request):
+def encode(prepared, request):
     """Returns the WordPieces of a request, and its input."""
-    encoded = pairs.encode_pair(model, request)
+    encoded = pairs.encode_pair(prepared, request)
     assert encoded.inputs == [encoded.context]
     packed = encoded.context
     return TOKENIZER.convert_ids_to_tokens(packed.ids), packed
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
-def test_a_single_text_is_all_in_the_first_segment(model, name):
-    tokens, packed = encode(model, {name: "the boat"})
+def test_a_single_text_is_all_in_the_first_segment(prepared, name):
+    tokens, packed = encode(prepared, {name: "the boat"})
     assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
     assert packed.first_length == 4
     assert packed.num_cut == 0
 
 
-def test_the_second_text_is_the_second_segment(model):
-    tokens, packed = encode(model, {"text_a": "the boat", "text_b": "the sea"})
+def test_the_second_text_is_the_second_segment(prepared):
+    tokens, packed = encode(
+        prepared, {"text_a": "the boat", "text_b": "the sea"}
+    )
     assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
     assert packed.first_length == 4
 
 
-def test_the_longer_text_of_a_pair_is_cut(model):
-    tokens, packed = encode(model, {"text_a": "the " * 6, "text_b": "sea"})
+def test_the_longer_text_of_a_pair_is_cut(prepared):
+    tokens, packed = encode(prepared, {"text_a": "the " * 6, "text_b": "sea"})
     assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
     assert packed.first_length == 6
     assert packed.num_cut == 2
 
 
-def test_the_end_of_a_long_text_is_cut(model):
-    tokens, packed = encode(model, {"text": "the " * 7 + "boat"})
+def test_the_end_of_a_long_text_is_cut(prepared):
+    tokens, packed = encode(prepared, {"text": "the " * 7 + "boat"})
     assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
     assert packed.num_cut == 2
 

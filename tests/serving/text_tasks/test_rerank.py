@@ -96,8 +96,8 @@ def test_each_passage_counts_as_a_text(exports):
 
     model = ServedModel(exports["ranker"], EngineFlags())
     model.load()
-    few = app.ServerApp({"m": model}, limits=LimitFlags(max_texts=7))
-    few.is_ready = True
+    few = app.ServerApp.create({"m": model}, limits=LimitFlags(max_texts=7))
+    few.state.is_ready = True
 
     body = {"query": ["a", "b"], "passages": PASSAGES}
     asked = asgi.post(few, "/api/models/m/rerank", body)

@@ -1,6 +1,79 @@
-"""The words that are tagged, and their places in the text."""
+"""The words that are tagged, and the entities that their tags name.
 
+tests/serving/text_tasks/test_text_task_twins.py compares the task with its
+graph.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
+
+from serving.serving_flags import TaskFlags
+from serving.text_tasks.tag import TAG
+from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
+
+PREPARED = SimpleNamespace(
+    tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS, settings={}
+)
+
+
+def tag(request, tags):
+    """Returns the reply to a request whose words have these tags.
+
+    The network assigns the probability 0.9 to the tag of the first word, 0.8 to
+    that of the second, and so on. Each word must be a WordPiece.
+    """
+    encoded = TAG.encode(PREPARED, request)
+    (packed,) = encoded.inputs
+    rows = np.full((len(packed.ids), len(TAGS)), 0.01, np.float32)
+    for word_index, name in enumerate(tags):
+        # The first WordPiece is [CLS].
+        rows[word_index + 1, TAGS.index(name)] = 0.9 - 0.1 * word_index
+    outputs = [{"probabilities": rows}]
+    return TAG.decode(PREPARED, encoded.context, outputs, TaskFlags())
+
+
+def test_each_word_has_the_most_probable_tag():
+    reply = tag({"text": "the boat"}, ["O", "B-LOC"])
+    assert reply["words"] == ["the", "boat"]
+    assert reply["tags"] == ["O", "B-LOC"]
+    assert reply["probabilities"] == pytest.approx([0.9, 0.8])
+
+
+def test_an_entity_is_as_probable_as_its_least_probable_tag():
+    reply = tag({"text": "the  boat of"}, ["B-LOC", "I-LOC", "O"])
+    (entity,) = reply["entities"]
+    assert entity["probability"] == pytest.approx(0.8)
+    assert (entity["type"], entity["text"]) == ("LOC", "the  boat")
+    assert reply["label"] == [[0, 9, "LOC"]]
+
+
+def test_words_have_tags_but_no_places():
+    reply = tag({"words": ["the", "boat"]}, ["O", "B-LOC"])
+    assert reply.keys() == {"words", "tags", "probabilities"}
+
+
+def test_many_words_are_cut_into_windows_that_contain_all_of_them():
+    encoded = TAG.encode(PREPARED, {"words": ["the"] * 20})
+    assert max(len(packed.ids) for packed in encoded.inputs) == 8
+    word_indices = {
+        word_index
+        for window in encoded.context.windows
+        for _, _, word_index in window.words
+    }
+    assert word_indices == {*range(20)}
+
+
+def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
+    for text in filter(str.strip, TEXTS):
+        result = load("ner").tag(text)
+        for word, (start, end) in zip(
+            result["words"], result["spans"], strict=True
+        ):
+            assert text[start:end] == word
+        for entity in result["entities"]:
+            assert text[entity["start"] : entity["end"]] == entity["text"]
 
 
 @pytest.mark.parametrize(

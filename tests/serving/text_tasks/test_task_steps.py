@@ -2,19 +2,19 @@
 
 import pytest
 
-from serving.text_tasks import text_task
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.task_steps import ask_model
-from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
+from serving.text_tasks.text_task import EncodedRequest, TextTask
+from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_prepared
 
 
 def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     encoded = []
     sizes = []
 
-    def encode(model, request):
+    def encode(prepared, request):
         encoded.append(request["text"])
-        return text_task.EncodedRequest([], request["text"])
+        return EncodedRequest([], request["text"])
 
     def run_all(inputs, **_):
         sizes.append(len(inputs))
@@ -22,11 +22,11 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
             raise ValueError("out of memory")
         yield {key: [] for key in inputs}
 
-    model = create_model(run_all)
-    task = text_task.TextTask(
+    prepared = create_prepared(run_all)
+    text_task = TextTask(
         "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
     )
-    replies = ask_model(model, task, [{"text": text} for text in "123"])
+    replies = ask_model(prepared, text_task, [{"text": text} for text in "123"])
     assert encoded == [*"123"]
     assert sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
@@ -41,7 +41,7 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    model = create_model(run_all)
+    prepared = create_prepared(run_all)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
-        ask_model(model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}])
+        ask_model(prepared, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}])
     assert runs == [2]

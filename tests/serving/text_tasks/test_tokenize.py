@@ -8,14 +8,14 @@ from serving.serving_flags import TaskFlags
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support.serving.exports import TOKENIZER
 
-MODEL = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
+PREPARED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
 
 
 def tokenize(request):
     """Returns the reply to a request."""
-    encoded = TOKENIZE.encode(MODEL, request)
+    encoded = TOKENIZE.encode(PREPARED, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(MODEL, encoded.context, [], TaskFlags())
+    return TOKENIZE.decode(PREPARED, encoded.context, [], TaskFlags())
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])

@@ -3,8 +3,8 @@
 For example:
 
     engine = EchoEngine()
-    model = load_echo(engine)
-    (reply,) = await submit(model, TASK, "a")
+    served_model = load_echo(engine)
+    (reply,) = await submit(served_model, TASK, "a")
     assert engine.computed == ["a"]
 """
 
@@ -37,7 +37,7 @@ class UnprintableError(ValueError):
 
 
 def _encode(
-    model: PreparedModel, request: CheckedRequest
+    prepared: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -45,7 +45,7 @@ def _encode(
 
 
 def _decode(
-    model: PreparedModel,
+    prepared: PreparedModel,
     text: str,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -128,19 +128,21 @@ class EchoModel:
 
 def create_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
     """Returns a model of the server that is not loaded yet."""
-    model = cast(TextModel, EchoModel(engine))
-    return ServedModel("", EngineFlags(), model, turn_s)
+    text_model = cast(TextModel, EchoModel(engine))
+    return ServedModel("", EngineFlags(), text_model, turn_s)
 
 
 def load_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
     """Returns a model of the server that is loaded."""
-    model = create_echo(engine, turn_s)
-    model.load()
-    return model
+    served_model = create_echo(engine, turn_s)
+    served_model.load()
+    return served_model
 
 
 def submit(
-    model: ServedModel, task: AnyTextTask, *texts: str
+    served_model: ServedModel, text_task: AnyTextTask, *texts: str
 ) -> asyncio.Future[list[bytes]]:
     """Queues a call of some texts, and returns its replies."""
-    return model.submit(QueuedCall(task, [{"text": text} for text in texts]))
+    return served_model.submit(
+        QueuedCall.create(text_task, [{"text": text} for text in texts])
+    )

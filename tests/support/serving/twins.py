@@ -87,10 +87,10 @@ class TwinSignature(NamedTuple):
     to_outputs: Callable[[Any], Outputs]
 
 
-def _ask_words(model: TextModel, fields: Fields) -> Sequence[Any]:
+def _ask_words(text_model: TextModel, fields: Fields) -> Sequence[Any]:
     """Tags texts whose words are separated by white space."""
     requests = [{"words": text.split()} for text in fields["text"]]
-    return ask_model(model.prepared, model.task("tag"), requests)
+    return ask_model(text_model.prepared, text_model.task("tag"), requests)
 
 
 def _labels_to_outputs(reply: Outputs) -> Outputs:

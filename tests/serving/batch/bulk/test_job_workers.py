@@ -15,7 +15,8 @@ import pytest
 from data.jobs import workers
 from data.tables.layout_options import LayoutOptions
 from serving.batch.bulk import bulk_settings, job
-from serving.models import text_model
+from serving.models import model_cache
+from serving.models.text_model import TextModel
 from serving.serving_flags import TaskFlags
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
@@ -23,7 +24,7 @@ from tests.support.serving.exports import relabel
 
 def settings_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
-    model = text_model.load_cached(path, 1, None)
+    model = model_cache.load_cached(TextModel, path, 1, None)
     return bulk_settings.BulkSettings(
         model=model.path,
         checksum=model.checksum,

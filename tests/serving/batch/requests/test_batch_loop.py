@@ -12,7 +12,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
-from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
+from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_prepared
 
 
 class Asked:
@@ -26,14 +26,14 @@ class Asked:
     def __init__(self):
         self.lengths = []
         self.batches = []
-        self._task = TextTask(
+        self._text_task = TextTask(
             "size",
             self._encode,
-            lambda model, text, *_: {"size": len(text)},
+            lambda prepared, text, *_: {"size": len(text)},
             [Field("text")],
         )
 
-    def _encode(self, model, request):
+    def _encode(self, prepared, request):
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
@@ -47,11 +47,15 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        model = create_model(self._run_all)
+        prepared = create_prepared(self._run_all)
         options = batch_loop.RowOptions(**row_options)
         return [
             *batch_loop.answer_rows(
-                model, self._task, DEFAULT_TASK_FLAGS, input_rows, options
+                prepared,
+                self._text_task,
+                DEFAULT_TASK_FLAGS,
+                input_rows,
+                options,
             )
         ]
 
@@ -110,9 +114,9 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
             raise ValueError("out of memory")
         return [{key: [] for key in inputs}]
 
-    model = create_model(run_all)
+    prepared = create_prepared(run_all)
     (rows,) = batch_loop.answer_rows(
-        model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
+        prepared, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
     )
     written = [row.cells for row in rows]
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
@@ -132,11 +136,11 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    model = create_model(
+    prepared = create_prepared(
         lambda inputs, **_: [{number: [] for number in inputs}]
     )
     (rows,) = batch_loop.answer_rows(
-        model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
+        prepared, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
     )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"

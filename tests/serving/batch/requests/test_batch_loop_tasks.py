@@ -10,7 +10,7 @@ import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from serving.serving_flags import TaskFlags
-from serving.text_tasks import TASKS_OF_CLASS
+from serving.text_tasks import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.task_steps import ask_model
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
@@ -112,7 +112,9 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     page = (ROOT / "docs/serving.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
     assert rows.keys() >= {
-        task.name for tasks in TASKS_OF_CLASS.values() for task in tasks
+        text_task.name
+        for text_tasks in TEXT_TASKS_OF_CLASS.values()
+        for text_task in text_tasks
     }
     fields -= {"num_wordpieces_cut", "num_masks_cut"}
     assert fields <= {*re.findall(r"`(\w+)`", rows[task])}
@@ -143,13 +145,14 @@ def test_texts_of_the_command_line_are_answered(
     result = [*map(json.loads, capsys.readouterr().out.splitlines())]
     assert len(result) == num_answers
     model = serving.load(folders[kind])
-    task = model.task()
+    text_task = model.task()
     groups = [texts] if num_answers == 1 else [[text] for text in texts]
     requests = [
-        dict(zip(task.field_names, texts, strict=False)) for texts in groups
+        dict(zip(text_task.field_names, texts, strict=False))
+        for texts in groups
     ]
     for answer, expected in zip(
-        result, ask_model(model.prepared, task, requests), strict=True
+        result, ask_model(model.prepared, text_task, requests), strict=True
     ):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):

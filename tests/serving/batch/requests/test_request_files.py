@@ -4,19 +4,19 @@ import pytest
 
 from data.tables.layout_options import LayoutOptions
 from serving.batch.requests import request_files
-from serving.text_tasks import tasks_of
+from serving.text_tasks import text_tasks_of
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG
 
 
-def read_checked(path, task, *columns):
+def read_checked(path, text_task, *columns):
     """Returns the requests of a file, checked."""
     input_rows = [
-        *request_files.read_requests(task, [str(path)], columns=columns)
+        *request_files.read_requests(text_task, [str(path)], columns=columns)
     ]
     for input_row in input_rows:
-        task.texts(input_row.request)
+        text_task.texts(input_row.request)
     return input_rows
 
 
@@ -24,7 +24,7 @@ PAIR = {"text_a": "b", "text_b": "c"}
 
 
 @pytest.mark.parametrize(
-    "name, text, task, columns, expected",
+    "name, text, text_task, columns, expected",
     [
         ("a.csv", "id,text\n7,b\n", CLASSIFY, [], {"id": "7", "text": "b"}),
         ("a.csv", "text;review;2\nx;b;c\n", CLASSIFY, ["review", "2"], PAIR),
@@ -53,10 +53,10 @@ PAIR = {"text_a": "b", "text_b": "c"}
     ],
 )
 def test_columns_are_the_fields_of_a_request(
-    tmp_path, name, text, task, columns, expected
+    tmp_path, name, text, text_task, columns, expected
 ):
     (tmp_path / name).write_text(text)
-    (input_row,) = read_checked(tmp_path / name, task, *columns)
+    (input_row,) = read_checked(tmp_path / name, text_task, *columns)
     assert (input_row.request, input_row.error) == (expected, None)
 
 
@@ -75,22 +75,26 @@ def single_texts(tmp_path):
     """(a task of single texts, the file of a text, and of a pair)."""
     path = tmp_path / "a.csv"
     path.write_text("text,text_b\na,\na,b\n")
-    task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
-    return task, [str(path)]
+    text_task = text_tasks_of("BertClassifier", {"num_texts": 1})["classify"]
+    return text_task, [str(path)]
 
 
 def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):
-    task, paths = single_texts
-    first, second = request_files.read_requests(task, paths)
-    task.texts(first.request)
+    text_task, paths = single_texts
+    first, second = request_files.read_requests(text_task, paths)
+    text_task.texts(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
-        task.texts(second.request)
+        text_task.texts(second.request)
 
 
 def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
-    task, paths = single_texts
+    text_task, paths = single_texts
     with pytest.raises(ValueError, match="--text_b_column=more"):
-        next(request_files.read_requests(task, paths, columns=["text", "more"]))
+        next(
+            request_files.read_requests(
+                text_task, paths, columns=["text", "more"]
+            )
+        )
 
 
 @pytest.mark.parametrize(

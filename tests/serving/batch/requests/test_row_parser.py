@@ -7,9 +7,9 @@ from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.tag import TAG
 
 
-def create_parser(task, *, is_table=True, chosen=None, trained=None):
+def create_parser(text_task, *, is_table=True, chosen=None, trained=None):
     return RowParser(
-        task=task,
+        text_task=text_task,
         chosen_columns=chosen or {},
         trained_columns=trained or {},
         is_table=is_table,

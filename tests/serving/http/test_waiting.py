@@ -1,7 +1,7 @@
 """How long a client of serve.py waits, and what it is told then.
 
-serving/http/app.py counts the time. The order of the calls that wait is tested
-in tests/serving/http/test_call_queue.py.
+serving/http/waiting.py counts the time. The order of the calls that wait is
+tested in tests/serving/http/test_call_queue.py.
 """
 
 import asyncio
@@ -34,11 +34,13 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
     async def main():
         may_run = threading.Event()
         engine = EchoEngine(may_run.wait)
-        model = load_echo(engine)
-        first = submit(model, TASK, "first")
+        served_model = load_echo(engine)
+        first = submit(served_model, TASK, "first")
         await asyncio.sleep(0)
-        server = ServerApp({"m": model}, limits=LimitFlags(timeout_s=0.05))
-        server.is_ready = True
+        server = ServerApp.create(
+            {"m": served_model}, limits=LimitFlags(timeout_s=0.05)
+        )
+        server.state.is_ready = True
 
         body = {"text": texts}
         status, reply = await asgi.post(server, "/api/models/m/task", body)
@@ -46,7 +48,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         assert advice in reply["error"]
         may_run.set()
         await first
-        await submit(model, TASK, "last")
+        await submit(served_model, TASK, "last")
         return engine.batches
 
     # Nobody waits for the request's answer anymore.

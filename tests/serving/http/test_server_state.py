@@ -1,0 +1,44 @@
+"""What the server answers by its state: whether it is ready, and its models."""
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.errors import HttpError
+from serving.http.server_state import ServerState
+from serving.serving_flags import LimitFlags
+from tests.support.serving.echo_models import EchoEngine, create_echo
+
+
+@pytest.fixture
+def state():
+    """The state of a server with the model "m", which is not ready."""
+    return ServerState(
+        models={"m": create_echo(EchoEngine())},
+        limits=LimitFlags(),
+        has_token=False,
+    )
+
+
+def test_clients_are_told_to_wait_while_models_are_loading(state):
+    with pytest.raises(HttpError, match="still loading") as caught:
+        state.check_ready()
+    assert caught.value.status == 503
+    assert caught.value.headers == {"Retry-After": "1"}
+
+
+def test_a_server_whose_models_are_loaded_is_ready(state):
+    state.is_ready = True
+    state.check_ready()
+
+
+def test_a_model_is_found_by_its_name(state):
+    assert state.find_model("m") is state.models["m"]
+
+
+def test_another_name_is_refused_with_the_names_to_choose_from(state):
+    with pytest.raises(
+        HttpError, match="no model 'n'; choose from m"
+    ) as caught:
+        state.find_model("n")
+    assert caught.value.status == 404
