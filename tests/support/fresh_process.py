@@ -85,7 +85,7 @@ def start(
 ) -> subprocess.Popen[str]:
     """Starts `python ARGUMENTS`. Returns its Popen, with pipes of text.
 
-    Use it in a `with` block with `waiting.killed_late`.
+    Use it in a `with` block with `killed_late` of waiting.py.
     """
     return subprocess.Popen(
         [sys.executable, *arguments],
