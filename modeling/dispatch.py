@@ -33,26 +33,26 @@ R = TypeVar("R")
 
 # A variable of the context, so that a thread does not switch the versions of
 # another thread.
-_is_plain = contextvars.ContextVar("is_plain", default=False)
+_uses_plain = contextvars.ContextVar("uses_plain", default=False)
 
 
 @contextlib.contextmanager
-def plain() -> Iterator[None]:
+def plain_versions() -> Iterator[None]:
     """Switches off all faster versions inside a `with` block.
 
     This applies to eager calls, and to graphs that are traced in the block, by
     the thread of the block.
     """
-    token = _is_plain.set(True)
+    token = _uses_plain.set(True)
     try:
         yield
     finally:
-        _is_plain.reset(token)
+        _uses_plain.reset(token)
 
 
-def is_plain() -> bool:
-    """Returns whether `plain` has switched off all faster versions."""
-    return _is_plain.get()
+def uses_plain_versions() -> bool:
+    """Returns whether `plain_versions` has switched off all faster versions."""
+    return _uses_plain.get()
 
 
 class DispatchedFunction(Generic[FirstT, P, R]):
@@ -87,7 +87,7 @@ class DispatchedFunction(Generic[FirstT, P, R]):
         Pass the first argument by position, because the choice depends on it.
         """
         version: Callable[Concatenate[FirstT, P], R] | None = None
-        if not is_plain():
+        if not uses_plain_versions():
             choose_version = _find_chooser()
             version = choose_version(
                 self, inputs, training=self._is_training(kwargs)

@@ -4,8 +4,8 @@ In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, N = heads, W = width, V = width of the outputs and L = labels.
 
 A function marked `DispatchedFunction` may have a faster version, which
-modeling/dispatch.py chooses. The code here is the plain version. `ops.plain`
-switches all faster versions off.
+modeling/dispatch.py chooses. The code here is the plain version.
+`ops.plain_versions` switches all faster versions off.
 """
 
 import math
@@ -15,7 +15,7 @@ import keras
 
 from model_folders import bert_config
 from modeling.dispatch import DispatchedFunction
-from modeling.dispatch import plain as plain
+from modeling.dispatch import plain_versions as plain_versions
 from modeling.tensors import Tensor
 
 

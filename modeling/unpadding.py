@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import keras
 
-from modeling.dispatch import is_plain
+from modeling.dispatch import uses_plain_versions
 from modeling.ops import reshape_like
 from modeling.tensors import Tensor
 
@@ -33,7 +33,7 @@ class PaddedRows:
 
     def __init__(self, padded: Tensor) -> None:
         # In plain mode keep [B, T, W], because only fused versions need rows.
-        self._is_flat = not is_plain()
+        self._is_flat = not uses_plain_versions()
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))
 

@@ -106,7 +106,7 @@ def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from training.loop.run_weights import check_loaded
+    from modeling.checkpoints.load_check import check_loaded
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()

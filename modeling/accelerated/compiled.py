@@ -267,7 +267,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
         def gradient(upstream: Tensor) -> Tensor:
             return tf.raw_ops.PreventGradient(
                 input=_cross_entropy_gradient(logits, labels, *row, upstream),
-                message="the second derivative needs modeling.ops.plain()",
+                message="the second derivative needs "
+                "modeling.ops.plain_versions()",
             )
 
         return values, gradient

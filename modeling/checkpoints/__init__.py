@@ -5,6 +5,7 @@
     loading.py: loads it into a model. Begin here
     restore.py: assigns the values of a file to the variables of a model
     variable_names.py: the names of a model's variables in checkpoints
+    load_check.py: whether a model that is not trained has what it needs
     new_heads.py: whether a model uses the head in a folder, or a new one
     head_detection.py: for which task the names of weights say it was trained
     creating.py: creates a model of what a folder contains

@@ -16,7 +16,7 @@ def test_plain_switches_all_forms_off():
     inputs = tf.cast(np.random.default_rng(0).normal(size=(4, 256)), "float32")
     arguments = dict(dropout_prob=0.5, seed=tf.constant((5, 6)))
     faster = ops.dropout(inputs, **arguments)
-    with dispatch.plain():
+    with dispatch.plain_versions():
         plain = ops.dropout(inputs, **arguments)
         again = ops.dropout(inputs, **arguments)
     # Another generator draws what is dropped.
@@ -27,10 +27,10 @@ def test_plain_switches_all_forms_off():
 
 def test_plain_switches_only_its_own_thread():
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        with dispatch.plain():
-            assert dispatch.is_plain()
-            assert not pool.submit(dispatch.is_plain).result()
-        assert not dispatch.is_plain()
+        with dispatch.plain_versions():
+            assert dispatch.uses_plain_versions()
+            assert not pool.submit(dispatch.uses_plain_versions).result()
+        assert not dispatch.uses_plain_versions()
 
 
 def mode_by_position(inputs, training):

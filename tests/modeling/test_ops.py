@@ -14,7 +14,7 @@ INPUTS = np.array([-3.0, -0.5, 0.0, 0.25, 2.0])
 
 def compute_plain(function, *arguments, **options):
     """Returns the result of the plain version as an array."""
-    with ops.plain():
+    with ops.plain_versions():
         return keras.ops.convert_to_numpy(function(*arguments, **options))
 
 

@@ -212,7 +212,7 @@ def test_plain_dropout_drops_its_share_and_scales_up_the_others():
     another = generator.next()
 
     def drop(seed):
-        with ops.plain():
+        with ops.plain_versions():
             outputs = ops.dropout(inputs, 0.1, seed=seed)
         return keras.ops.convert_to_numpy(outputs)
 

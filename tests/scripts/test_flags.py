@@ -179,8 +179,8 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
     assert documented <= {*listed}
     # The script's own text, and its path as the user types it.
     path = ROOT / f"{script.replace('.', '/')}.py"
-    set_name = ast.get_docstring(ast.parse(path.read_text()))
-    assert text.startswith(set_name.splitlines()[0])
+    docstring = ast.get_docstring(ast.parse(path.read_text()))
+    assert text.startswith(docstring.splitlines()[0])
     assert f"\n{path.relative_to(ROOT)}:\n" in text
 
 

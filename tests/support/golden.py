@@ -119,7 +119,11 @@ def form(name: str) -> Iterator[Form]:
     from modeling import ops
 
     if name in ("plain", "eager"):
-        with ops.plain() if name == "plain" else contextlib.nullcontext():
+        with (
+            ops.plain_versions()
+            if name == "plain"
+            else contextlib.nullcontext()
+        ):
             yield Form(False, lambda function: function())
         return
     tf = pytest.importorskip("tensorflow")

@@ -1,5 +1,6 @@
-"""Exports of folders that other programs wrote, by tools.export."""
+"""Exports of folders that other programs or a run wrote, by tools.export."""
 
+import numpy as np
 import pytest
 
 import modeling
@@ -7,6 +8,8 @@ from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json, write_json
+from tests.support import script_runner
+from tests.support.checkpoints import call_signature
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.support.weights.huggingface_files import HEAD, change_weights
@@ -101,3 +104,49 @@ def test_the_encoder_of_an_own_class_is_exported(own_class):
     folder = run_export(own_class, task="embed")
     described = read_json(folder / "assets.extra/model.json")
     assert described["task"]["name"] == "BertModel"
+
+
+@pytest.fixture(scope="module")
+def exported_again(classified):
+    """What tools.export prints, which exports the run to FOLDER/again."""
+    folder = classified.folder
+    flags = {"model": folder / "run", "export_dir": folder / "again"}
+    return script_runner.run("tools.export", folder, **flags).check()
+
+
+@pytest.fixture
+def both_exports(classified, exported_again):
+    """The export that the run wrote, and the one of its folder."""
+    folder = classified.folder
+    return folder / "export", folder / "again"
+
+
+def test_a_folder_is_exported_without_data(classified, exported_again):
+    folder = classified.folder
+    written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
+    assert written in exported_again.stderr
+
+
+@pytest.mark.parametrize("name", ["labels.txt", "tokenizer_config.json"])
+def test_an_export_of_a_folder_has_the_files_of_its_run(name, both_exports):
+    one, other = (
+        (export / "assets.extra" / name).read_text() for export in both_exports
+    )
+    assert one == other
+
+
+def test_an_export_of_a_folder_is_described_as_that_of_its_run(both_exports):
+    one, other = (
+        read_json(export / "assets.extra/model.json") for export in both_exports
+    )
+    # TensorFlow names functions by number, so that the graphs differ.
+    assert one.pop("checksums").keys() == other.pop("checksums").keys()
+    assert one == other
+
+
+def test_an_export_of_a_folder_answers_as_that_of_its_run(both_exports):
+    texts = {"text_a": ["the boat"], "text_b": ["a boat of Marré"]}
+    one, other = (
+        call_signature(export, texts, "classify") for export in both_exports
+    )
+    np.testing.assert_equal(one, other)

@@ -1,7 +1,7 @@
 """Speeds up an optimizer's update: one trace per shape, compiled by XLA.
 
 Without this module an optimizer is slower, but its results do not change.
-`ops.plain()` disables this module and the network's fused operations.
+`ops.plain_versions()` disables this module and the network's fused operations.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def trace_update(update: Callable[..., None]) -> Callable[..., None]:
     def run(variable: tf.Variable, **arguments: object) -> None:
         # With a strategy, the first trace would capture its argument variables,
         # and later calls would update these instead of their own arguments.
-        if dispatch.is_plain() or tf.distribute.has_strategy():
+        if dispatch.uses_plain_versions() or tf.distribute.has_strategy():
             update(variable, **arguments)
         elif variable.shape.num_elements() >= MIN_COMPILED_ELEMENTS:
             compiled(variable, **arguments)

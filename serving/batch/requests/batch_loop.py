@@ -81,10 +81,10 @@ class RowCounter:
         if self.progress and self.progress.is_due(self.num_rows):
             self.progress.update(self.num_rows)
 
-    def add_error(self, input_row: InputRow, error: Exception) -> None:
-        """Keeps the error of a row, if it is one of the first."""
-        if len(self.errors) < MAX_LOGGED:
-            self.errors.append(f"{input_row}: {error}")
+    def add_failure(self, input_row: InputRow, reply: Reply | Failure) -> None:
+        """Keeps the error of a row without a reply, if it is an early one."""
+        if isinstance(reply, Failure) and len(self.errors) < MAX_LOGGED:
+            self.errors.append(f"{input_row}: {reply.error}")
             if self.logs:
                 logging.warning("%s", self.errors[-1])
 
@@ -116,7 +116,7 @@ def answer_rows(
     counter = counter or RowCounter()
     if row_options.keeps_columns:
         input_rows = map(_with_column_error, input_rows)
-    is_checked = row_options.has_checked_fields
+    field_check = _FieldCheck(row_options)
     for buffer in _create_buffers(input_rows, row_options):
         replies: dict[int, Reply | Failure] = {}
         for indices in _create_batches(text_task, buffer, row_options):
@@ -124,22 +124,41 @@ def answer_rows(
             batch_replies = _answer_batch(
                 prepared, text_task, task_flags, batch
             )
+            field_check.check_first_reply(batch_replies)
             replies |= zip(indices, batch_replies, strict=True)
-            # Check only one reply, as others may lack an optional field.
-            if not is_checked and (
-                answered := _find_first_reply(batch_replies)
-            ):
-                check_fields(row_options.output_fields, answered)
-                is_checked = True
             counter.add(len(indices))
-        rows: list[OutputRow] = []
         for index, input_row in enumerate(buffer):
-            reply = replies[index]
-            if isinstance(reply, Failure):
-                counter.add_error(input_row, reply.error)
-            rows.append(_create_row(input_row, reply, text_task, row_options))
-        yield rows
-        counter.num_yielded += len(rows)
+            counter.add_failure(input_row, replies[index])
+        yield [
+            _create_row(input_row, replies[index], text_task, row_options)
+            for index, input_row in enumerate(buffer)
+        ]
+        counter.num_yielded += len(buffer)
+
+
+class _FieldCheck:
+    """Checks once that the replies have the fields to keep.
+
+    Only one reply is checked, because others may lack an optional field.
+    """
+
+    def __init__(self, row_options: RowOptions) -> None:
+        self._fields = row_options.output_fields
+        self._is_done = row_options.has_checked_fields
+
+    def check_first_reply(self, replies: Iterable[Reply | Failure]) -> None:
+        """Checks the first reply to a text that is not empty, if any.
+
+        Raises:
+            ValueError: it lacks one of the fields to keep.
+        """
+        if self._is_done:
+            return
+        for reply in replies:
+            if reply and not isinstance(reply, Failure):
+                check_fields(self._fields, reply)
+                self._is_done = True
+                return
 
 
 def _answer_batch(
@@ -155,14 +174,6 @@ def _answer_batch(
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch
     ]
-
-
-def _find_first_reply(replies: Iterable[Reply | Failure]) -> Reply | None:
-    """Returns the first reply to a text that is not empty."""
-    for reply in replies:
-        if reply and not isinstance(reply, Failure):
-            return reply
-    return None
 
 
 def write_output_rows(

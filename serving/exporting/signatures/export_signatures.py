@@ -96,7 +96,7 @@ def create_ids_signature(
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(sizes, values, strict=True))
         checks = []
-        if not dispatch.is_plain():
+        if not dispatch.uses_plain_versions():
             checks = _assert_ids_in_range(features, sizes)
         with tf.control_dependencies(checks):
             return predict(
@@ -135,7 +135,7 @@ def share_graph(
     traced = tf.function(function, autograph=False)
 
     def call(*inputs: *InputsT) -> OutputsT:
-        if dispatch.is_plain():
+        if dispatch.uses_plain_versions():
             # An export for LiteRT contains only one signature, so it contains
             # only one copy of the graph.
             return function(*inputs)

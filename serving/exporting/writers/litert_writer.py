@@ -89,5 +89,5 @@ def _plain_operations(model: BaseModel) -> Iterator[None]:
             if isinstance(layer, BertModel):
                 stack.callback(setattr, layer, "unpad", layer.unpad)
                 layer.unpad = False
-        with ops.plain():
+        with ops.plain_versions():
             yield

@@ -52,7 +52,7 @@ def test_each_call_updates_its_own_variable(traced, size):
 
 def test_a_plain_update_runs_without_a_trace(traced):
     update, shapes = traced
-    with ops.plain():
+    with ops.plain_versions():
         for _ in range(2):
             update(tf.Variable(tf.zeros([2])), rate=tf.constant(0.5))
     assert len(shapes) == 2

@@ -89,7 +89,7 @@ def test_ids_outside_the_range_of_the_model_are_refused(
 def test_ids_are_not_checked_in_a_plain_export(model):
     """LiteRT has no assertions."""
     signature = export_signatures.create_ids_signature(dict, model)
-    with ops.plain():
+    with ops.plain_versions():
         outputs = signature.function(IDS - 6, ONES, ZEROS)
     assert outputs["input_ids"].numpy().tolist() == (IDS - 6).tolist()
 
@@ -115,7 +115,7 @@ def test_a_graph_is_traced_once_for_inputs_of_any_size(counted):
 
 def test_a_plain_export_shares_no_graph(counted):
     double, calls = counted
-    with ops.plain():
+    with ops.plain_versions():
         double(tf.constant([1, 2]))
         double(tf.constant([3]))
     assert [values.numpy().tolist() for values in calls] == [[1, 2], [3]]

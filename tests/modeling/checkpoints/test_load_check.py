@@ -3,9 +3,9 @@
 import pytest
 
 import modeling
+from modeling.checkpoints.load_check import check_loaded
 from tests.support.models import built, tiny_config
 from tests.support.weights.huggingface_files import HEAD, change_weights
-from training.loop.run_weights import check_loaded
 
 
 @pytest.fixture
