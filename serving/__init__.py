@@ -16,7 +16,7 @@ To write an export:
 
 To ask an export from Python:
 
-    models/: `load` and `TextModel`, an export as Python calls it
+    text_models/: `load` and `TextModel`, an export as Python calls it
     text_tasks/: requests to inputs, outputs to answers
     prepared_model.py: an engine with a tokenizer
     engines/: runs the network in a runtime, arrays in, arrays out
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     # tells type checkers that they are public.
     from serving.export_options import ExportOptions as ExportOptions
     from serving.exporting.export import export as export
-    from serving.models.text_model import TextModel as TextModel
-    from serving.models.text_model import load as load
+    from serving.text_models.text_model import TextModel as TextModel
+    from serving.text_models.text_model import load as load
 
 # {name: its module}
 _MODULE_OF_NAME = lazy.read_imports(__file__)

@@ -2,7 +2,7 @@
 
 stubs/ has the types of TensorFlow and Keras, modeling/tensors.py those of
 inputs and outputs, modeling/model_options.py those of the models' arguments,
-serving/models/task_methods.py those of the replies of exports.
+serving/text_models/task_methods.py those of the replies of exports.
 """
 
 import re

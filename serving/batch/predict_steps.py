@@ -20,8 +20,8 @@ from serving.batch.bulk.job import answer_files
 from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.predict_config import PredictConfig
 from serving.batch.requests import batch_loop, request_files
-from serving.models.model_cache import load_cached
-from serving.models.text_model import TextModel
+from serving.text_models.model_cache import load_cached
+from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from serving.engines.runtimes import ExportFormat
 from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers import litert_writer, saved_model_writer
-from serving.models import checksums
+from serving.text_models import checksums
 
 
 def write_export(

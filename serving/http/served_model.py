@@ -5,8 +5,8 @@ import os
 from concurrent import futures
 
 from serving.http.call_queue import CallBatch, CallQueue, QueuedCall
-from serving.models.text_model import TextModel
 from serving.serving_flags import EngineFlags
+from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 

@@ -13,12 +13,12 @@ from model_folders.reading import preset_reading, presets
 from serving import engines
 from serving.engines import Engine
 from serving.engines.runtimes import ExportFormat
-from serving.models import checksums
 from serving.prepared_model import (
     PreparedModel,
     create_prepared_model,
     read_tokenizer,
 )
+from serving.text_models import checksums
 from serving.text_tasks import (
     TEXT_TASKS_OF_CLASS,
     check_settings,

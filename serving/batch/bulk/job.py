@@ -26,7 +26,7 @@ from serving.batch.bulk.schema import create_schema, read_input_columns
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow, OutputSchema
 from serving.batch.requests import batch_loop
-from serving.models import checksums
+from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1

@@ -1,6 +1,6 @@
 """Networks of other exports in a folder, which would answer wrong.
 
-serving/models/checksums.py tells them from the export's own.
+serving/text_models/checksums.py tells them from the export's own.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Models of serving.load in the workers of other libraries.
 
-serving/models/model_cache.py loads each once in a process.
+serving/text_models/model_cache.py loads each once in a process.
 """
 
 import json

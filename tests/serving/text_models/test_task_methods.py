@@ -1,12 +1,12 @@
 """Which request and which flags each method of a model makes of its arguments.
 
-What the models answer is tested in tests/serving/models/test_text_model.py.
+tests/serving/text_models/test_text_model.py tests what the models answer.
 """
 
 import pytest
 
-from serving.models.task_methods import TaskMethods
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.text_models.task_methods import TaskMethods
 
 
 class Recorder(TaskMethods):
