@@ -1,8 +1,9 @@
 """Loads checkpoints of any format into models, with the head that fits."""
 
+import dataclasses
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import keras
 from absl import logging
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-class LoadOptions(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class LoadOptions:
     """Options for loading a checkpoint into a model.
 
     Attributes:
@@ -125,19 +127,20 @@ def load_weights(
     Raises:
         OSError, ValueError: as `load_checkpoint` raises them.
     """
-    layers, output_names, replaces_head = options
     new_head: Sequence[str] = ()
-    if preset and replaces_head:
-        new_head = _find_new_head(model, checkpoint, preset, output_names)
-    report = checkpoint.load(model, layers, new_head)
-    if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
+    if preset and options.replaces_head:
+        new_head = _find_new_head(
+            model, checkpoint, preset, options.output_names
+        )
+    report = checkpoint.load(model, options.layers, new_head)
+    if options.layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset and output_names:
-        _reorder_outputs(model, preset, output_names, report)
+    if preset and options.output_names:
+        _reorder_outputs(model, preset, options.output_names, report)
     return report
 
 
