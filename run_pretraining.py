@@ -16,7 +16,7 @@ from training.config.pretraining_config import (
     PretrainingConfig,
     adapt_to_records,
 )
-from training.start.starting_point import read_start
+from training.preparation.starting_point import read_start
 
 # The flags of the script, which training/flows/ reads too.
 Config: TypeAlias = PretrainingConfig

@@ -165,8 +165,8 @@ TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
 # {module of training: what it takes from the models and losses}.
 PRETRAINING_NAMES = {
     "flows/pretraining.py": {"BertPretrainer"},
-    "flows/pretraining_plan.py": {"BertPretrainer", "PretrainingLoss"},
-    "flows/pretraining_evaluation.py": {"PretrainingLoss"},
+    "flows/pretraining_steps/plan.py": {"BertPretrainer", "PretrainingLoss"},
+    "flows/pretraining_steps/evaluation.py": {"PretrainingLoss"},
 }
 
 

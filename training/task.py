@@ -24,7 +24,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     import tensorflow as tf

@@ -32,12 +32,13 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows import fine_tuning_export, trainer_setup
-from training.flows.run_plan import RunPlan
+from training.flows.fine_tuning_steps import export
+from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
+from training.flows.shared_steps import trainer_setup
+from training.flows.shared_steps.run_plan import RunPlan
 from training.loop.train_step import TrainStep
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import write_encoded_sets
-from training.start.starting_point import StartingPoint, read_start
+from training.preparation.starting_point import StartingPoint, read_start
+from training.run_files.run_folder import RunFolder
 from training.task import AnyTask, CreateModel, EncodedSet
 from training.tasks.classifier_setup import create_processors, load_task
 
@@ -245,9 +246,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        fine_tuning_export.export_task(
-            task, trainer, encoded_sets, scores, export_dir
-        )
+        export.export_task(task, trainer, encoded_sets, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

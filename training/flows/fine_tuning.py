@@ -6,25 +6,27 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_datasets
-from training.flows import checks
-from training.flows.fine_tuning_ending import (
+from training.flows.fine_tuning_steps.encoded_sets import (
+    create_recorded_sets,
+    write_encoded_sets,
+)
+from training.flows.fine_tuning_steps.ending import (
     finish_fine_tuning,
     finish_without_scores,
     write_outputs,
 )
-from training.flows.fine_tuning_evaluation import create_fine_tuning_evaluation
-from training.flows.fine_tuning_plan import create_fine_tuning_plan
-from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import load_trainer
+from training.flows.fine_tuning_steps.evaluation import (
+    create_fine_tuning_evaluation,
+)
+from training.flows.fine_tuning_steps.plan import create_fine_tuning_plan
+from training.flows.fine_tuning_steps.recorded_set_checks import check_dev_set
+from training.flows.shared_steps import checks
+from training.flows.shared_steps.teacher import load_teacher
+from training.flows.shared_steps.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import (
-    create_recorded_sets,
-    write_encoded_sets,
-)
-from training.sets.recorded_set_checks import check_dev_set
+from training.run_files.run_folder import RunFolder
 from training.task import EncodedSet, ExampleT, OriginT, OutputsT, Task
 
 

@@ -9,21 +9,21 @@ from data.io import record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import checks, run_ending
-from training.flows.pretraining_ending import finish_pretraining
-from training.flows.pretraining_evaluation import (
+from training.flows.pretraining_steps.ending import finish_pretraining
+from training.flows.pretraining_steps.evaluation import (
     MaskedCounts,
     create_pretraining_evaluation,
 )
-from training.flows.pretraining_plan import create_pretraining_plan
-from training.flows.pretraining_records import find_all_records
-from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import load_trainer
+from training.flows.pretraining_steps.plan import create_pretraining_plan
+from training.flows.pretraining_steps.records import find_all_records
+from training.flows.shared_steps import checks, run_ending
+from training.flows.shared_steps.teacher import load_teacher
+from training.flows.shared_steps.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
-from training.run.run_folder import RunFolder
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
+from training.run_files.run_folder import RunFolder
 
 
 def run(start: StartingPoint[PretrainingConfig]) -> None:

@@ -11,7 +11,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.results import Scores, overall_scores
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.trainer import Evaluate, Trainer
-from training.run.history import BestEvaluation
+from training.run_files.history import BestEvaluation
 
 
 class BestStepRule(NamedTuple):

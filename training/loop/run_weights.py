@@ -13,7 +13,7 @@ from training.config.training_config import TrainingConfig
 from training.loop import checkpoint_rotation
 from training.loop.checkpointer import Checkpointer
 from training.loop.train_step import TrainStep
-from training.run.run_folder import RunFolder
+from training.run_files.run_folder import RunFolder
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.

@@ -25,7 +25,7 @@ from training.loop.prediction import BatchPredictor
 from training.loop.run_weights import RunWeights
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
-from training.run.run_folder import RunFolder
+from training.run_files.run_folder import RunFolder
 
 # A function (trainer) -> scores on the dev set.
 Evaluate: TypeAlias = "Callable[[Trainer], Scores]"

@@ -13,8 +13,8 @@ from command_line import config_values
 from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.sets.dev_set_rule import choose_dev_set_rule
-from training.start.starting_point import StartingPoint
+from training.preparation.dev_set_rule import choose_dev_set_rule
+from training.preparation.starting_point import StartingPoint
 
 # Number of steps that a run on few rows is to reach by repeating them.
 _MIN_STEPS = 100

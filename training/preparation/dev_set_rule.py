@@ -21,7 +21,7 @@ from training.config.fine_tuning_config import (
     DataFileConfigT,
     FineTuningConfig,
 )
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 
 class _Overlap(NamedTuple):

@@ -11,7 +11,7 @@ from command_line import config_values, flags
 from model_folders import model_json
 from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfigT
-from training.start.resuming import check_resumed
+from training.preparation.resuming import check_resumed
 
 # Flags that --init_checkpoint makes unnecessary.
 _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")

@@ -19,8 +19,8 @@ from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.start.flag_completion import complete_flags
-from training.start.recorded_command import command_to_record
+from training.preparation.flag_completion import complete_flags
+from training.preparation.recorded_command import command_to_record
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.

@@ -1,6 +1,6 @@
-"""The folder of a run: what it records.
+"""What a run writes to its folder, beside its checkpoints.
 
-The checkpoints in the folder are loop/checkpointer.py's:
+loop/checkpointer.py writes the checkpoints:
 
     run_folder.py: `RunFolder`, which writes all but the checkpoints
     run_description.py: model.json, and the files that it lists

@@ -14,7 +14,7 @@ from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.preset_reading import folder_of
 from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 
 def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:

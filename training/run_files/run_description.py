@@ -25,8 +25,8 @@ from model_folders.model_json_types import (
 )
 from model_folders.tokenizer_files import create_vocab_files
 from training.config.training_config import TrainingConfig
-from training.start.resuming import select_flag_values
-from training.start.starting_point import StartingPoint
+from training.preparation.resuming import select_flag_values
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

@@ -27,9 +27,9 @@ from model_folders.results import (
     format_results,
 )
 from training.config.training_config import TrainingConfig
-from training.run import history, run_description
-from training.run.history import History
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
+from training.run_files import history, run_description
+from training.run_files.history import History
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

@@ -12,7 +12,7 @@ from data.classification.label_set import compute_class_weights
 from data.classification.task_processors import TaskProcessors
 from data.classification.user_processor import find_processor
 from data.tables.tables import Table
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_config import ClassifierConfig

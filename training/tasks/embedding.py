@@ -16,7 +16,7 @@ from data.processors.set_names import base_set_of
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions

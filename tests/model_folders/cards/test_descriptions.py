@@ -10,9 +10,9 @@ from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
-from training.run import run_description
-from training.start.recorded_command import command_to_record
-from training.start.starting_point import StartingPoint
+from training.preparation.recorded_command import command_to_record
+from training.preparation.starting_point import StartingPoint
+from training.run_files import run_description
 
 TINY = modeling.BertConfig(**models.TINY)
 

@@ -14,8 +14,8 @@ from data.classification.classification_options import TableOptions
 from data.classification.table_uses import TABLE_USE_OF_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
-from training.sets.data_file_adaptation import with_suitable_flags
-from training.start.starting_point import StartingPoint
+from training.preparation.data_file_adaptation import with_suitable_flags
+from training.preparation.starting_point import StartingPoint
 
 COLUMNS = {
     "text_column": "query",

@@ -14,7 +14,7 @@ from model_folders import kinds
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from tests.support.tasks import toy_task
-from training.sets.dev_set_rule import choose_dev_set_rule
+from training.preparation.dev_set_rule import choose_dev_set_rule
 
 FRACTION = 0.2
 KEY = ("text",)

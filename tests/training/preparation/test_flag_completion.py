@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.tasks.toy_task import create_config
-from training.start.flag_completion import check_required
+from training.preparation.flag_completion import check_required
 
 
 def test_without_weights_the_files_of_random_weights_are_asked_for():

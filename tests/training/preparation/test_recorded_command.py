@@ -1,7 +1,7 @@
 """What model.json records of a command."""
 
 from tests.support.tasks.toy_task import parse_flags
-from training.start.recorded_command import command_to_record
+from training.preparation.recorded_command import command_to_record
 
 
 def record_command(**command):

@@ -12,7 +12,7 @@ from model_folders import model_json
 from model_folders.reading import preset_reading, settings_check
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
-from training.start.starting_point import (
+from training.preparation.starting_point import (
     check_lengths,
     read_initial_preset,
 )

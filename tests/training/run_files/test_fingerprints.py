@@ -12,10 +12,10 @@ from model_folders.reading.presets import Preset
 from tests.support.golden import ROOT
 from tests.support.models import TINY, built
 from tests.support.tasks import toy_task
-from training.run import fingerprints
-from training.start import resuming
-from training.start.flag_completion import complete_flags
-from training.start.starting_point import read_initial_preset
+from training.preparation import resuming
+from training.preparation.flag_completion import complete_flags
+from training.preparation.starting_point import read_initial_preset
+from training.run_files import fingerprints
 
 
 @pytest.fixture

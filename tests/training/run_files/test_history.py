@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from training.run import history
+from training.run_files import history
 
 
 @pytest.fixture

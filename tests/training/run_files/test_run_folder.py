@@ -19,7 +19,7 @@ from tests.support.tasks.run_settings import (
     start_or_resume,
     touch_checkpoint,
 )
-from training.run.run_folder import RunFolder
+from training.run_files.run_folder import RunFolder
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from data.processors.set_names import file_stem_of, is_set_name
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
 from training.config.fine_tuning_config import FineTuningConfig
-from training.run import fingerprints
+from training.run_files import fingerprints
 from training.task import (
     EncodedSet,
     EncodedSets,

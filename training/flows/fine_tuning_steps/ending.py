@@ -10,11 +10,12 @@ from data.processors.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import fine_tuning_export, run_ending
-from training.flows.fine_tuning_evaluation import predict_set
+from training.flows.fine_tuning_steps.encoded_sets import select_sets
+from training.flows.fine_tuning_steps.evaluation import predict_set
+from training.flows.fine_tuning_steps.export import export_task
+from training.flows.shared_steps import run_ending
 from training.loop.trainer import Evaluate, Trainer
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import select_sets
+from training.run_files.run_folder import RunFolder
 from training.task import (
     AnyTask,
     EncodedSets,
@@ -46,9 +47,7 @@ def write_outputs(
     if config.fine_tuning.do_predict:
         results |= _write_predictions(task, trainer, encoded_sets, results)
     if export_dir := config.export.export_dir:
-        fine_tuning_export.export_task(
-            task, trainer, encoded_sets, results, export_dir
-        )
+        export_task(task, trainer, encoded_sets, results, export_dir)
     return results
 
 
@@ -122,9 +121,7 @@ def finish_without_scores(
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
-        fine_tuning_export.export_task(
-            task, trainer, encoded_sets, {}, export_dir
-        )
+        export_task(task, trainer, encoded_sets, {}, export_dir)
     run_ending.store_weights(trainer)
 
 

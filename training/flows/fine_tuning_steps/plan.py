@@ -5,16 +5,15 @@ import functools
 from model_folders.model_json_types import TrainingSettings
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import NumSteps
-from training.flows.run_plan import RunPlan
-from training.run.fingerprints import fingerprint_files, fingerprint_start
-from training.sets import dev_set_rule
-from training.sets.encoded_sets import dev_set_checksum
-from training.sets.recorded_set_checks import (
+from training.flows.fine_tuning_steps.encoded_sets import dev_set_checksum
+from training.flows.fine_tuning_steps.recorded_set_checks import (
     RecordedSets,
     check_train_set,
     has_other_dev_set,
 )
-from training.start import resuming
+from training.flows.shared_steps.run_plan import RunPlan
+from training.preparation import dev_set_rule, resuming
+from training.run_files.fingerprints import fingerprint_files, fingerprint_start
 from training.task import (
     EncodedSet,
     EncodedSets,

@@ -35,8 +35,8 @@ from training.config.fine_tuning_config import (
     DataFileConfig,
     FineTuningConfig,
 )
-from training.sets.dev_set_rule import has_data_file
-from training.start.starting_point import StartingPoint
+from training.preparation.dev_set_rule import has_data_file
+from training.preparation.starting_point import StartingPoint
 
 # {name in model.json: its set}, as `create_recorded_sets` returns them.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]

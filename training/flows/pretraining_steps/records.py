@@ -11,7 +11,7 @@ from data.io.tfrecord_files import count_records
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from training.config.pretraining_config import PretrainingConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 
 class PretrainingRecords(NamedTuple):

@@ -11,7 +11,7 @@ from model_folders.labels import find_similar_labels
 from model_folders.reading import settings_check
 from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.start.starting_point import StartingPoint, check_lengths
+from training.preparation.starting_point import StartingPoint, check_lengths
 from training.task import AnyTask
 
 

@@ -16,7 +16,7 @@ from model_folders.cards import descriptions, model_card
 from model_folders.results import Scores
 from training.config.training_config import TrainingConfig
 from training.loop.trainer import Evaluate, Trainer
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:

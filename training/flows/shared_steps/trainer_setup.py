@@ -15,14 +15,14 @@ from command_line.groups import POLICY_OF_PRECISION
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows.run_plan import RunPlan
+from training.flows.shared_steps.run_plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
-from training.run.run_folder import RunFolder
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
+from training.run_files.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

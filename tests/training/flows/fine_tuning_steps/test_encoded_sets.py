@@ -16,7 +16,10 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.sets.encoded_sets import dev_set_checksum, write_encoded_sets
+from training.flows.fine_tuning_steps.encoded_sets import (
+    dev_set_checksum,
+    write_encoded_sets,
+)
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 

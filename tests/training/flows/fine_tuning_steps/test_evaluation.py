@@ -10,14 +10,14 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows import trainer_setup
-from training.flows.fine_tuning_evaluation import (
+from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
+from training.flows.fine_tuning_steps.evaluation import (
     create_fine_tuning_evaluation,
     predict_set,
 )
-from training.flows.run_plan import RunPlan
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import write_encoded_sets
+from training.flows.shared_steps import trainer_setup
+from training.flows.shared_steps.run_plan import RunPlan
+from training.run_files.run_folder import RunFolder
 
 
 class TwoDevSetsTask(ToyTask):

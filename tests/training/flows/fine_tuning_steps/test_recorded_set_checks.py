@@ -15,7 +15,7 @@ from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.sets.recorded_set_checks import (
+from training.flows.fine_tuning_steps.recorded_set_checks import (
     check_dev_set,
     check_train_set,
     has_other_dev_set,

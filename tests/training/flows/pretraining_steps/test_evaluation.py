@@ -13,7 +13,7 @@ from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
 )
-from training.flows import pretraining_evaluation
+from training.flows.pretraining_steps import evaluation
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +40,12 @@ def create_evaluation(path, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        pretraining_evaluation.create_pretraining_evaluation,
+        evaluation.create_evaluation,
         config,
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
         ),
-        pretraining_evaluation.MaskedCounts(),
+        evaluation.MaskedCounts(),
     )
 
 
@@ -64,7 +64,7 @@ def trainer(tmp_path):
 def traces(monkeypatch):
     """List with an entry for each time that the metrics are traced."""
     traces = []
-    metrics_of = pretraining_evaluation.pretraining_metrics
+    metrics_of = evaluation.pretraining_metrics
 
     @functools.wraps(metrics_of)
     def traced_metrics(*arguments, **options):
@@ -72,9 +72,7 @@ def traces(monkeypatch):
         traces.append(traced)
         return traced
 
-    monkeypatch.setattr(
-        pretraining_evaluation, "pretraining_metrics", traced_metrics
-    )
+    monkeypatch.setattr(evaluation, "pretraining_metrics", traced_metrics)
     return traces
 
 
@@ -114,7 +112,7 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
 
 
 def test_a_guess_is_the_most_frequent_masked_word():
-    counts = pretraining_evaluation.MaskedCounts()
+    counts = evaluation.MaskedCounts()
     assert counts.baseline_accuracy == 0
     for ids, weights in (
         ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),

@@ -12,11 +12,11 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.config.training_config import NumSteps
-from training.flows import run_ending, trainer_setup
-from training.flows.run_plan import RunPlan
-from training.run import history
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import write_encoded_sets
+from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
+from training.flows.shared_steps import run_ending, trainer_setup
+from training.flows.shared_steps.run_plan import RunPlan
+from training.run_files import history
+from training.run_files.run_folder import RunFolder
 
 
 @pytest.fixture
