@@ -36,6 +36,7 @@ from training.flows.fine_tuning_steps import export
 from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
 from training.flows.shared_steps import trainer_setup
 from training.flows.shared_steps.run_plan import RunPlan
+from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
@@ -103,7 +104,12 @@ def create_training_work(
         settings={},
         dev_set_checksum=0,
     )
-    trainer = trainer_setup.create_trainer(start, RunFolder.open(start), plan)
+    trainer = trainer_setup.create_trainer(
+        start,
+        RunFolder.open(start),
+        plan,
+        strategy=devices.connect_devices(start.config.devices),
+    )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
     # It is None only without `num_steps`.
@@ -238,7 +244,12 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         settings={},
         dev_set_checksum=0,
     )
-    trainer = trainer_setup.create_trainer(start, run_folder, plan)
+    trainer = trainer_setup.create_trainer(
+        start,
+        run_folder,
+        plan,
+        strategy=devices.connect_devices(start.config.devices),
+    )
     trainer.run_weights.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)

@@ -6,6 +6,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_datasets
+from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
 from training.flows.fine_tuning_steps.encoded_sets import (
     create_recorded_sets,
     write_encoded_sets,
@@ -19,10 +20,13 @@ from training.flows.fine_tuning_steps.evaluation import (
     create_fine_tuning_evaluation,
 )
 from training.flows.fine_tuning_steps.plan import create_fine_tuning_plan
-from training.flows.fine_tuning_steps.recorded_set_checks import check_dev_set
 from training.flows.shared_steps import checks
 from training.flows.shared_steps.teacher import load_teacher
-from training.flows.shared_steps.trainer_setup import load_trainer
+from training.flows.shared_steps.trainer_setup import (
+    check_can_export,
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
@@ -43,7 +47,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
         SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
-    devices.connect_devices(task.config.devices)
+    strategy = devices.connect_devices(task.config.devices)
     checks.check_files(task.start)
     checks.check_task(task)
     teacher = load_teacher(
@@ -55,9 +59,17 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
-    check_dev_set(task.start, recorded_sets)
+    dev_set_case = check_dev_set(task.start, recorded_sets)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
-    trainer = load_trainer(task.start, run_folder, plan, teacher)
+    run_folder.history.dev_set_checksum = plan.dev_set_checksum
+    set_seed_and_precision(task.config)
+    trainer = create_trainer(
+        task.start, run_folder, plan, strategy=strategy, teacher=teacher
+    )
+    check_can_export(task.config, trainer.model)
+    trainer.run_weights.restore_or_load(
+        task.output_names, prefers_best=task.config.loads_best
+    )
     first_step = trainer.run_weights.global_step
     evaluate = create_fine_tuning_evaluation(task, encoded_sets)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
@@ -70,7 +82,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 plan.num_steps.training,
                 evaluate,
             )
-        if plan.writes_scores:
+        if dev_set_case.writes_scores:
             results = write_outputs(task, trainer, encoded_sets, evaluate)
             has_trained = trainer.run_weights.global_step != first_step
             finish_fine_tuning(

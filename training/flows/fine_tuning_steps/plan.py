@@ -3,14 +3,14 @@
 import functools
 
 from model_folders.model_json_types import TrainingSettings
-from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
+from model_folders.recorded_sets import (
+    DEV_SET_RULE,
+    RECORDED_SETS,
+    RecordedSets,
+)
 from training.config.training_config import NumSteps
 from training.flows.fine_tuning_steps.encoded_sets import dev_set_checksum
-from training.flows.fine_tuning_steps.recorded_set_checks import (
-    RecordedSets,
-    check_train_set,
-    has_other_dev_set,
-)
+from training.flows.fine_tuning_steps.train_set_check import check_train_set
 from training.flows.shared_steps.run_plan import RunPlan
 from training.preparation import dev_set_rule, resuming
 from training.run_files.fingerprints import fingerprint_files, fingerprint_start
@@ -48,9 +48,6 @@ def create_fine_tuning_plan(
         num_steps=_compute_num_steps(task, encoded_sets),
         settings=_find_settings_to_record(task, encoded_sets, recorded_sets),
         dev_set_checksum=dev_set_checksum(task, encoded_sets),
-        output_names=task.output_names,
-        prefers_best=task.config.loads_best,
-        writes_scores=not has_other_dev_set(task.start, recorded_sets),
     )
 
 

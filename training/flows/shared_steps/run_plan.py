@@ -1,7 +1,6 @@
 """Defines what a flow plans before its model exists."""
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from model_folders.model_json_types import TrainingSettings
@@ -22,12 +21,6 @@ class RunPlan:
         num_steps: numbers of the steps, None without training.
         settings: result of `resuming.settings_to_record`, {} to record none.
         dev_set_checksum: checksum of the dev set, 0 without one.
-        output_names: lists of possible names of the model's outputs, empty if
-            the outputs are not labels.
-        prefers_best: whether a command that does not train evaluates the best
-            step, and not the newest checkpoint.
-        writes_scores: whether the scores are those of the run, so that files
-            contain them.
     """
 
     create_model: CreateModel
@@ -35,6 +28,3 @@ class RunPlan:
     num_steps: NumSteps | None
     settings: TrainingSettings
     dev_set_checksum: int
-    output_names: Sequence[Sequence[str]] = ()
-    prefers_best: bool = False
-    writes_scores: bool = True

@@ -1,7 +1,7 @@
-"""Creates the model and the Trainer of a run, and loads their weights.
+"""Creates the model and the Trainer of a run.
 
-`train_and_evaluate` in loop/best_step.py then trains, and run_ending.py has
-the steps after the training.
+`RunWeights.restore_or_load` then loads the weights, and `train_and_evaluate` in
+loop/best_step.py trains. run_ending.py has the steps after the training.
 """
 
 import functools
@@ -16,7 +16,6 @@ from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows.shared_steps.run_plan import RunPlan
-from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -26,42 +25,6 @@ from training.run_files.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-
-
-def load_trainer(
-    start: StartingPoint[TrainingConfig],
-    run_folder: RunFolder,
-    plan: RunPlan,
-    teacher: "AnyTaskModel | None",
-) -> Trainer:
-    """Creates the model and the Trainer of a run, and loads their weights.
-
-    The weights are those of the run if it is resumed, and else those that it
-    starts from.
-
-    Args:
-        start: what the run starts from.
-        run_folder: folder of the run.
-        plan: what the command trains, evaluates and records.
-        teacher: the teacher to learn from, None without a teacher.
-
-    Returns:
-        the Trainer, with the weights to train or to evaluate.
-
-    Raises:
-        ValueError: a flag does not fit the model or the devices. Or the weights
-            do not fit the model.
-        OSError: the weights cannot be read.
-    """
-    run_folder.history.dev_set_checksum = plan.dev_set_checksum
-    set_seed_and_precision(start.config)
-    trainer = create_trainer(start, run_folder, plan, teacher)
-    check_can_export(start.config, trainer.model)
-    # See there for the order in which weights are looked for.
-    trainer.run_weights.restore_or_load(
-        plan.output_names, prefers_best=plan.prefers_best
-    )
-    return trainer
 
 
 def set_seed_and_precision(config: TrainingConfig) -> None:
@@ -95,6 +58,8 @@ def create_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     plan: RunPlan,
+    *,
+    strategy: tf.distribute.Strategy,
     teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
@@ -105,13 +70,14 @@ def create_trainer(
         start: what the run starts from.
         run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
+        strategy: the strategy of the devices, as `devices.connect_devices`
+            returns it. It creates the variables.
         teacher: the teacher to learn from, None without a teacher.
 
     Raises:
         ValueError: a flag does not fit the model or the devices.
     """
     config = start.config
-    strategy = devices.connect_devices(config.devices)
     train_step = None
     with strategy.scope():
         model = plan.create_model(

@@ -1,7 +1,4 @@
-"""Scores on rows of the train set are refused, or come with a warning.
-
-A resume on another train set is refused as well, and says what differs.
-"""
+"""Scores on rows of the train set are refused, or come with a warning."""
 
 import dataclasses
 import re
@@ -15,51 +12,10 @@ from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.fine_tuning_steps.recorded_set_checks import (
+from training.flows.fine_tuning_steps.dev_set_check import (
+    DevSetCase,
     check_dev_set,
-    check_train_set,
-    has_other_dev_set,
 )
-
-THEN = [["train-1.tf_record", 5, 1]]
-RESUMED = Preset(
-    "run",
-    weights="run",
-    is_own_run=True,
-    recorded_settings={
-        "data": [["train", "table.csv", 9, 5]],
-        "train_records": THEN,
-    },
-)
-
-
-def start_of_resume():
-    """Returns the start of a command that resumes the run RESUMED."""
-    config = toy_task.create_config("run", do_train=True)
-    start = toy_task.create_start(config, None)
-    return dataclasses.replace(start, preset=RESUMED)
-
-
-@pytest.mark.parametrize(
-    ("train_set", "says"),
-    [
-        (("other.csv", 9, 6), "on table.csv, 9 rows, and other.csv has 9"),
-        (("table.csv", 12, 6), "has changed: 9 rows then, 12 now"),
-        (("table.csv", 9, 6), "although it has 9 rows as then"),
-        (("table.csv", 9, 5), "is read in another way than by this run"),
-    ],
-)
-def test_a_resume_on_another_train_set_is_refused(train_set, says):
-    sets = {"train": RecordedSet("train", *train_set)}
-    now = [["train-1.tf_record", 5, 2]]
-    with pytest.raises(ValueError, match=f"{says}.*--init_checkpoint=run"):
-        check_train_set(start_of_resume(), sets, now)
-
-
-def test_a_resume_on_the_same_records_may_read_another_file():
-    sets = {"train": RecordedSet("train", "other.csv", 9, 6)}
-    check_train_set(start_of_resume(), sets, THEN)
-
 
 # Checksums of three files.
 TRAIN, DEV, OTHER = 5, 6, 7
@@ -281,7 +237,9 @@ def test_expected_scores_come_without_a_warning(start, sets, caplog):
     ],
 )
 def test_another_part_of_a_table_is_another_dev_set(run, sets):
-    assert has_other_dev_set(create_start(run, RULE), sets)
+    case = check_dev_set(create_start(run, RULE), sets)
+    assert case is DevSetCase.OTHER_ROWS
+    assert not case.writes_scores
 
 
 @pytest.mark.parametrize(
@@ -316,7 +274,7 @@ def test_another_part_of_a_table_is_another_dev_set(run, sets):
     ],
 )
 def test_scores_of_all_other_commands_may_be_written(start, sets):
-    assert not has_other_dev_set(start, sets)
+    assert check_dev_set(start, sets).writes_scores
 
 
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):

@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+import tensorflow as tf
 
 import modeling
 from tests.support.models import SMALL
@@ -80,8 +81,8 @@ def finish(tmp_path):
             dev_set_checksum=7,
         )
         run_folder = RunFolder.open(task.start)
-        trainer = trainer_setup.load_trainer(
-            task.start, run_folder, plan, teacher=None
+        trainer = trainer_setup.create_trainer(
+            task.start, run_folder, plan, strategy=tf.distribute.get_strategy()
         )
         finish_without_scores(task, trainer, {}, {"accuracy": 0.25})
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import (
@@ -63,7 +64,10 @@ def begin(tmp_path):
             dev_set_checksum=0,
         )
         trainer = trainer_setup.create_trainer(
-            start, RunFolder.open(start), plan
+            start,
+            RunFolder.open(start),
+            plan,
+            strategy=tf.distribute.get_strategy(),
         )
         return task, write_encoded_sets(task, tmp_path / "records"), trainer
 

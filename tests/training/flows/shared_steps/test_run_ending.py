@@ -1,6 +1,7 @@
 """What both flows write and log after the training."""
 
 import pytest
+import tensorflow as tf
 
 from model_folders.reading.preset_reading import read_preset
 from tests.support.models import tiny_config
@@ -36,7 +37,9 @@ def create_trainer(tmp_path):
         )
         run_folder = RunFolder.open(start, labels=["no", "yes"])
         run_folder.path.mkdir()
-        return trainer_setup.create_trainer(start, run_folder, plan)
+        return trainer_setup.create_trainer(
+            start, run_folder, plan, strategy=tf.distribute.get_strategy()
+        )
 
     return create
 

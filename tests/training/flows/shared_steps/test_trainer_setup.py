@@ -1,29 +1,26 @@
-"""How fine-tuning and pretraining get a Trainer with its weights."""
+"""How fine-tuning and pretraining get a Trainer."""
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import modeling
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
-    ToyTask,
     create_config,
     create_start,
-    load_tokenizer,
 )
 from training.config.training_config import NumSteps
-from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
-from training.flows.shared_steps import run_ending, trainer_setup
+from training.flows.shared_steps import trainer_setup
 from training.flows.shared_steps.run_plan import RunPlan
-from training.run_files import history
 from training.run_files.run_folder import RunFolder
 
 
 @pytest.fixture
-def load(tmp_path):
+def create(tmp_path):
     """A function (folder, trains=True, **flags) -> Trainer of a run there."""
 
-    def load_in(name, trains=True, **changes):
+    def create_in(name, trains=True, **changes):
         config = create_config(
             tmp_path / name,
             train_batch_size=4,
@@ -42,11 +39,15 @@ def load(tmp_path):
             settings={},
             dev_set_checksum=7,
         )
-        return trainer_setup.load_trainer(
-            start, RunFolder.open(start), plan, teacher=None
+        trainer_setup.set_seed_and_precision(config)
+        return trainer_setup.create_trainer(
+            start,
+            RunFolder.open(start),
+            plan,
+            strategy=tf.distribute.get_strategy(),
         )
 
-    return load_in
+    return create_in
 
 
 def weights_of(trainer):
@@ -56,36 +57,17 @@ def weights_of(trainer):
     }
 
 
-def test_a_run_without_weights_begins_with_those_of_the_seed(load):
-    first = weights_of(load("a", seed=1))
-    np.testing.assert_equal(weights_of(load("b", seed=1)), first)
-    other = weights_of(load("c", seed=2))
+def test_a_new_model_has_the_random_weights_of_the_seed(create):
+    first = weights_of(create("a", seed=1))
+    np.testing.assert_equal(weights_of(create("b", seed=1)), first)
+    other = weights_of(create("c", seed=2))
     name = "bert/embeddings/word_embeddings"
     assert not np.array_equal(other[name], first[name])
 
 
-def test_a_resumed_run_starts_from_its_last_step(load, tmp_path):
-    trainer = load("run")
-    assert trainer.run_weights.global_step == 0
-    start = create_start(trainer.config, SMALL, load_tokenizer())
-    encoded_sets = write_encoded_sets(ToyTask(start), tmp_path / "records")
-    trainer.fit(encoded_sets["train"].records, 3)
-    again = load("run")
-    assert again.run_weights.global_step == 3
-    np.testing.assert_equal(weights_of(again), weights_of(trainer))
-
-
-def test_the_history_marks_scores_with_the_dev_set_of_the_plan(load, tmp_path):
-    trainer = load("run", trains=False)
-    run_ending.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
-    (line,) = history.read_history(tmp_path / "run" / history.HISTORY_FILE)
-    assert line["metrics"] == {"accuracy": 0.5}
-    assert line["dev_set"] == 7
-
-
 @pytest.mark.parametrize("num_blocks", [0, 1])
-def test_frozen_blocks_and_the_embeddings_are_not_trained(load, num_blocks):
-    model = load("run", freeze_layers=num_blocks).model
+def test_frozen_blocks_and_the_embeddings_are_not_trained(create, num_blocks):
+    model = create("run", freeze_layers=num_blocks).model
     frozen = {
         "/".join(name.split("/")[:3])
         for name, variable in modeling.named_variables(model).items()
@@ -101,9 +83,9 @@ def test_frozen_blocks_and_the_embeddings_are_not_trained(load, num_blocks):
     assert frozen == expected
 
 
-def test_a_command_that_does_not_train_has_no_train_step(load):
-    assert load("run", trains=False).train_step is None
-    assert load("other").train_step is not None
+def test_a_command_that_does_not_train_has_no_train_step(create):
+    assert create("run", trains=False).train_step is None
+    assert create("other").train_step is not None
 
 
 class UnknownModel(modeling.BertClassifier):
