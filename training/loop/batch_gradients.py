@@ -205,11 +205,11 @@ def offset_seed(seed: Tensor, index: tf.Tensor | int) -> Tensor:
 def _split_batch(features: Features, num_micro_batches: int) -> Features:
     """Returns the features [num_micro_batches, examples, ...]."""
 
-    def encoded_set(values: tf.Tensor) -> tf.Tensor:
+    def split(values: tf.Tensor) -> tf.Tensor:
         shape = tf.concat([[num_micro_batches, -1], tf.shape(values)[1:]], 0)
         return tf.reshape(values, shape)
 
-    micro_batches: Features = tf.nest.map_structure(encoded_set, features)
+    micro_batches: Features = tf.nest.map_structure(split, features)
     return micro_batches
 
 

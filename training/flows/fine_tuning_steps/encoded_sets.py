@@ -1,8 +1,10 @@
 """Writes the sets of a task as TFRecord files."""
 
+import atexit
 import glob
 import json
 import os
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
@@ -34,29 +36,24 @@ def write_encoded_sets(
 
     Args:
         task: reads and encodes the examples.
-        folder: folder for the records of the chief. Other workers write theirs
-            to a temporary folder.
+        folder: folder for the records of the chief. Another worker writes its
+            records to a temporary folder, which is removed when its process
+            ends.
+
+    Returns:
+        {name of a set: the set}, without the sets that the task skips.
 
     Raises:
         ValueError: a line is malformed.
         OSError: a file is missing or cannot be written.
     """
-    config = task.config
-    set_names: list[str] = []
-    if config.training.do_train:
-        set_names.append("train")
-    if config.evaluates:
-        set_names += task.dev_sets
-    if config.fine_tuning.do_predict:
-        set_names += task.test_sets
-    # SQuAD evaluates and predicts the same set.
     examples = {
         set_name: set_examples
-        for set_name in dict.fromkeys(set_names)
+        for set_name in _list_set_names(task)
         if (set_examples := task.read_examples(set_name)) is not None
     }
-    if not config.is_chief:
-        folder = tempfile.mkdtemp(prefix="records-")
+    if not task.config.is_chief:
+        folder = _create_temporary_folder()
     os.makedirs(folder, exist_ok=True)
     # Remove each set from `examples`, so that the memory of the training
     # examples is freed once their records are written.
@@ -66,6 +63,27 @@ def write_encoded_sets(
         )
         for set_name in [*examples]
     }
+
+
+def _list_set_names(task: Task[ExampleT, OriginT, OutputsT]) -> list[str]:
+    """Returns the names of the sets that a command needs."""
+    config = task.config
+    set_names: list[str] = []
+    if config.training.do_train:
+        set_names.append("train")
+    if config.evaluates:
+        set_names += task.dev_sets
+    if config.fine_tuning.do_predict:
+        set_names += task.test_sets
+    # Name a set once, because SQuAD evaluates and predicts the same set.
+    return [*dict.fromkeys(set_names)]
+
+
+def _create_temporary_folder() -> str:
+    """Creates a folder that is removed when the process ends."""
+    folder = tempfile.mkdtemp(prefix="records-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _write_encoded_set(
@@ -113,8 +131,8 @@ def create_recorded_sets(
 ) -> dict[str, RecordedSet]:
     """Returns {name in model.json: RecordedSet}, for model.json and the card.
 
-    The checksum is of the file that the user named, or that is the only file
-    of the set in --data_dir, and else of the records.
+    If a set is one file, which a flag names or which is alone in --data_dir,
+    the checksum is that of the file. Otherwise it is that of the records.
     """
     recorded_sets = {}
     for set_name, encoded_set in encoded_sets.items():

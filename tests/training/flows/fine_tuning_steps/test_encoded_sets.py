@@ -4,12 +4,14 @@ training/task.py defines `EncodedSet`.
 """
 
 import gc
+import json
 import zlib
 
 import pytest
 
 from data.io.tfrecord_files import read_records
 from modeling import BertConfig
+from tests.support import fresh_process
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
@@ -29,9 +31,9 @@ class WindowTask(ToyTask):
 
     num_examples = 3
 
-    def encode(self, encoded_set, examples):
+    def encode(self, set_name, examples):
         for number in examples:
-            for record, _ in super().encode(encoded_set, [number, number + 1]):
+            for record, _ in super().encode(set_name, [number, number + 1]):
                 yield record, number
 
 
@@ -66,7 +68,7 @@ def test_the_checksum_of_a_set_is_the_sum_of_its_records(task, dev_set):
     assert dev_set.checksum == sum(map(zlib.crc32, encoded))
 
 
-def test_a_dev_split_keeps_its_examples_and_origins(dev_set):
+def test_a_dev_set_keeps_its_examples_and_origins(dev_set):
     assert (dev_set.num_examples, dev_set.num_records) == (3, 6)
     assert dev_set.examples == range(3)
     assert dev_set.origins == [0, 0, 1, 1, 2, 2]
@@ -112,14 +114,14 @@ class CountingTask(ToyTask):
         super().__init__(start)
         self.in_memory = {}
 
-    def read_examples(self, encoded_set):
+    def read_examples(self, set_name):
         return [Example() for _ in range(3)]
 
-    def encode(self, encoded_set, examples):
-        self.in_memory[encoded_set] = sum(
+    def encode(self, set_name, examples):
+        self.in_memory[set_name] = sum(
             isinstance(value, Example) for value in gc.get_objects()
         )
-        yield from super().encode(encoded_set, range(3))
+        yield from super().encode(set_name, range(3))
 
 
 def test_train_examples_are_freed_before_the_next_set_is_written(tmp_path):
@@ -190,3 +192,39 @@ def test_a_dev_set_of_changed_answers_is_another(checksum, answers):
     before = checksum(eval_files=files)
     answers.write_text("[]")
     assert checksum(eval_files=files) != before
+
+
+# A process that writes the records of a worker, and prints where they are.
+_WORKER = """
+import sys
+from modeling import BertConfig
+from tests.support import fresh_process
+from tests.support.tasks import toy_task
+from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
+
+config = toy_task.create_config("run", do_eval=True)
+bert_config = BertConfig(vocab_size=100)
+start = toy_task.create_start(config, bert_config, toy_task.load_tokenizer())
+encoded_sets = write_encoded_sets(toy_task.ToyTask(start), sys.argv[1])
+with open(encoded_sets["dev"].records.files[0], "rb") as file:
+    assert file.read()
+print(file.name)
+"""
+
+
+def test_a_worker_removes_its_records_when_it_ends(tmp_path):
+    temporary, state = tmp_path / "temporary", tmp_path / "state"
+    temporary.mkdir()
+    cluster = {"worker": ["localhost:1", "localhost:2"]}
+    config = {"cluster": cluster, "task": {"type": "worker", "index": 1}}
+    done = fresh_process.run(
+        "-c",
+        _WORKER,
+        state,
+        TF_CONFIG=json.dumps(config),
+        TMPDIR=str(temporary),
+    )
+    written = done.check().stdout.strip()
+    assert written.startswith(f"{temporary}/records-")
+    assert not [*temporary.glob("records-*")]
+    assert not state.exists()
