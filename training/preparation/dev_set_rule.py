@@ -1,10 +1,21 @@
 """Chooses the dev set of --data_file, and finds out if it can be trusted.
 
-The rule decides about a row by its texts, so a row is in the dev set of every
-command with the same --dev_fraction. A run that chose its sets in another way
-may have been trained on rows of this dev set. A command that starts from the
-weights of such a run then logs a warning, the first of the table in
-recorded_set_checks.py. This module imports no TensorFlow.
+A score means nothing if the weights were trained on rows of the dev set. With
+--data_dir, the user made the sets. A --data_file is one file, from which a rule
+takes the dev set. What keeps this dev set apart, in the order of a run:
+
+1. The rule. data/tables/row_keys.py turns the texts of a row into a number from
+   0 to 1. The row is in the dev set if the number is below --dev_fraction. So
+   every command with this fraction agrees, whatever rows were added meanwhile.
+2. The record. A run writes to model.json which rule chose its rows
+   (`DevSetRule`), and the name, size and checksum of each of its sets
+   (`RecordedSet`). model_folders/recorded_sets.py defines both.
+3. The comparison of rules, in this module. A run that chose its sets in another
+   way may have been trained on rows of this dev set. A command that starts from
+   the weights of such a run logs a warning.
+4. The comparison of sets, after the rows are read (dev_set_check.py).
+
+This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -65,9 +76,9 @@ def choose_dev_set_rule(
 def find_rule_to_record(
     start: StartingPoint[FineTuningConfig],
 ) -> DevSetRule | None:
-    """Returns the rule for model.json, None if no run chose its sets so.
+    """Returns the rule for model.json, None if no run used a rule.
 
-    A run on sets of --data_dir passes on the rule of its start.
+    A run on sets of --data_dir records the rule of the run that it starts from.
     """
     if start.dev_set_rule is None and start.preset:
         return start.preset.dev_set_rule
@@ -85,10 +96,10 @@ def _find_overlap(
 ) -> _Overlap | None:
     """Finds out if weights may have been trained on rows of the dev set.
 
-    Returns None if they were not. Every row has a fixed place from 0 to 1, and
-    the dev set is the rows below --dev_fraction. So a run with
-    --dev_fraction=0.1 was trained on all rows from 0.1 on: on none of the dev
-    set 0.1, but on a half of the dev set 0.2. For --dev_fraction=0.2:
+    Every row has a fixed place from 0 to 1, and the dev set is the rows below
+    --dev_fraction. So a run with --dev_fraction=0.1 was trained on all rows
+    from 0.1 on: on no row of the dev set of 0.1, but on half of the dev set of
+    0.2. For a command with --dev_fraction=0.2:
 
         run of the weights                        clean_fraction of the result
         0.2, or 0.3                               (None)
@@ -104,6 +115,10 @@ def _find_overlap(
         preset: Preset of the weights.
         config: the flags, with the fraction of the rows in the dev set.
         key: names of the columns by which rows are assigned to a set.
+
+    Returns:
+        the reason to doubt the scores, None if the weights were trained on no
+        row of the dev set.
     """
     source = preset.source
     other_way = "chose its dev set in another way"
@@ -138,9 +153,10 @@ def _may_have_trained_on_any_row(
 ) -> bool:
     """Returns whether a run may have trained on any rows of the table.
 
-    Such a run chose its sets by another version of the rule. Or it is of the
-    same task, and read sets of --data_dir, which may be from the table. A rule
-    that it recorded is then that of a run that it started from.
+    Such a run chose its sets by another version of the rule. Or the run is of
+    the same task, and read sets of --data_dir, whose rows may be from the
+    table. If such a run recorded a rule, the rule is that of an earlier run,
+    whose weights it started from.
     """
     recorded = preset.dev_set_rule
     if recorded is not None and recorded.rule != RULE_VERSION:

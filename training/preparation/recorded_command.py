@@ -4,6 +4,8 @@ This module imports no TensorFlow.
 """
 
 import os
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from command_line import config_values, flags
 from command_line.declared_flags import flags_of
@@ -14,10 +16,22 @@ from model_folders.reading import hub
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
+class RecordedCommand(NamedTuple):
+    """A command, as model.json records it.
+
+    Attributes:
+        script: name of the script.
+        flags: {flag that the user set: value}, without folders in paths.
+    """
+
+    script: str = ""
+    flags: Mapping[str, object] = {}
+
+
 def command_to_record(
     parsed: flags.ParsedCommand[flags.ConfigT],
-) -> dict[str, object]:
-    """Returns {flag that the user set: value} without folders in paths.
+) -> RecordedCommand:
+    """Returns the script and the flags of a command, for model.json.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.
     """
@@ -34,4 +48,4 @@ def command_to_record(
         paths = str(command[flag.name]).split(",")
         names = [os.path.basename(path.rstrip("/")) for path in paths]
         command[flag.name] = source or ",".join(names)
-    return command
+    return RecordedCommand(parsed.script, command)

@@ -5,7 +5,6 @@ and passed on as a `StartingPoint`. This module imports no TensorFlow.
 """
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 import modeling
@@ -20,7 +19,10 @@ from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.preparation.flag_completion import complete_flags
-from training.preparation.recorded_command import command_to_record
+from training.preparation.recorded_command import (
+    RecordedCommand,
+    command_to_record,
+)
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.
@@ -39,8 +41,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         set_by_user: names of the flags that the user set.
-        script: name of the script, for model.json.
-        command: {flag that the user set: value}, for model.json.
+        command: the script and the flags that the user set, for model.json.
         dev_set_rule: which rows of --data_file are the dev set, None without
             the flag.
     """
@@ -50,8 +51,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     set_by_user: frozenset[str] = frozenset()
-    script: str = ""
-    command: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    command: RecordedCommand = dataclasses.field(
+        default_factory=RecordedCommand
+    )
     dev_set_rule: DevSetRule | None = None
 
     @property
@@ -112,7 +114,6 @@ def read_start(
         bert_config=bert_config,
         tokenizer=tokenizer,
         set_by_user=parsed.set_by_user,
-        script=parsed.script,
         command=command_to_record(parsed),
     )
 

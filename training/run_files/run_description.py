@@ -58,8 +58,8 @@ def create_model_json(
             {"name": kinds.model_class_of(model), **head_settings},
         ),
         "origin": {
-            "script": start.script,
-            "command": start.command,
+            "script": start.command.script,
+            "command": start.command.flags,
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),

@@ -1,5 +1,6 @@
 """Model cards: what they say, and whose README.md stays."""
 
+import dataclasses
 import json
 import re
 
@@ -57,15 +58,15 @@ def test_command_names_files_but_no_folders(tmp_path):
         learning_rate=2e-05,
         tpu_name="secret",
     )
-    parsed = toy_task.parse_flags(options)
-    command = command_to_record(parsed)
+    parsed = dataclasses.replace(
+        toy_task.parse_flags(options), script="run_classifier.py"
+    )
     start = StartingPoint(
         config=parsed.config,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
-        script="run_classifier.py",
-        command=command,
+        command=command_to_record(parsed),
     )
     description = run_description.create_model_json(
         start, model=None, settings={}

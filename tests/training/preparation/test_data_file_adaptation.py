@@ -14,7 +14,7 @@ from data.classification.classification_options import TableOptions
 from data.classification.table_uses import TABLE_USE_OF_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
-from training.preparation.data_file_adaptation import with_suitable_flags
+from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import StartingPoint
 
 COLUMNS = {
@@ -61,7 +61,7 @@ def adapt_training(table, task_name, max_position_embeddings=512, **flags):
         config, None, bert_config, TOKENIZER, set_by_user=frozenset(COLUMNS)
     )
     processor = create_processor(table, task_name)
-    adapted = with_suitable_flags(start, processor).config.fine_tuning
+    adapted = adapt_to_data_file(start, processor).config.fine_tuning
     return adapted.num_train_epochs, adapted.max_seq_length
 
 

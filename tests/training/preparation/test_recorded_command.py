@@ -5,8 +5,9 @@ from training.preparation.recorded_command import command_to_record
 
 
 def record_command(**command):
-    """Returns what model.json records of a command."""
-    return command_to_record(parse_flags(command | {"output_dir": "run"}))
+    """Returns the flags that model.json records of a command."""
+    parsed = parse_flags(command | {"output_dir": "run"})
+    return command_to_record(parsed).flags
 
 
 def test_a_recorded_command_names_no_folders():
