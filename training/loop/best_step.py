@@ -34,8 +34,8 @@ class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
     The best weights are saved in a separate folder, model.json names their
-    step, and the history contains their metrics, with which a resumed run
-    continues. It ignores metrics on another dev set.
+    step, and the history contains their metrics. A resumed run continues with
+    these metrics, unless they are of another dev set.
 
     Args:
         trainer: the Trainer of the run, which has restored its weights.

@@ -52,7 +52,7 @@ class Trainer(BatchPredictor):
         train_step: the training step of the model. None if the model only
             predicts.
         recorded_settings: settings to record with the weights. None = write no
-            description of them.
+            model.json.
 
     Attributes:
         model: the model, as given.

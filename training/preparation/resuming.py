@@ -30,8 +30,9 @@ def check_resumed(
     """Checks that a run is resumed with the flags and settings it began with.
 
     A new run may have any. A flag that is defined with `may_grow` may increase,
-    or change from or to None (no limit). The flags are compared before any slow
-    work, and once more with the settings, which are known after it.
+    or change from or to None (no limit). A flow compares the flags before any
+    slow work, and compares them again together with the settings, which are
+    known later.
 
     For example, a run that began with --learning_rate=5e-5 and
     --num_train_epochs=3 may resume with 4 epochs, but not with
@@ -40,8 +41,8 @@ def check_resumed(
     Args:
         config: the flags that the command resumes with.
         preset: Preset of the weights, None for random weights.
-        settings: JSON-serializable dict of settings, besides the flags. Those
-            that the run recorded too must not change.
+        settings: JSON-serializable dict of settings, besides the flags.
+            Settings that the run recorded too must not change.
 
     Raises:
         ValueError: a flag or setting differs. The message names it. Or the
@@ -121,8 +122,8 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     values = {
         f"--{name}": value for name, value in settings.get("flags", {}).items()
     }
-    # The sets are for the card and for later runs. The rule follows from the
-    # flags, and from the start of the run.
+    # The sets are recorded for the card and for later runs. The rule of the dev
+    # set follows from flags, which are compared, and from the first weights.
     names = settings.keys() - {RECORDED_SETS, "flags", DEV_SET_RULE}
     return values | {name: settings[name] for name in names}
 

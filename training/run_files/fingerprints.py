@@ -42,15 +42,18 @@ def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
 def _fingerprint_init_checkpoint(
     start: StartingPoint[TrainingConfig],
 ) -> TrainingSettings:
-    """Identifies --init_checkpoint, {} if it does not say how a run began."""
+    """Identifies the weights that --init_checkpoint names.
+
+    Returns {} if the flag does not say how the run began: the flag is missing
+    in a command on a run, or names the folder of the run itself.
+    """
     checkpoint = start.config.model.init_checkpoint
     if not checkpoint:
-        # A command on the run in --output_dir does not need the flag.
         return {} if start.is_own_run else {"init_checkpoint": None}
     output_dir = os.path.realpath(start.config.training.output_dir)
     if os.path.realpath(folder_of(checkpoint)) == output_dir:
         return {}
-    # The Preset of a command on a run is that of --output_dir.
+    # If the command is on a run, `start.preset` is that of --output_dir.
     preset = None if start.is_own_run else start.preset
     preset = preset or preset_reading.read_preset(
         checkpoint, "--init_checkpoint"
@@ -65,7 +68,7 @@ def _fingerprint_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in
-    another order are another model. None = no file states the value.
+    another order are another model. A value is None if no file states it.
 
     Raises:
         ValueError: the configuration is not that of a BERT.
@@ -112,7 +115,10 @@ def fingerprint_checkpoint(checkpoint: str | Preset) -> list[Fingerprint]:
 
 
 def _files_of(file: str) -> list[str]:
-    """Returns the other files with weights, or that say what they mean."""
+    """Returns the files beside a checkpoint that change what it means.
+
+    These files contain more of the weights, or say what the weights mean.
+    """
     folder, name = os.path.split(file)
     if name.endswith(".index.json"):
         places = read_json(file)["weight_map"].values()

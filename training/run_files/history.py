@@ -86,8 +86,8 @@ class History:
         dev_set_checksum: checksum of the dev set. Results with equal checksums
             may be compared.
         best_step: step of the best evaluation so far, or None before the first
-            evaluation. `BestStepCallback` sets it, each `checkpoint` line
-            contains it.
+            evaluation. `BestStepCallback` sets this number, and each
+            `checkpoint` line contains it.
     """
 
     def __init__(

@@ -79,7 +79,8 @@ def create_listed_files(
 
     Args:
         model: its configuration is written.
-        tokenizer: tokenizer of the texts, None if it is unknown.
+        tokenizer: tokenizer of the texts. None without --vocab_file, and then
+            no vocabulary is written.
         labels: names of the model's outputs, in order. None = no labels.txt.
     """
     files = {"bert_config.json": model.config.to_json_string().encode()}
@@ -107,19 +108,22 @@ def write_listed_files(
         ValueError: a file in the folder describes another model.
         OSError: a file cannot be written.
     """
-    ours = _read_listed_names(folder)
-    for name, text in files.items():
+    own_names = _read_listed_names(folder)
+    for name, contents in files.items():
         path = folder / name
-        is_left = name in ours and not list_checkpoint_steps(folder)
-        if is_left or not path.is_file():
-            write_bytes(path, text)
-            ours.add(name)
-        elif not _has_contents(path, text):
+        # An earlier command wrote the file, and saved no weights that need it.
+        is_outdated = name in own_names and not list_checkpoint_steps(folder)
+        if is_outdated or not path.is_file():
+            write_bytes(path, contents)
+            own_names.add(name)
+        elif not _has_contents(path, contents):
             raise ValueError(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
-    write_json(folder / MODEL_JSON_FILE, {**description, "files": sorted(ours)})
+    write_json(
+        folder / MODEL_JSON_FILE, {**description, "files": sorted(own_names)}
+    )
 
 
 def _read_listed_names(folder: Path) -> set[str]:
@@ -138,14 +142,15 @@ def _read_listed_names(folder: Path) -> set[str]:
     return {*map(str, listed)}
 
 
-def _has_contents(path: Path, text: bytes) -> bool:
-    former_text = path.read_bytes()
+def _has_contents(path: Path, contents: bytes) -> bool:
+    """Returns whether a file says what `contents` say."""
+    former_contents = path.read_bytes()
     if path.suffix != ".json":
-        return former_text == text
-    # Compare only the entries of `text`. If another program saved the file, it
-    # may contain more entries and a different model_max_length.
-    former = json_files.parse_json(former_text, str(path))
-    entries = json_files.parse_json(text, path.name)
+        return former_contents == contents
+    # Compare only the entries of `contents`. If another program saved the file,
+    # it may contain more entries and a different model_max_length.
+    former = json_files.parse_json(former_contents, str(path))
+    entries = json_files.parse_json(contents, path.name)
     entries.pop("model_max_length", None)
     return all(
         former.get(name, value) == value for name, value in entries.items()

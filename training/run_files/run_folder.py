@@ -67,11 +67,12 @@ class RunFolder:
         state_folder: path of the folder with the records and with the events of
             TensorBoard.
         labels: names of the model's outputs, in order, or None.
-        tokenizer: tokenizer of the texts, or None if it is unknown.
+        tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
         current_preset: Preset of the current weights, None if they are random.
             It is the Preset of the start until `write_description` runs.
-        results: what this command wrote to eval_results.txt, or None.
+        results: what this command wrote to eval_results.txt, None before it
+            did.
     """
 
     def __init__(
@@ -135,12 +136,15 @@ class RunFolder:
         description = run_description.create_model_json(
             self._start, model, settings
         )
-        # The best step is the last entry, as `set_best_step` writes it.
         step = self.history.best_step
-        last: ModelJson = (
+        # `write_listed_files` fills the list of files. It is here so that the
+        # best step is the last entry, as `set_best_step` writes it.
+        entries: ModelJson = (
             {} if step is None else {"files": [], "best_step": step}
         )
-        run_description.write_listed_files(self.path, files, description | last)
+        run_description.write_listed_files(
+            self.path, files, description | entries
+        )
         if config.keeps_best:
             run_description.write_listed_files(
                 self.best_folder, files, description
@@ -233,7 +237,7 @@ class RunFolder:
     ) -> None:
         """Writes README.md, unless the user wrote this file.
 
-        It contains the scores, and describes the files of a finished run.
+        The card contains the scores, and describes the files of a finished run.
 
         Args:
             is_finished: whether the run is finished.
@@ -264,9 +268,9 @@ class RunFolder:
         write_text(path, card.text())
 
     def warn_of_earlier_results(self, begin_time: float) -> None:
-        """Names results in the folder that are of earlier weights.
+        """Logs a warning that names the results of earlier weights.
 
-        They stay, because they may be the user's.
+        Their files stay, because the user may need them.
 
         Args:
             begin_time: time at which this command began, as time.time().

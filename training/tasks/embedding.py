@@ -62,7 +62,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
-        self.loss = self.create_loss(trains_scores)
+        self.loss = self.create_loss(are_scored=trains_scores)
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
         self.metrics = processor.metrics if evaluates_scores else ("recall_1",)
@@ -72,9 +72,9 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             "max_seq_length": self.max_seq_length,
         }
 
-    def create_loss(self, is_scored: bool) -> "Loss[Tensor]":
+    def create_loss(self, *, are_scored: bool) -> "Loss[Tensor]":
         """Creates the loss of pairs with or without scores."""
-        if is_scored:
+        if are_scored:
             return modeling.CosineLoss()
         return modeling.ContrastiveLoss(self.temperature)
 

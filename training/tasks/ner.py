@@ -83,7 +83,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             self.tags,
             self.max_seq_length,
             self.tokenizer,
-            self.document_context,
+            document_context=self.document_context,
         ):
             labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
@@ -177,5 +177,5 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             encoded_set.origins,
             itertools.chain.from_iterable(probabilities),
             self.tags,
-            self.legal_tags,
+            only_legal=self.legal_tags,
         )

@@ -113,7 +113,7 @@ class SquadTask(
                 counted,
                 self.tokenizer,
                 self.window_options,
-                set_name == "train",
+                is_training=set_name == "train",
             )
         )
         if set_name == "dev" and self.config.trims_padding:
@@ -129,7 +129,8 @@ class SquadTask(
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.window_options.max_seq_length, set_name == "train"
+            self.window_options.max_seq_length,
+            is_training=set_name == "train",
         )
 
     def create_model(

@@ -167,7 +167,7 @@ def select_sets(
     return [encoded_sets[name] for name in set_names if name in encoded_sets]
 
 
-def dev_set_checksum(
+def compute_dev_set_checksum(
     task: Task[ExampleT, OriginT, OutputsT],
     encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> int:

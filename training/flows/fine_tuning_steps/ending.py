@@ -72,9 +72,8 @@ def _write_predictions(
 ) -> Scores:
     """Writes the predictions of the test sets, and their scores if known.
 
-    Returns the scores of the sets to predict that the task also evaluates, as
-    SQuAD does with --predict_file. `results` are the dev
-    set's scores so far.
+    Returns the scores of the predicted sets that are also dev sets, such as
+    --predict_file of SQuAD. `results` are the scores of the dev sets so far.
     """
     logging.info("Predicting with %s", trainer.run_weights.describe())
     run_folder = trainer.run_folder
@@ -135,7 +134,7 @@ def finish_fine_tuning(
 ) -> None:
     """Writes the weights and the card, and logs what to know.
 
-    Only the chief does.
+    Workers that are not the chief do nothing.
 
     Args:
         task: names the main score, and the head for the commands.

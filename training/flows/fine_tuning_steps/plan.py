@@ -9,7 +9,9 @@ from model_folders.recorded_sets import (
     RecordedSets,
 )
 from training.config.training_config import NumSteps
-from training.flows.fine_tuning_steps.encoded_sets import dev_set_checksum
+from training.flows.fine_tuning_steps.encoded_sets import (
+    compute_dev_set_checksum,
+)
 from training.flows.fine_tuning_steps.train_set_check import check_train_set
 from training.flows.shared_steps.run_plan import RunPlan
 from training.preparation import dev_set_rule, resuming
@@ -29,7 +31,7 @@ def create_fine_tuning_plan(
     encoded_sets: EncodedSets[ExampleT, OriginT],
     recorded_sets: RecordedSets,
 ) -> RunPlan:
-    """Plans what to do with sets whose dev set was checked.
+    """Plans the command, after `check_dev_set` accepted the dev set.
 
     Args:
         task: what to train and evaluate, and with which flags.
@@ -47,7 +49,7 @@ def create_fine_tuning_plan(
         loss=task.loss,
         num_steps=_compute_num_steps(task, encoded_sets),
         settings=_find_settings_to_record(task, encoded_sets, recorded_sets),
-        dev_set_checksum=dev_set_checksum(task, encoded_sets),
+        dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
     )
 
 

@@ -49,7 +49,7 @@ def create_pretraining_plan(
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=_compute_num_steps(config),
         settings=_find_settings_to_record(start, records.train, dev_set),
-        dev_set_checksum=_records_checksum(config, dev_set),
+        dev_set_checksum=_compute_records_checksum(config, dev_set),
     )
 
 
@@ -129,7 +129,7 @@ def _check_same_records(
         )
 
 
-def _records_checksum(
+def _compute_records_checksum(
     config: PretrainingConfig, dev_set: Sequence[Fingerprint]
 ) -> int:
     """Returns a checksum of the records that evaluations read.

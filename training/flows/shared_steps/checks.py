@@ -55,12 +55,22 @@ def check_task(task: AnyTask) -> None:
             raise TypeError(f"{type(task).__name__} must set `{name}`")
     if task.start.preset:
         _check_weights(task, task.start.preset)
+    _warn_of_similar_labels(task)
+    _check_metric_for_best(task)
+
+
+def _warn_of_similar_labels(task: AnyTask) -> None:
     if similar_labels := find_similar_labels(task.labels or ()):
         logging.warning(
             "These labels differ only in their spelling, but are different "
             "labels for the model: %s. Correct the data if they mean the same.",
             "; ".join(map(str, similar_labels)),
         )
+
+
+def _check_metric_for_best(task: AnyTask) -> None:
+    """Checks that the task computes the metric of --metric_for_best."""
+    chosen = task.config.fine_tuning.metric_for_best
     metrics = [*task.metrics]
     if task.eval_loss:
         metrics.append("eval_loss")
@@ -69,7 +79,6 @@ def check_task(task: AnyTask) -> None:
         for set_name in task.dev_sets
         for name in metrics
     ]
-    chosen = task.config.fine_tuning.metric_for_best
     if chosen and chosen not in names:
         raise ValueError(
             f"--metric_for_best={chosen} is not a metric of this task; choose "

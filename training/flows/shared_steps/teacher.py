@@ -36,7 +36,8 @@ def load_teacher(
         create_model: creates the task's model.
         output_names: lists of possible names of the model's outputs, as
             `labels` in `modeling.load_checkpoint`.
-        output_mode: kind of the model's outputs, None if there is one only.
+        output_mode: kind of the model's outputs, None if the task has only one
+            kind.
 
     Raises:
         ValueError: the teacher was not trained on this task, or has another
@@ -82,19 +83,20 @@ def _check_teacher(
     bert_config: BertConfig,
     output_mode: OutputMode | None,
 ) -> None:
-    """Checks that the teacher has the student's tokenizer and its head.
+    """Checks that the teacher has the tokenizer and the head of the student.
 
-    The teacher reads the student's records, so both need the same tokenizer.
-    Their networks may differ.
+    The teacher reads the records of the student, so both need the same
+    tokenizer. Their networks may differ.
 
     Args:
         start: start of the run of the student.
         preset: Preset of the teacher.
         bert_config: configuration of the teacher.
-        output_mode: kind of the task's outputs, None if there is one only.
+        output_mode: kind of the model's outputs, None if the task has only one
+            kind.
 
     Raises:
-        ValueError: the tokenizer, the vocabulary or the head is another one.
+        ValueError: the tokenizer, the vocabulary or the head differs.
     """
     config = start.config
     settings = {"output_mode": output_mode} if output_mode else {}

@@ -19,7 +19,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows.fine_tuning_steps.encoded_sets import (
-    dev_set_checksum,
+    compute_dev_set_checksum,
     write_encoded_sets,
 )
 
@@ -143,7 +143,7 @@ def checksum(tmp_path):
         for name, value in changes.items():
             setattr(task, name, value)
         encoded_sets = write_encoded_sets(task, tmp_path / folder / "state")
-        return dev_set_checksum(task, encoded_sets)
+        return compute_dev_set_checksum(task, encoded_sets)
 
     return checksum
 

@@ -40,7 +40,7 @@ def create_evaluation(path, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        evaluation.create_evaluation,
+        evaluation.create_pretraining_evaluation,
         config,
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
