@@ -9,7 +9,7 @@ Each flow is a function `run`, which lists its steps:
 
 The steps are in these folders:
 
-    fine_tuning_steps/: those of fine-tuning
-    pretraining_steps/: those of pretraining
-    shared_steps/: those that both flows take
+    fine_tuning_steps/: steps of fine-tuning only
+    pretraining_steps/: steps of pretraining only
+    shared_steps/: steps of both flows
 """

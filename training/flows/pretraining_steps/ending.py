@@ -64,11 +64,12 @@ def warn_of_no_progress(
 ) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
-    Whatever it is trained on, a model first learns how frequent each WordPiece
-    is, within some hundred steps. Its loss falls meanwhile, and its accuracy
-    becomes that of always guessing the most frequent WordPiece. Only a model
-    that reads the other words gets beyond, and one that diverged never does. So
-    compare with this guess, not with the start, which may be a trained model.
+    On any text, a model first learns how frequent each WordPiece is, within
+    some hundred steps. Its loss falls meanwhile, and its accuracy becomes that
+    of always guessing the most frequent WordPiece. Only a model that reads the
+    other words gets beyond this accuracy, and a model that diverged never does.
+    So compare with this guess, not with the first weights, which may be those
+    of a trained model.
 
     Args:
         results: scores of the evaluation after the training.

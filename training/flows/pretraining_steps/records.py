@@ -20,7 +20,7 @@ class PretrainingRecords(NamedTuple):
     Attributes:
         train: the records to train on, of --input_file.
         eval: the records to evaluate on, of --eval_input_file. Without this
-            flag, those of --input_file.
+            flag, the records of --input_file.
     """
 
     train: record_datasets.Records

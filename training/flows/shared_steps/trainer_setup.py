@@ -90,21 +90,38 @@ def create_trainer(
         model.build()
         if plan.num_steps:
             _freeze_blocks(model, config.training.freeze_layers)
-            create_step = functools.partial(
-                TrainStep,
-                optimizer=_create_optimizer(start, plan.num_steps),
-                flags=config.training,
-                jit_compile=config.devices.jit_compile,
+            train_step = _create_train_step(
+                start,
+                model,
+                plan.loss,
+                plan.num_steps,
                 strategy=strategy,
+                teacher=teacher,
             )
-            if teacher is None:
-                train_step = create_step(model=model, loss=plan.loss)
-            else:
-                distiller, loss = _with_teacher(
-                    start, model, plan.loss, teacher
-                )
-                train_step = create_step(model=distiller, loss=loss)
     return Trainer(model, config, run_folder, train_step, plan.settings)
+
+
+def _create_train_step(
+    start: StartingPoint[TrainingConfig],
+    model: "AnyTaskModel",
+    loss: AnyLoss,
+    num_steps: NumSteps,
+    *,
+    strategy: tf.distribute.Strategy,
+    teacher: "AnyTaskModel | None",
+) -> TrainStep:
+    """Creates what trains the model, alone or with a teacher."""
+    create_step = functools.partial(
+        TrainStep,
+        optimizer=_create_optimizer(start, num_steps),
+        flags=start.config.training,
+        jit_compile=start.config.devices.jit_compile,
+        strategy=strategy,
+    )
+    if teacher is None:
+        return create_step(model=model, loss=loss)
+    distiller, distillation_loss = _with_teacher(start, model, loss, teacher)
+    return create_step(model=distiller, loss=distillation_loss)
 
 
 def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
