@@ -79,8 +79,8 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 task,
                 trainer,
                 encoded_sets["train"],
-                plan.num_steps.training,
-                evaluate,
+                num_train_steps=plan.num_steps.training,
+                evaluate=evaluate,
             )
         if dev_set_case.writes_scores:
             results = write_outputs(task, trainer, encoded_sets, evaluate)
@@ -98,6 +98,7 @@ def _train(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     train_set: EncodedSet[ExampleT, OriginT],
+    *,
     num_train_steps: int,
     evaluate: Evaluate,
 ) -> None:
@@ -115,8 +116,8 @@ def _train(
         trainer,
         train_set.records,
         num_train_steps,
-        evaluate,
-        rule,
+        evaluate=evaluate,
+        rule=rule,
         epochs=config.fine_tuning.num_train_epochs,
     )
     if is_stopped:

@@ -112,8 +112,8 @@ def _train(
         trainer,
         records,
         config.pretraining.num_train_steps,
-        evaluate,
-        BestStepRule(config.pretraining.eval_steps, metric="loss"),
+        evaluate=evaluate,
+        rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
     )
     if is_stopped:
         stopping.exit_after_signal(trainer.run_weights.global_step)

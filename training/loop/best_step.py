@@ -162,6 +162,7 @@ def train_and_evaluate(
     trainer: Trainer,
     records: record_datasets.Records,
     num_train_steps: int,
+    *,
     evaluate: Evaluate,
     rule: BestStepRule,
     epochs: float | None = None,
@@ -182,4 +183,4 @@ def train_and_evaluate(
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
         callbacks.append(BestStepCallback(trainer, evaluate, rule))
-    return trainer.fit(records, num_train_steps, callbacks, epochs)
+    return trainer.fit(records, num_train_steps, callbacks, epochs=epochs)

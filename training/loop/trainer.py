@@ -85,6 +85,7 @@ class Trainer(BatchPredictor):
         records: record_datasets.Records,
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
+        *,
         epochs: float | None = None,
     ) -> bool:
         """Trains from the current step until something ends the run.
@@ -138,7 +139,9 @@ class Trainer(BatchPredictor):
             history.training(self.run_weights.global_step),
             stopping.stop_signals() as stop,
         ):
-            return self._run_until_stopped(records, callbacks, stop, epochs)
+            return self._run_until_stopped(
+                records, callbacks, stop, epochs=epochs
+            )
 
     def create_dataset(
         self, records: record_datasets.Records
@@ -188,6 +191,7 @@ class Trainer(BatchPredictor):
         records: record_datasets.Records,
         callbacks: Sequence[Callback],
         stop: threading.Event,
+        *,
         epochs: float | None,
     ) -> bool:
         """Runs the steps that are left, and saves them.

@@ -48,6 +48,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self,
         start: StartingPoint[DataFileConfig],
         processor: pair_processors.PairProcessor,
+        *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
         temperature: float,
@@ -59,6 +60,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
+        # A command that reads no dev set evaluates as if it had scores.
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)

@@ -180,7 +180,7 @@ class SquadTask(
                 heading,
                 file,
                 predictions,
-                is_v2,
+                version_2_with_negative=is_v2,
             )
         return scores
 
@@ -220,7 +220,9 @@ class SquadTask(
         return answer_scoring.score_predictions(
             self.processor.required_squad_file,
             predictions,
-            self.decoding_options.version_2_with_negative,
-            nbest,
-            null_odds,
+            version_2_with_negative=(
+                self.decoding_options.version_2_with_negative
+            ),
+            nbest=nbest,
+            null_odds=null_odds,
         )

@@ -59,7 +59,11 @@ def _write_reports(
     """Writes the task's reports on the dev sets."""
     for encoded_set in select_sets(encoded_sets, task.dev_sets):
         batches = predict_set(
-            task, trainer, encoded_set, task.config.eval_batch_size, "Reporting"
+            task,
+            trainer,
+            encoded_set,
+            batch_size=task.config.eval_batch_size,
+            description="Reporting",
         )
         task.write_report(encoded_set, batches, str(trainer.run_folder.path))
 
@@ -83,8 +87,8 @@ def _write_predictions(
             task,
             trainer,
             encoded_set,
-            task.config.fine_tuning.predict_batch_size,
-            "Predicting",
+            batch_size=task.config.fine_tuning.predict_batch_size,
+            description="Predicting",
         )
         scores = task.write_predictions(
             encoded_set, batches, str(run_folder.path)

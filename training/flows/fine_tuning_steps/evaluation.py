@@ -45,7 +45,11 @@ def _evaluate_set(
     encoded_set: EncodedSet[ExampleT, OriginT],
 ) -> Scores:
     batches = predict_set(
-        task, trainer, encoded_set, task.config.eval_batch_size, "Evaluating"
+        task,
+        trainer,
+        encoded_set,
+        batch_size=task.config.eval_batch_size,
+        description="Evaluating",
     )
     if not task.eval_loss:
         return task.evaluate(encoded_set, batches)
@@ -59,6 +63,7 @@ def predict_set(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_set: EncodedSet[ExampleT, OriginT],
+    *,
     batch_size: int,
     description: str,
 ) -> Batches[OutputsT]:

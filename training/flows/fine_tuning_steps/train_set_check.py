@@ -53,27 +53,30 @@ def _describe_difference(
 
     `preset` is the Preset of the run.
     """
-    now = recorded_sets["train"]
-    then = preset.recorded_sets.get("train", now)
+    train_set = recorded_sets["train"]
+    former = preset.recorded_sets.get("train", train_set)
     has_table = start.dev_set_rule is not None
-    num_rows = _count_file_rows(recorded_sets, now, has_table)
-    num_then = _count_file_rows(preset.recorded_sets, then, has_table)
-    if now.file != then.file:
+    num_rows = _count_file_rows(recorded_sets, train_set, has_table=has_table)
+    num_former_rows = _count_file_rows(
+        preset.recorded_sets, former, has_table=has_table
+    )
+    file = train_set.file
+    if file != former.file:
         return (
-            f"{start.config.training.output_dir} was trained on {then.file}, "
-            f"{num_then} rows, and {now.file} has {num_rows}"
+            f"{start.config.training.output_dir} was trained on {former.file}, "
+            f"{num_former_rows} rows, and {file} has {num_rows}"
         )
-    if num_rows != num_then:
-        return f"{now.file} has changed: {num_then} rows then, {num_rows} now"
-    if now.checksum != then.checksum:
+    if num_rows != num_former_rows:
         return (
-            f"{now.file} has changed, although it has {num_rows} rows as then"
+            f"{file} has changed: {num_former_rows} rows then, {num_rows} now"
         )
-    return f"{now.file} is read in another way than by this run"
+    if train_set.checksum != former.checksum:
+        return f"{file} has changed, although it has {num_rows} rows as then"
+    return f"{file} is read in another way than by this run"
 
 
 def _count_file_rows(
-    recorded_sets: RecordedSets, train_set: RecordedSet, has_table: bool
+    recorded_sets: RecordedSets, train_set: RecordedSet, *, has_table: bool
 ) -> int:
     """Returns the number of rows in the file of a train set.
 

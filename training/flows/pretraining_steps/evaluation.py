@@ -64,7 +64,7 @@ def create_pretraining_evaluation(
         batches = dataset.take(config.pretraining.max_eval_steps)
         # The number of batches is unknown, so the progress bar shows no total.
         for features, metrics in trainer.predict(
-            batches, None, "Evaluating", metrics_of
+            batches, description="Evaluating", metrics=metrics_of
         ):
             counts.add(features)
             for name, pair in metrics.items():

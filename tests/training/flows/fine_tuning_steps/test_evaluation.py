@@ -99,6 +99,10 @@ def test_a_step_is_evaluated_once(begin):
 def test_a_set_is_predicted_in_batches_of_the_size(begin):
     task, encoded_sets, trainer = begin(TwoDevSetsTask)
     batches = predict_set(
-        task, trainer, encoded_sets["dev_mm"], 2, "Evaluating"
+        task,
+        trainer,
+        encoded_sets["dev_mm"],
+        batch_size=2,
+        description="Evaluating",
     )
     assert [len(outputs) for _, outputs in batches] == [2, 2, 1]
