@@ -12,8 +12,8 @@ import functools
 from typing import TypeAlias
 
 from command_line import cli, flags
-from training.sets.data_file_adaptation import adapt_to_data_file
-from training.start.starting_point import read_start
+from training.preparation.data_file_adaptation import adapt_to_data_file
+from training.preparation.starting_point import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
     create_processors,

@@ -15,8 +15,8 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from model_folders import kinds
 from training.config.fine_tuning_config import DataFileConfig
-from training.sets.data_file_adaptation import adapt_to_data_file
-from training.start.starting_point import read_start
+from training.preparation.data_file_adaptation import adapt_to_data_file
+from training.preparation.starting_point import read_start
 from training.tasks.ner import NerTask
 
 

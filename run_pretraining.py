@@ -12,11 +12,9 @@ import functools
 from typing import TypeAlias
 
 from command_line import cli, flags
-from training.config.pretraining_config import (
-    PretrainingConfig,
-    adapt_to_records,
-)
-from training.start.starting_point import read_start
+from training.config.pretraining_config import PretrainingConfig
+from training.preparation.record_adaptation import adapt_to_records
+from training.preparation.starting_point import read_start
 
 # The flags of the script, which training/flows/ reads too.
 Config: TypeAlias = PretrainingConfig

@@ -25,7 +25,7 @@ from training.config.fine_tuning_config import (
     FineTuningFlags,
 )
 from training.config.training_config import TrainingFlags
-from training.start.starting_point import read_start
+from training.preparation.starting_point import read_start
 from training.tasks.squad import SquadTask
 
 

@@ -15,7 +15,7 @@ from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import OptimizerFlags
-from training.start.starting_point import read_start
+from training.preparation.starting_point import read_start
 from training.tasks.swag import SwagTask
 
 

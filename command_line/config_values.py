@@ -56,8 +56,8 @@ def required_value(value: ValueT | None) -> ValueT:
 
     For example, --vocab_file may be None on the command line, because the
     folder of --init_checkpoint may state it. `check_required` in
-    training/start/flag_completion.py then fails if neither sets it. The code
-    that runs after this check calls a property such as
+    training/preparation/flag_completion.py then fails if neither sets it. The
+    code that runs after this check calls a property such as
     `ModelFlags.required_vocab_file`, which calls this function.
     """
     assert value is not None, "`check_required` runs before this"

@@ -1,7 +1,8 @@
 """Reads what model.json records of the sets that a run read."""
 
 import dataclasses
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from files.paths import StrPath
 from model_folders.model_json_types import (
@@ -36,6 +37,10 @@ class RecordedSet(NamedTuple):
     def has_rows_of(self, other: "RecordedSet | None") -> bool:
         """Returns whether two sets contain the same rows, in any files."""
         return other is not None and self[2:] == other[2:]
+
+
+# {name in model.json: the set}.
+RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ from command_line.flags import flag
 from command_line.path_flags import PathKind, parse_named_folders
 from files.atomic import atomic_open
 from model_folders.results import split_by_label
-from training.run import history
+from training.run_files import history
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

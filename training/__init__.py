@@ -3,18 +3,18 @@
 What a command starts from:
 
     config/: the flags of a run, of fine-tuning and of pretraining
-    start/: `StartingPoint`: the flags, completed by the folder of the weights
-    sets/: which rows are the dev set, and whether to trust its scores
+    preparation/: `StartingPoint`: the flags, completed by what the folder of
+        the weights and the rows of --data_file say
 
 The two flows, from their first to their last step:
 
     task.py: `Task`, what a fine-tuning task is
-    flows/: train, evaluate, predict and export a task, or pretrain on records
+    flows/: fine-tuning of a `Task`, and pretraining on records
 
 What the steps call:
 
     loop/: steps, callbacks, evaluations, checkpoints
     optimizers/: AdamW, LAMB, learning rates
-    run/: what a run leaves in its folder
+    run_files/: what a run writes to its folder, beside its checkpoints
     tasks/: the fine-tuning tasks, which only scripts import
 """

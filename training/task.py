@@ -24,7 +24,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -160,9 +160,9 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     start: StartingPoint[FineTuningConfig]
     config: FineTuningConfig
     tokenizer: FullTokenizer
-    # A subclass must set these. Most compute them in the constructor, so they
-    # are no abstract properties. Without one, `fine_tuning.run` fails before it
-    # reads a set.
+    # A subclass must set these two attributes. Most subclasses compute them in
+    # the constructor, so they are no abstract properties. If one is missing,
+    # `fine_tuning.run` fails before it reads a set.
     loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.

@@ -32,12 +32,14 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows import fine_tuning_export, trainer_setup
-from training.flows.run_plan import RunPlan
+from training.flows.fine_tuning_steps import export
+from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
+from training.flows.shared_steps import trainer_setup
+from training.flows.shared_steps.run_plan import RunPlan
+from training.loop import devices
 from training.loop.train_step import TrainStep
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import write_encoded_sets
-from training.start.starting_point import StartingPoint, read_start
+from training.preparation.starting_point import StartingPoint, read_start
+from training.run_files.run_folder import RunFolder
 from training.task import AnyTask, CreateModel, EncodedSet
 from training.tasks.classifier_setup import create_processors, load_task
 
@@ -102,7 +104,12 @@ def create_training_work(
         settings={},
         dev_set_checksum=0,
     )
-    trainer = trainer_setup.create_trainer(start, RunFolder.open(start), plan)
+    trainer = trainer_setup.create_trainer(
+        start,
+        RunFolder.open(start),
+        plan,
+        strategy=devices.connect_devices(start.config.devices),
+    )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
     # It is None only without `num_steps`.
@@ -237,7 +244,12 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         settings={},
         dev_set_checksum=0,
     )
-    trainer = trainer_setup.create_trainer(start, run_folder, plan)
+    trainer = trainer_setup.create_trainer(
+        start,
+        run_folder,
+        plan,
+        strategy=devices.connect_devices(start.config.devices),
+    )
     trainer.run_weights.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
@@ -245,9 +257,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        fine_tuning_export.export_task(
-            task, trainer, encoded_sets, scores, export_dir
-        )
+        export.export_task(task, trainer, encoded_sets, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

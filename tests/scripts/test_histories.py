@@ -12,7 +12,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, tensorboard_events
 from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume
-from training.run import history
+from training.run_files import history
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support.script_runner import read_results
-from training.run import history
+from training.run_files import history
 
 
 def evaluations(run: Path) -> list[history.HistoryLine]:

@@ -1,27 +1,15 @@
 """The two flows of a command, from its checks to its last line of the log.
 
-Fine-tuning, of a `Task` (training/task.py):
+Each flow is a function `run`, which lists its steps:
 
-    fine_tuning.py: `run`: trains, evaluates, predicts and exports
-    fine_tuning_plan.py: plans the run before its model exists
-    fine_tuning_evaluation.py: evaluates and predicts the sets
-    fine_tuning_ending.py: what the run writes and logs at its end
-    fine_tuning_export.py: exports the model
-    export_scores.py: scores the export, and compares it with the model
+    fine_tuning.py: trains, evaluates, predicts and exports a `Task`
+        (training/task.py)
+    pretraining.py: trains on the records of create_pretraining_data.py,
+        evaluates and exports
 
-Pretraining, on the records of create_pretraining_data.py:
+The steps are in these folders:
 
-    pretraining.py: `run`: trains, evaluates and exports
-    pretraining_records.py: finds the records, and checks them
-    pretraining_plan.py: plans the run before its model exists
-    pretraining_evaluation.py: computes the metrics
-    pretraining_ending.py: what the run writes and logs at its end
-
-What both share, in the order in which they use it:
-
-    checks.py: checks files and the task before slow work
-    teacher.py: loads the teacher
-    run_plan.py: `RunPlan`: what a flow plans before its model exists
-    trainer_setup.py: creates the model and the Trainer, and loads the weights
-    run_ending.py: scores, stores and logs what was trained
+    fine_tuning_steps/: steps of fine-tuning only
+    pretraining_steps/: steps of pretraining only
+    shared_steps/: steps of both flows
 """

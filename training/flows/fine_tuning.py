@@ -6,25 +6,31 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_datasets
-from training.flows import checks
-from training.flows.fine_tuning_ending import (
+from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
+from training.flows.fine_tuning_steps.encoded_sets import (
+    create_recorded_sets,
+    write_encoded_sets,
+)
+from training.flows.fine_tuning_steps.ending import (
     finish_fine_tuning,
     finish_without_scores,
     write_outputs,
 )
-from training.flows.fine_tuning_evaluation import create_fine_tuning_evaluation
-from training.flows.fine_tuning_plan import create_fine_tuning_plan
-from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import load_trainer
+from training.flows.fine_tuning_steps.evaluation import (
+    create_fine_tuning_evaluation,
+)
+from training.flows.fine_tuning_steps.plan import create_fine_tuning_plan
+from training.flows.shared_steps import checks
+from training.flows.shared_steps.teacher import load_teacher
+from training.flows.shared_steps.trainer_setup import (
+    check_can_export,
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
-from training.run.run_folder import RunFolder
-from training.sets.encoded_sets import (
-    create_recorded_sets,
-    write_encoded_sets,
-)
-from training.sets.recorded_set_checks import check_dev_set
+from training.run_files.run_folder import RunFolder
 from training.task import EncodedSet, ExampleT, OriginT, OutputsT, Task
 
 
@@ -41,7 +47,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
         SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
-    devices.connect_devices(task.config.devices)
+    strategy = devices.connect_devices(task.config.devices)
     checks.check_files(task.start)
     checks.check_task(task)
     teacher = load_teacher(
@@ -53,9 +59,17 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
-    check_dev_set(task.start, recorded_sets)
+    dev_set_case = check_dev_set(task.start, recorded_sets)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
-    trainer = load_trainer(task.start, run_folder, plan, teacher)
+    run_folder.history.dev_set_checksum = plan.dev_set_checksum
+    set_seed_and_precision(task.config)
+    trainer = create_trainer(
+        task.start, run_folder, plan, strategy=strategy, teacher=teacher
+    )
+    check_can_export(task.config, trainer.model)
+    trainer.run_weights.restore_or_load(
+        task.output_names, prefers_best=task.config.loads_best
+    )
     first_step = trainer.run_weights.global_step
     evaluate = create_fine_tuning_evaluation(task, encoded_sets)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
@@ -65,10 +79,10 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 task,
                 trainer,
                 encoded_sets["train"],
-                plan.num_steps.training,
-                evaluate,
+                num_train_steps=plan.num_steps.training,
+                evaluate=evaluate,
             )
-        if plan.writes_scores:
+        if dev_set_case.writes_scores:
             results = write_outputs(task, trainer, encoded_sets, evaluate)
             has_trained = trainer.run_weights.global_step != first_step
             finish_fine_tuning(
@@ -84,6 +98,7 @@ def _train(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     train_set: EncodedSet[ExampleT, OriginT],
+    *,
     num_train_steps: int,
     evaluate: Evaluate,
 ) -> None:
@@ -101,8 +116,8 @@ def _train(
         trainer,
         train_set.records,
         num_train_steps,
-        evaluate,
-        rule,
+        evaluate=evaluate,
+        rule=rule,
         epochs=config.fine_tuning.num_train_epochs,
     )
     if is_stopped:

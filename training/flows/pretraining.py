@@ -9,21 +9,25 @@ from data.io import record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import checks, run_ending
-from training.flows.pretraining_ending import finish_pretraining
-from training.flows.pretraining_evaluation import (
+from training.flows.pretraining_steps.ending import finish_pretraining
+from training.flows.pretraining_steps.evaluation import (
     MaskedCounts,
     create_pretraining_evaluation,
 )
-from training.flows.pretraining_plan import create_pretraining_plan
-from training.flows.pretraining_records import find_all_records
-from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import load_trainer
+from training.flows.pretraining_steps.plan import create_pretraining_plan
+from training.flows.pretraining_steps.records import find_all_records
+from training.flows.shared_steps import checks, run_ending
+from training.flows.shared_steps.teacher import load_teacher
+from training.flows.shared_steps.trainer_setup import (
+    check_can_export,
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
-from training.run.run_folder import RunFolder
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
+from training.run_files.run_folder import RunFolder
 
 
 def run(start: StartingPoint[PretrainingConfig]) -> None:
@@ -40,14 +44,20 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     """
     begin_time = time.time()
     config = start.config
-    devices.connect_devices(config.devices)
+    strategy = devices.connect_devices(config.devices)
     checks.check_files(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
     records = find_all_records(start)
     plan = create_pretraining_plan(start, records)
-    trainer = load_trainer(start, run_folder, plan, teacher)
+    run_folder.history.dev_set_checksum = plan.dev_set_checksum
+    set_seed_and_precision(config)
+    trainer = create_trainer(
+        start, run_folder, plan, strategy=strategy, teacher=teacher
+    )
+    check_can_export(config, trainer.model)
+    trainer.run_weights.restore_or_load()
     counts = MaskedCounts()
     evaluate = create_pretraining_evaluation(config, records.eval, counts)
     results: Scores = {}
@@ -102,8 +112,8 @@ def _train(
         trainer,
         records,
         config.pretraining.num_train_steps,
-        evaluate,
-        BestStepRule(config.pretraining.eval_steps, metric="loss"),
+        evaluate=evaluate,
+        rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
     )
     if is_stopped:
         stopping.exit_after_signal(trainer.run_weights.global_step)

@@ -11,7 +11,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.results import Scores, overall_scores
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.trainer import Evaluate, Trainer
-from training.run.history import BestEvaluation
+from training.run_files.history import BestEvaluation
 
 
 class BestStepRule(NamedTuple):
@@ -34,8 +34,8 @@ class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
     The best weights are saved in a separate folder, model.json names their
-    step, and the history contains their metrics, with which a resumed run
-    continues. It ignores metrics on another dev set.
+    step, and the history contains their metrics. A resumed run continues with
+    these metrics, unless they are of another dev set.
 
     Args:
         trainer: the Trainer of the run, which has restored its weights.
@@ -162,6 +162,7 @@ def train_and_evaluate(
     trainer: Trainer,
     records: record_datasets.Records,
     num_train_steps: int,
+    *,
     evaluate: Evaluate,
     rule: BestStepRule,
     epochs: float | None = None,
@@ -182,4 +183,4 @@ def train_and_evaluate(
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
         callbacks.append(BestStepCallback(trainer, evaluate, rule))
-    return trainer.fit(records, num_train_steps, callbacks, epochs)
+    return trainer.fit(records, num_train_steps, callbacks, epochs=epochs)

@@ -54,12 +54,7 @@ def create_strategy(
         ValueError: `name` is "multi_worker", and TF_CONFIG is not set.
     """
     if name == "tpu":
-        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
-            tpu, zone, project
-        )
-        tf.config.experimental_connect_to_cluster(resolver)
-        tf.tpu.experimental.initialize_tpu_system(resolver)
-        return tf.distribute.TPUStrategy(resolver)
+        return _connect_tpu(tpu, zone, project)
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
     if name == "multi_worker":
@@ -78,6 +73,17 @@ def create_strategy(
             [device.name for device in devices]
         )
     return tf.distribute.get_strategy()
+
+
+def _connect_tpu(
+    tpu: str | None, zone: str | None, project: str | None
+) -> tf.distribute.Strategy:
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+        tpu, zone, project
+    )
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)
 
 
 def distribute_dataset(

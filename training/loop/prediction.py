@@ -154,8 +154,8 @@ class EvalLoss(Generic[OutputsT]):
     def scores(self) -> Scores:
         """Returns {"eval_loss": mean loss of all examples}.
 
-        It is the sum of the terms of the loss, such as the masked LM loss. It
-        is NaN if there is no batch.
+        The mean loss is the sum of the means of its terms, such as the masked
+        LM loss. Without a batch, it is NaN.
 
         Raises:
             ValueError: not all batches were read.

@@ -11,7 +11,7 @@ from training.config.training_config import TrainingConfig
 from training.loop import checkpoint_rotation
 from training.loop.checkpointer import Checkpointer
 from training.loop.train_step import TrainStep
-from training.run.run_folder import RunFolder
+from training.run_files.run_folder import RunFolder
 
 
 class RunWeights:
@@ -81,13 +81,16 @@ class RunWeights:
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
-        They come from the first that exists:
+        The weights are the first of these that exist:
 
-        1. Without training, the best step of the run in --output_dir. Only if
-           there is no checkpoint, unless `prefers_best`.
+        1. With `prefers_best` and without training: the best step of the run in
+           --output_dir.
         2. The newest checkpoint in --output_dir.
-        3. The --init_checkpoint, or with --init_layers the --teacher.
-        4. Random numbers.
+        3. Without training: the best step of the run, even if `prefers_best` is
+           not set.
+        4. The weights of --init_checkpoint, or with --init_layers those of
+           --teacher.
+        5. Random numbers.
 
         Args:
             output_names: lists of possible names of the model's outputs, as in

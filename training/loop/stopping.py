@@ -49,10 +49,15 @@ def agree_on_stop(
 ) -> Sequence[bool]:
     """Returns for each reason to stop whether all workers stop for it.
 
-    `wants_stop` contains for each reason whether this process wants to stop.
-    Alone, it stops at once. Several workers stop after the same step: if
-    `is_due`, which they all set after the same step, each of them stops if any
-    worker wants to.
+    A process that trains alone stops at once. Several workers must stop after
+    the same step. So they ask each other only if `is_due`, and then all stop if
+    any of them wants to.
+
+    Args:
+        strategy: the strategy of the training.
+        wants_stop: for each reason, whether this process wants to stop.
+        is_due: whether the workers ask each other after this step. All workers
+            must set it after the same steps.
     """
     if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
         return wants_stop
@@ -81,7 +86,10 @@ class SkippedStepCounter:
     """Counts the steps in a row that changed no weight.
 
     A gradient that overflows only because of float16's loss scaling does not
-    count. `num_in_a_row` is their number up to the current step.
+    count.
+
+    Attributes:
+        num_in_a_row: number of these steps up to the current step.
     """
 
     def __init__(self, flags: TrainingFlags) -> None:

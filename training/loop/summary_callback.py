@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
-from training.run.history import History
+from training.run_files.history import History
 
 
 class SummaryCallback(Callback):

@@ -32,10 +32,11 @@ class Outcome(enum.IntEnum):
     """What became of a step.
 
     Attributes:
-        APPLIED: it updated the weights.
-        OVERFLOWED: it was skipped, because float16's loss scaling made the
-            gradient overflow, which is normal.
-        NOT_FINITE: it was skipped, because its loss or gradient is not finite.
+        APPLIED: the step updated the weights.
+        OVERFLOWED: the step was skipped, because float16's loss scaling made
+            the gradient overflow, which is normal.
+        NOT_FINITE: the step was skipped, because its loss or gradient is not
+            finite.
     """
 
     APPLIED = 0

@@ -25,7 +25,7 @@ from training.loop.prediction import BatchPredictor
 from training.loop.run_weights import RunWeights
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
-from training.run.run_folder import RunFolder
+from training.run_files.run_folder import RunFolder
 
 # A function (trainer) -> scores on the dev set.
 Evaluate: TypeAlias = "Callable[[Trainer], Scores]"
@@ -52,7 +52,7 @@ class Trainer(BatchPredictor):
         train_step: the training step of the model. None if the model only
             predicts.
         recorded_settings: settings to record with the weights. None = write no
-            description of them.
+            model.json.
 
     Attributes:
         model: the model, as given.
@@ -85,6 +85,7 @@ class Trainer(BatchPredictor):
         records: record_datasets.Records,
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
+        *,
         epochs: float | None = None,
     ) -> bool:
         """Trains from the current step until something ends the run.
@@ -138,7 +139,9 @@ class Trainer(BatchPredictor):
             history.training(self.run_weights.global_step),
             stopping.stop_signals() as stop,
         ):
-            return self._run_until_stopped(records, callbacks, stop, epochs)
+            return self._run_until_stopped(
+                records, callbacks, stop, epochs=epochs
+            )
 
     def create_dataset(
         self, records: record_datasets.Records
@@ -188,6 +191,7 @@ class Trainer(BatchPredictor):
         records: record_datasets.Records,
         callbacks: Sequence[Callback],
         stop: threading.Event,
+        *,
         epochs: float | None,
     ) -> bool:
         """Runs the steps that are left, and saves them.

@@ -29,7 +29,7 @@ from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:

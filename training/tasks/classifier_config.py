@@ -49,7 +49,8 @@ class ClassifierConfig(DataFileConfig):
             raise ValueError(
                 "set either --processor, or --task_name, or --data_file"
             )
-        # Its predictions and exports are those of a user's own tables.
+        # The class of --processor is predicted and exported like a user's own
+        # tables.
         return dataclasses.replace(prepared, task_name="csv")
 
     def data_file_defaults(self) -> dict[str, object]:

@@ -12,7 +12,7 @@ from data.classification.label_set import compute_class_weights
 from data.classification.task_processors import TaskProcessors
 from data.classification.user_processor import find_processor
 from data.tables.tables import Table
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_config import ClassifierConfig
@@ -22,9 +22,10 @@ from training.tasks.embedding import EmbeddingTask
 def open_data_file(
     parsed: flags.ParsedCommand[ClassifierConfig],
 ) -> tuple[flags.ParsedCommand[ClassifierConfig], Table | None]:
-    """Opens --data_file, and finds its columns that no flag names.
+    """Opens --data_file, and finds the columns that no flag names.
 
-    Returns the flags with the columns, and the table, None without one.
+    Returns the flags with the columns, and the table. The table is None if the
+    command reads no --data_file, or if the task opens the file later.
 
     Raises:
         ValueError: a column is not found.
@@ -88,9 +89,9 @@ def load_task(
     """Creates the task, and reads the sets that tell its properties.
 
     A train set may tell the labels, the weights of their classes, and whether
-    the examples are pairs. The sets of an embedding tell whether the pairs have
-    scores, and the first set tells the scale of all. The function reads no
-    other set. The processors hold what they have read.
+    the examples are pairs. For an embedding, each set tells whether its pairs
+    have scores, and the first set tells the scale of all scores. The function
+    reads no other set. The processors hold what they have read.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.

@@ -16,7 +16,7 @@ from data.processors.set_names import base_set_of
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self,
         start: StartingPoint[DataFileConfig],
         processor: pair_processors.PairProcessor,
+        *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
         temperature: float,
@@ -59,10 +60,11 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
+        # A command that reads no dev set evaluates as if it had scores.
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
-        self.loss = self.create_loss(trains_scores)
+        self.loss = self.create_loss(are_scored=trains_scores)
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
         self.metrics = processor.metrics if evaluates_scores else ("recall_1",)
@@ -72,9 +74,9 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             "max_seq_length": self.max_seq_length,
         }
 
-    def create_loss(self, is_scored: bool) -> "Loss[Tensor]":
+    def create_loss(self, *, are_scored: bool) -> "Loss[Tensor]":
         """Creates the loss of pairs with or without scores."""
-        if is_scored:
+        if are_scored:
             return modeling.CosineLoss()
         return modeling.ContrastiveLoss(self.temperature)
 

@@ -26,7 +26,7 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
@@ -83,7 +83,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             self.tags,
             self.max_seq_length,
             self.tokenizer,
-            self.document_context,
+            document_context=self.document_context,
         ):
             labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
@@ -177,5 +177,5 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             encoded_set.origins,
             itertools.chain.from_iterable(probabilities),
             self.tags,
-            self.legal_tags,
+            only_legal=self.legal_tags,
         )

@@ -30,7 +30,7 @@ from files.json_files import write_json
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
@@ -113,7 +113,7 @@ class SquadTask(
                 counted,
                 self.tokenizer,
                 self.window_options,
-                set_name == "train",
+                is_training=set_name == "train",
             )
         )
         if set_name == "dev" and self.config.trims_padding:
@@ -129,7 +129,8 @@ class SquadTask(
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.window_options.max_seq_length, set_name == "train"
+            self.window_options.max_seq_length,
+            is_training=set_name == "train",
         )
 
     def create_model(
@@ -179,7 +180,7 @@ class SquadTask(
                 heading,
                 file,
                 predictions,
-                is_v2,
+                version_2_with_negative=is_v2,
             )
         return scores
 
@@ -219,7 +220,9 @@ class SquadTask(
         return answer_scoring.score_predictions(
             self.processor.required_squad_file,
             predictions,
-            self.decoding_options.version_2_with_negative,
-            nbest,
-            null_odds,
+            version_2_with_negative=(
+                self.decoding_options.version_2_with_negative
+            ),
+            nbest=nbest,
+            null_odds=null_odds,
         )

@@ -13,7 +13,7 @@ from data.tables.table_formats import TableLayout
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions

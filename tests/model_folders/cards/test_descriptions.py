@@ -1,5 +1,6 @@
 """Model cards: what they say, and whose README.md stays."""
 
+import dataclasses
 import json
 import re
 
@@ -10,9 +11,9 @@ from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
-from training.run import run_description
-from training.start.recorded_command import command_to_record
-from training.start.starting_point import StartingPoint
+from training.preparation.recorded_command import command_to_record
+from training.preparation.starting_point import StartingPoint
+from training.run_files import run_description
 
 TINY = modeling.BertConfig(**models.TINY)
 
@@ -57,15 +58,15 @@ def test_command_names_files_but_no_folders(tmp_path):
         learning_rate=2e-05,
         tpu_name="secret",
     )
-    parsed = toy_task.parse_flags(options)
-    command = command_to_record(parsed)
+    parsed = dataclasses.replace(
+        toy_task.parse_flags(options), script="run_classifier.py"
+    )
     start = StartingPoint(
         config=parsed.config,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
-        script="run_classifier.py",
-        command=command,
+        command=command_to_record(parsed),
     )
     description = run_description.create_model_json(
         start, model=None, settings={}

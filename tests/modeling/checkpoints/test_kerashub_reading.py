@@ -26,7 +26,7 @@ from tests.support.weights.kerashub_presets import (
     copy_recorded,
     edit,
 )
-from training.run import fingerprints
+from training.run_files import fingerprints
 
 MASKED_LM = {
     "_intermediate_dense/vars/0": (32, 32),

@@ -16,8 +16,8 @@ from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.run.run_folder import RunFolder
-from training.start.resuming import check_resumed, settings_to_record
+from training.preparation.resuming import check_resumed, settings_to_record
+from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
 RECORDS = [["eval.tfrecord", 5, 1]]

@@ -21,7 +21,7 @@ from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.fresh_process import ProcessResult
 from tests.support.script_runner import Flags, read_results
-from training.run import history
+from training.run_files import history
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")

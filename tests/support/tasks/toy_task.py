@@ -27,8 +27,8 @@ from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import fine_tuning
-from training.start.flag_completion import complete_flags
-from training.start.starting_point import (
+from training.preparation.flag_completion import complete_flags
+from training.preparation.starting_point import (
     StartingPoint,
     read_initial_preset,
     read_start,

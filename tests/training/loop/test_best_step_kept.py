@@ -22,8 +22,8 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
-from training.run import history, run_description
-from training.start.starting_point import read_initial_preset
+from training.preparation.starting_point import read_initial_preset
+from training.run_files import history, run_description
 
 # What the log says of a run without the files of its best step, which is 4.
 MISSING_BEST_STEP = "The run's best step, 4, is missing"

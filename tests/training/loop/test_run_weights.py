@@ -10,8 +10,8 @@ from tests.support.two_weight_model import (
     create_trainer,
 )
 from training.loop.run_weights import RunWeights
-from training.run.run_folder import RunFolder
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
+from training.run_files.run_folder import RunFolder
 
 # The checkpoints of `folder`: the newest, and the best step.
 NEWEST = 5

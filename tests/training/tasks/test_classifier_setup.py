@@ -9,7 +9,7 @@ from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from tests.support import script_runner
 from tests.support.tables.csv_files import write_csv
-from training.start.starting_point import StartingPoint
+from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     create_processors,

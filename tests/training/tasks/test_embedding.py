@@ -36,7 +36,7 @@ def create_task(tmp_path):
         return EmbeddingTask(
             create_task_start(tmp_path, max_seq_length=8),
             processor,
-            has_scores,
+            has_scores=has_scores,
             max_score=1.0,
             temperature=0.05,
         )

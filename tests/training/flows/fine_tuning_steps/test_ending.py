@@ -1,0 +1,118 @@
+"""What a fine-tuning writes and says at its end."""
+
+import dataclasses
+
+import pytest
+import tensorflow as tf
+
+import modeling
+from tests.support.models import SMALL
+from tests.support.tasks.toy_task import (
+    ToyTask,
+    create_config,
+    create_start,
+    load_tokenizer,
+)
+from training.flows.fine_tuning_steps.ending import (
+    finish_without_scores,
+    warn_of_missed_labels,
+)
+from training.flows.shared_steps import trainer_setup
+from training.flows.shared_steps.run_plan import RunPlan
+from training.run_files.run_folder import RunFolder
+
+
+def score_label(label, f1, support):
+    """Returns the scores of a label, as an evaluation names them."""
+    return {
+        f"{label}_precision": f1,
+        f"{label}_recall": f1,
+        f"{label}_f1": f1,
+        f"{label}_support": support,
+    }
+
+
+def test_a_label_that_is_never_found_is_named_with_other_flags(caplog):
+    config = create_config(
+        "run", do_train=True, learning_rate=1e-5, num_train_epochs=2
+    )
+    results = score_label("yes", 0.8, 9) | score_label("no", 0.0, 3)
+    warn_of_missed_labels(config, results)
+    assert "no example of no in the dev set" in caplog.text
+    assert "--learning_rate=2e-05 and --num_train_epochs=4." in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("f1", "support"),
+    [
+        pytest.param(0.1, 3, id="found once"),
+        pytest.param(0.0, 0, id="not in the dev set"),
+    ],
+)
+def test_other_labels_are_no_news(caplog, f1, support):
+    config = create_config("run", do_train=True)
+    warn_of_missed_labels(config, score_label("no", f1, support))
+    assert caplog.text == ""
+
+
+def test_a_command_that_does_not_train_gives_no_advice(caplog):
+    config = create_config("run", do_train=False)
+    warn_of_missed_labels(config, score_label("no", 0.0, 3))
+    assert caplog.text == ""
+
+
+@pytest.fixture
+def finish(tmp_path):
+    """(*flags that the user set, **flags) -> ends a command in tmp_path."""
+
+    def finish(*given, **flags):
+        config = create_config(
+            tmp_path / "run", do_train=False, do_eval=True, **flags
+        )
+        start = create_start(config, SMALL, load_tokenizer())
+        task = ToyTask(dataclasses.replace(start, set_by_user=frozenset(given)))
+        plan = RunPlan(
+            create_model=lambda config, **options: modeling.BertClassifier(
+                config, 2, **options
+            ),
+            loss=task.loss,
+            num_steps=None,
+            settings={},
+            dev_set_checksum=7,
+        )
+        run_folder = RunFolder.open(task.start)
+        trainer = trainer_setup.create_trainer(
+            task.start, run_folder, plan, strategy=tf.distribute.get_strategy()
+        )
+        finish_without_scores(task, trainer, {}, {"accuracy": 0.25})
+
+    return finish
+
+
+def test_scores_that_are_not_the_runs_are_logged(finish, caplog):
+    with caplog.at_level("INFO", logger="absl"):
+        finish()
+    assert "accuracy     0.2500" in caplog.text
+
+
+def test_scores_that_are_not_the_runs_are_in_no_file(finish, tmp_path):
+    finish()
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_are_written_without_scores(finish, tmp_path):
+    finish(export_weights=str(tmp_path / "weights"))
+    assert (tmp_path / "weights/bert_model.ckpt.index").is_file()
+
+
+@pytest.mark.slow
+def test_an_export_that_the_user_asked_for_is_written(finish, tmp_path):
+    folder = tmp_path / "export"
+    finish("export_dir", export_dir=str(folder), export_format="litert")
+    assert (folder / "model.json").is_file()
+
+
+def test_an_export_by_default_is_not_written_again(finish, tmp_path):
+    folder = tmp_path / "export"
+    finish(export_dir=str(folder), export_format="litert")
+    assert not folder.exists()

@@ -1,0 +1,131 @@
+"""Evaluations of pretraining share one graph, and the scores of a step."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import modeling
+from command_line import config_values
+from data.io import feature_specs, record_datasets
+from tests.support import models, script_runner
+from tests.support.two_weight_model import create_trainer
+from training.config.pretraining_config import (
+    PretrainingConfig,
+)
+from training.flows.pretraining_steps import evaluation
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Path of pretraining records."""
+    folder = tmp_path_factory.mktemp("records")
+    script_runner.create_records(
+        folder,
+        "records",
+        max_seq_length=128,
+        max_predictions_per_seq=20,
+        num_shards=1,
+    )
+    return str(folder / "records-00000-of-00001")
+
+
+@pytest.fixture
+def create_evaluation(path, tmp_path):
+    """Function that returns a new function (trainer) -> scores."""
+    config = config_values.create_config(
+        PretrainingConfig,
+        input_file=path,
+        output_dir=str(tmp_path / "run"),
+        max_eval_steps=2,
+    )
+    return functools.partial(
+        evaluation.create_pretraining_evaluation,
+        config,
+        record_datasets.Records(
+            [path], feature_specs.pretraining_features(128, 20)
+        ),
+        evaluation.MaskedCounts(),
+    )
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    """Trainer of a tiny model, before its first step."""
+    config = models.tiny_config(vocab_size=1600, max_position_embeddings=128)
+    return create_trainer(
+        tmp_path / "run",
+        model=models.built(modeling.BertPretrainer(config)),
+        loss=modeling.PretrainingLoss(),
+    )
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """List with an entry for each time that the metrics are traced."""
+    traces = []
+    metrics_of = evaluation.pretraining_metrics
+
+    @functools.wraps(metrics_of)
+    def traced_metrics(*arguments, **options):
+        traced = metrics_of(*arguments, **options)
+        traces.append(traced)
+        return traced
+
+    monkeypatch.setattr(evaluation, "pretraining_metrics", traced_metrics)
+    return traces
+
+
+def halve_weights(trainer):
+    """Changes what the model computes."""
+    for variable in trainer.model.trainable_variables:
+        variable.assign(variable * 0.5)
+
+
+def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
+    """Scores belong to the step, not to the weights."""
+    evaluate = create_evaluation()
+    scores = evaluate(trainer)
+    halve_weights(trainer)
+    assert evaluate(trainer) == scores
+
+
+def test_another_step_is_evaluated_in_the_same_graph(
+    create_evaluation, trainer, traces
+):
+    evaluate = create_evaluation()
+    first = evaluate(trainer)
+    halve_weights(trainer)
+    trainer.run_weights.global_step = 1
+    second = evaluate(trainer)
+    assert len(traces) == 1
+    assert first["loss"] != second["loss"]
+
+
+def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
+    evaluate = create_evaluation()
+    evaluate(trainer)
+    halve_weights(trainer)
+    trainer.run_weights.global_step = 1
+    assert create_evaluation()(trainer) == evaluate(trainer)
+    assert len(traces) == 2
+
+
+def test_a_guess_is_the_most_frequent_masked_word():
+    counts = evaluation.MaskedCounts()
+    assert counts.baseline_accuracy == 0
+    for ids, weights in (
+        ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),
+        (
+            [[9, 5], [0, 0]],
+            [[1, 1], [0, 0]],
+        ),
+    ):
+        counts.add(
+            {
+                "masked_lm_ids": np.array(ids),
+                "masked_lm_weights": np.array(weights, np.float32),
+            }
+        )
+    # 5, 5, 7, 9 and 5. The others are padding.
+    assert counts.baseline_accuracy == pytest.approx(3 / 5)

@@ -1,0 +1,207 @@
+"""The head that a folder states, and the labels that it names."""
+
+import dataclasses
+import importlib
+import itertools
+import json
+
+import pytest
+
+import modeling
+from command_line.config_values import create_config
+from command_line.flags import ParsedCommand
+from model_folders import kinds
+from model_folders.reading import preset_reading
+from tests.support.models import built, tiny_config
+from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
+from tests.support.weights.huggingface_files import (
+    HEAD,
+    change_weights,
+    write_huggingface_files,
+)
+from training.config.fine_tuning_config import FineTuningConfig
+from training.flows.shared_steps import checks
+from training.preparation.starting_point import StartingPoint, read_start
+
+MNLI = ["contradiction", "entailment", "neutral"]
+
+
+def check_task(folder, head, labels=(), is_own_run=False, **settings):
+    """Checks a folder for the task of a command that does not train."""
+
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Config(FineTuningConfig):
+        model_class = head
+
+    preset = preset_reading.read_preset(folder, is_own_run=is_own_run)
+    start = StartingPoint(
+        config=create_config(Config, **create_flags("run")),
+        preset=preset,
+        bert_config=preset.load_config() or tiny_config(),
+        tokenizer=load_tokenizer(),
+    )
+    task = ToyTask(start)
+    task.labels = labels
+    task.settings = settings
+    checks.check_task(task)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "head"),
+    [("BertCrfForTagging", None), *kinds.CLASS_OF_ARCHITECTURE.items()],
+)
+def test_the_config_states_the_head(tmp_path, architecture, head):
+    write_huggingface_files(tmp_path, {}, architectures=[architecture])
+    assert preset_reading.read_preset(tmp_path).model_class == head
+
+
+def architectures_of(*heads):
+    """Returns the names in other libraries of the models with these heads."""
+    return [
+        architecture
+        for architecture, head in kinds.CLASS_OF_ARCHITECTURE.items()
+        if head in heads
+    ]
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        "BertCrfForTagging",
+        *architectures_of(
+            kinds.ENCODER, kinds.PRETRAINER, kinds.MULTIPLE_CHOICE
+        ),
+    ],
+)
+def test_a_head_that_does_not_contradict_the_task_is_accepted(
+    tmp_path, architecture
+):
+    write_huggingface_files(tmp_path, {}, architectures=[architecture])
+    preset_reading.read_preset(tmp_path).check_model_class(
+        kinds.MULTIPLE_CHOICE
+    )
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    architectures_of(
+        kinds.CLASSIFIER, kinds.TOKEN_CLASSIFIER, kinds.SPAN_LABELER
+    ),
+)
+def test_a_head_of_another_task_is_refused(tmp_path, architecture):
+    write_huggingface_files(tmp_path, {}, architectures=[architecture])
+    preset = preset_reading.read_preset(tmp_path)
+    with pytest.raises(ValueError, match=f"needs a {kinds.MULTIPLE_CHOICE}"):
+        preset.check_model_class(kinds.MULTIPLE_CHOICE)
+
+
+def describe_model(folder, **task):
+    """Writes the description of a model."""
+    folder.mkdir(exist_ok=True)
+    text = json.dumps({"version": 1, "task": task, "origin": {}})
+    (folder / "model.json").write_text(text)
+    return folder
+
+
+def check_is_multilabel(folder, other):
+    """Checks that a folder's output mode is multilabel, and not another."""
+    check_task(folder, None, output_mode="multilabel")
+    with pytest.raises(ValueError, match=f"received {other}"):
+        check_task(folder, None, output_mode=other)
+
+
+@pytest.mark.parametrize("other", ["classification", "regression"])
+def test_an_output_mode_that_a_run_contradicts_is_refused(tmp_path, other):
+    describe_model(tmp_path, output_mode="multilabel")
+    check_is_multilabel(tmp_path, other)
+
+
+@pytest.mark.parametrize("other", ["classification", "regression"])
+def test_an_output_mode_that_another_library_contradicts_is_refused(
+    tmp_path, other
+):
+    write_huggingface_files(
+        tmp_path, {}, problem_type="multi_label_classification"
+    )
+    check_is_multilabel(tmp_path, other)
+
+
+@pytest.mark.parametrize(
+    "runner", ["run_classifier", "run_ner", "run_squad", "run_swag"]
+)
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"output_dir": "new", "init_checkpoint": "best", "do_predict": True},
+        {"output_dir": "run", "do_predict": True},
+        {"output_dir": "run", "do_train": True},
+    ],
+)
+def test_the_head_is_named_before_its_flags(
+    tmp_path, monkeypatch, runner, flags
+):
+    """Lengths of another task's head, and labels, are no news of this one."""
+    monkeypatch.chdir(tmp_path)
+    head = {"max_seq_length": 8, "output_mode": "multilabel"}
+    for folder in ("run", "best"):
+        describe_model(tmp_path / folder, name="BertOther", **head)
+    (tmp_path / "run/model.ckpt-3.index").touch()
+    config = importlib.import_module(runner).Config
+    parsed = ParsedCommand(create_config(config, **flags), flags)
+    with pytest.raises(ValueError, match="contains a BertOther"):
+        read_start(parsed)
+
+
+@pytest.fixture
+def tagger(tmp_path):
+    """The folder of a model of four tags."""
+    model = built(modeling.BertTokenClassifier(tiny_config(), 4))
+    modeling.save_huggingface(model, tmp_path / "tagger")
+    return tmp_path / "tagger"
+
+
+def test_another_pooling_is_warned_of_before_an_export(tmp_path, caplog):
+    (tmp_path / "1_Pooling").mkdir()
+    config = '{"pooling_mode_cls_token": true}'
+    (tmp_path / "1_Pooling/config.json").write_text(config)
+    check_task(tmp_path, "BertEmbedder")
+    assert "pooling_mode_cls_token" in caplog.text
+
+
+def test_outputs_without_names_are_warned_of(tagger, caplog):
+    check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
+    assert "does not name its outputs" in caplog.text
+
+
+def test_blocks_beyond_the_configuration_are_warned_of(tagger, caplog):
+    block = "bert.encoder.layer.9.output.dense.weight"
+    change_weights(tagger, {block: (16, 16)}, removed=HEAD)
+    modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
+    assert "more blocks than num_hidden_layers" in caplog.text
+
+
+def test_an_adapter_within_the_weights_is_refused(tagger):
+    adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
+    change_weights(tagger, {adapter: (8, 16)}, removed=HEAD)
+    with pytest.raises(ValueError, match=r"lora_A\.weight"):
+        modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
+
+
+@pytest.mark.parametrize("saved", [["anger", "joy", "fear"], MNLI[::-1]])
+def test_labels_of_another_task_are_refused(saved, tmp_path):
+    (tmp_path / "labels.txt").write_text("\n".join(saved) + "\n")
+    with pytest.raises(ValueError, match=saved[0]):
+        check_task(tmp_path, None, MNLI, is_own_run=True)
+
+
+def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):
+    """They would be trained and scored as different classes."""
+    check_task(tagger, "BertTokenClassifier", ["O", "B-a", "I-a", "B-b"])
+    assert "spelling" not in caplog.text
+    same = [["Yes", "yes"], ["caf\u00e9", "cafe\u0301"]]
+    same.append(["good day", "good\u00a0day", "good day\u200b"])
+    check_task(
+        tagger, "BertTokenClassifier", ["no", *itertools.chain(*same), "2"]
+    )
+    for group in same:
+        assert str(group) in caplog.text

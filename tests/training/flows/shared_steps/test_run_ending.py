@@ -1,0 +1,115 @@
+"""What both flows write and log after the training."""
+
+import pytest
+import tensorflow as tf
+
+from model_folders.reading.preset_reading import read_preset
+from tests.support.models import tiny_config
+from tests.support.script_runner import read_results
+from tests.support.tasks.toy_task import (
+    ToyTask,
+    create_config,
+    create_start,
+    load_tokenizer,
+)
+from training.flows.shared_steps import run_ending, trainer_setup
+from training.flows.shared_steps.run_plan import RunPlan
+from training.run_files.history import HISTORY_FILE, read_history
+from training.run_files.run_folder import RunFolder
+
+
+@pytest.fixture
+def create_trainer(tmp_path):
+    """A function (**flags) -> Trainer of a run in FOLDER/run."""
+
+    def create(**flags):
+        config = create_config(tmp_path / "run", do_eval=True, **flags)
+        start = create_start(
+            config, tiny_config(vocab_size=1600), load_tokenizer()
+        )
+        task = ToyTask(start)
+        plan = RunPlan(
+            create_model=task.create_model,
+            loss=task.loss,
+            num_steps=None,
+            settings={},
+            dev_set_checksum=7,
+        )
+        run_folder = RunFolder.open(start, labels=["no", "yes"])
+        run_folder.path.mkdir()
+        return trainer_setup.create_trainer(
+            start, run_folder, plan, strategy=tf.distribute.get_strategy()
+        )
+
+    return create
+
+
+def evaluate(trainer):
+    """Returns the scores of a step that was evaluated."""
+    return {"accuracy": 0.25, "global_step": 0}
+
+
+def test_the_last_evaluation_is_written(create_trainer, tmp_path):
+    run_ending.evaluate_at_the_end(create_trainer(), evaluate)
+    assert read_results(tmp_path / "run")["accuracy"] == 0.25
+
+
+def test_the_last_evaluation_is_a_line_of_the_history(create_trainer, tmp_path):
+    run_ending.evaluate_at_the_end(create_trainer(), evaluate)
+    (line,) = read_history(tmp_path / "run" / HISTORY_FILE)
+    assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
+
+
+def test_the_last_evaluation_returns_its_scores(create_trainer):
+    scores = run_ending.evaluate_at_the_end(create_trainer(), evaluate)
+    assert scores == evaluate(None)
+
+
+def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
+    folder = tmp_path / "weights"
+    run_ending.store_weights(create_trainer(export_weights=str(folder)))
+    assert {path.name for path in folder.iterdir()} >= {
+        "bert_model.ckpt.index",
+        "bert_config.json",
+        "vocab.txt",
+        "labels.txt",
+        "model.json",
+        "README.md",
+    }
+
+
+def test_stored_weights_name_their_labels(create_trainer, tmp_path):
+    folder = tmp_path / "weights"
+    run_ending.store_weights(create_trainer(export_weights=str(folder)))
+    assert read_preset(folder).labels == ["no", "yes"]
+
+
+def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
+    folder = tmp_path / "weights"
+    trainer = create_trainer(export_weights=str(folder))
+    run_ending.evaluate_at_the_end(trainer, evaluate)
+    run_ending.store_weights(trainer)
+    assert "0.25" in (folder / "README.md").read_text()
+
+
+def test_no_weights_are_stored_without_the_flag(create_trainer, tmp_path):
+    run_ending.store_weights(create_trainer())
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_the_end_names_scores_reports_and_commands(
+    create_trainer, tmp_path, caplog
+):
+    trainer = create_trainer()
+    report = tmp_path / "run/report.html"
+    report.touch()
+    with caplog.at_level("INFO", logger="absl"):
+        run_ending.log_end(
+            trainer,
+            score_lines=["accuracy: 0.25"],
+            commands=["python predict.py"],
+            seconds=61.4,
+        )
+    assert caplog.messages == [
+        f"Done in 0:01:01\n  accuracy: 0.25\n  {report}\n  python predict.py"
+    ]

@@ -1,0 +1,107 @@
+"""Lengths, epochs and sets that suit the rows of a table of pairs.
+
+tests/scripts/test_data_file.py tests them with runs.
+"""
+
+from types import SimpleNamespace
+
+import pytest
+
+import modeling
+import run_classifier
+from command_line import config_values
+from data.classification.classification_options import TableOptions
+from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.tables.data_file_options import DataFileOptions
+from tests.support.tables.csv_files import write_csv
+from training.preparation.data_file_adaptation import adapt_to_data_file
+from training.preparation.starting_point import StartingPoint
+
+COLUMNS = {
+    "text_column": "query",
+    "text_b_column": "passage",
+    "label_column": "relevance",
+}
+# 50 queries with four passages each, one of which is relevant.
+ROWS = [(f"q{i // 4}", f"p{i}", int(i % 4 == 0)) for i in range(200)]
+TOKENIZER = SimpleNamespace(tokenize=lambda text: text.split() * 20)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Path of a table of queries and passages."""
+    path = tmp_path / "pairs.csv"
+    write_csv(path, COLUMNS.values(), ROWS)
+    return str(path)
+
+
+def create_processor(table, task_name):
+    """Returns what reads the table for a task."""
+    return TABLE_USE_OF_TASK[task_name].create_processor(
+        None,
+        DataFileOptions(data_file=table),
+        TableOptions(**COLUMNS),
+        frozenset(COLUMNS),
+    )
+
+
+def adapt_training(table, task_name, max_position_embeddings=512, **flags):
+    """Returns the numbers of epochs and of WordPieces of a new training."""
+    config = config_values.create_config(
+        run_classifier.Config,
+        output_dir="",
+        do_train=True,
+        data_file=table,
+        **flags,
+    )
+    bert_config = modeling.BertConfig(
+        vocab_size=100, max_position_embeddings=max_position_embeddings
+    )
+    start = StartingPoint(
+        config, None, bert_config, TOKENIZER, set_by_user=frozenset(COLUMNS)
+    )
+    processor = create_processor(table, task_name)
+    adapted = adapt_to_data_file(start, processor).config.fine_tuning
+    return adapted.num_train_epochs, adapted.max_seq_length
+
+
+TASK_NAMES = pytest.mark.parametrize("task_name", ["embedding", "ranking"])
+
+
+@TASK_NAMES
+def test_the_length_is_that_of_the_rows(table, task_name):
+    assert adapt_training(table, task_name) == (20, 43)
+
+
+@TASK_NAMES
+def test_the_length_is_at_most_that_of_the_model(table, task_name):
+    assert adapt_training(table, task_name, max_position_embeddings=40) == (
+        20,
+        40,
+    )
+
+
+@TASK_NAMES
+def test_a_resumed_run_keeps_its_epochs_and_its_length(table, task_name):
+    recorded = {"num_train_epochs": 5, "max_seq_length": 64}
+    assert adapt_training(table, task_name, **recorded) == (5, 64)
+
+
+@pytest.mark.parametrize(
+    "task_name, num_dev_rows", [("embedding", 41), ("ranking", 44)]
+)
+def test_pairs_are_split_into_a_train_set_and_a_dev_set(
+    table, task_name, num_dev_rows
+):
+    processor = create_processor(table, task_name)
+    assert len(processor.read("dev")) == num_dev_rows
+    assert len(processor.read("train")) == len(ROWS) - num_dev_rows
+
+
+def test_all_passages_of_a_query_are_in_one_set(table):
+    processor = create_processor(table, "ranking")
+    train_queries, dev_queries = (
+        {example.text_a for example in processor.read(set_name)}
+        for set_name in ("train", "dev")
+    )
+    assert not train_queries & dev_queries

@@ -1,0 +1,70 @@
+"""Pretraining takes its lengths from the records, unless flags state them."""
+
+import pytest
+
+from command_line import config_values, flags
+from tests.support import script_runner
+from training.config.pretraining_config import PretrainingConfig
+from training.preparation.record_adaptation import adapt_to_records
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder of records of 32 WordPieces: masked-* and unmasked-*."""
+    folder = tmp_path_factory.mktemp("records")
+    return script_runner.create_masked_and_unmasked(folder, num_shards=1)
+
+
+@pytest.fixture
+def adapt(folder):
+    """A function (name of records, **flags) -> the flags, adapted to them."""
+
+    def adapt_flags(name, **options):
+        options["input_file"] = str(folder / f"{name}-*")
+        config = config_values.create_config(
+            PretrainingConfig, output_dir="run", **options
+        )
+        return adapt_to_records(flags.ParsedCommand(config, options))
+
+    return adapt_flags
+
+
+def test_masked_records_state_both_lengths(adapt):
+    options = adapt("masked").config.pretraining
+    assert options.max_seq_length == 32
+    assert options.max_predictions_per_seq == 5
+
+
+def test_a_length_of_the_records_counts_as_set_by_the_user(adapt):
+    """Else, the folder of the weights could replace it."""
+    assert "max_seq_length" in adapt("masked").set_by_user
+
+
+@pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])
+def test_a_flag_that_contradicts_masked_records_is_refused(adapt, name):
+    options = {name: 6}
+    with pytest.raises(ValueError, match=rf"--{name}=6, but .*; set --{name}="):
+        adapt("masked", **options)
+
+
+def test_a_flag_that_contradicts_unmasked_records_is_refused(adapt):
+    with pytest.raises(ValueError, match="--max_seq_length=6, but"):
+        adapt("unmasked", max_seq_length=6)
+
+
+def test_training_masks_as_many_wordpieces_as_the_flag_says(adapt):
+    options = adapt("unmasked", max_predictions_per_seq=6).config.pretraining
+    assert options.max_predictions_per_seq == 6
+
+
+def test_records_to_evaluate_must_be_as_long(adapt, folder, tmp_path):
+    script_runner.create_records(
+        tmp_path,
+        "short",
+        max_seq_length=16,
+        max_predictions_per_seq=5,
+        num_shards=1,
+    )
+    says = "--max_seq_length=32, but the records of --eval_input_file"
+    with pytest.raises(ValueError, match=says):
+        adapt("masked", eval_input_file=str(tmp_path / "short-*"))

@@ -1,0 +1,120 @@
+"""Time and the history of a run, each on its own."""
+
+import json
+import types
+
+import pytest
+
+from training.run_files import history
+
+
+@pytest.fixture
+def seconds(monkeypatch):
+    """A clock that the tests move."""
+    clock = types.SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(history, "time", clock)
+    return clock
+
+
+def history_of(folder):
+    """Returns the History of a run in a folder."""
+    config = types.SimpleNamespace(
+        is_chief=True,
+        batch_size=8,
+        training=types.SimpleNamespace(summary_steps=0),
+    )
+    return history.History.read(config, folder / history.HISTORY_FILE, folder)
+
+
+def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
+    first = history_of(tmp_path)
+    with first.training(0):
+        seconds.now += 900
+        first.add("checkpoint", 1, {})
+        seconds.now += 900
+        assert first.hours == 0.5
+    # What passes between two trainings does not count.
+    seconds.now += 5000
+    assert first.hours == 0.5
+    again = history_of(tmp_path)
+    again.restore(1)
+    with again.training(1):
+        seconds.now += 450
+        assert again.hours == 0.375
+
+
+def test_a_line_of_training_states_its_hours_and_examples(seconds, tmp_path):
+    run_history = history_of(tmp_path)
+    with run_history.training(0):
+        seconds.now += 36
+        run_history.add("train", 1, {"loss": float("nan")}, 0.1)
+    assert history.read_history(tmp_path / history.HISTORY_FILE) == [
+        {
+            "kind": "train",
+            "step": 1,
+            "hours": 0.01,
+            "examples": 8,
+            "learning_rate": 0.1,
+            # JSON knows no NaN.
+            "metrics": {"loss": None},
+        }
+    ]
+
+
+def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
+    seconds, tmp_path
+):
+    first = history_of(tmp_path)
+    with first.training(0):
+        for step in (1, 2, 3):
+            first.add("train", step, {})
+        first.add("checkpoint", 3, {})
+        for step in (4, 5):
+            first.add("train", step, {})
+    path = tmp_path / history.HISTORY_FILE
+    path.write_text(path.read_text()[:-20])
+    again = history_of(tmp_path)
+    again.restore(3)
+    with again.training(3):
+        steps = [line["step"] for line in history.read_history(path)]
+    assert steps == [1, 2, 3, 3]
+
+
+LINE = {
+    "kind": "eval",
+    "step": 1,
+    "hours": 0.1,
+    "examples": 8,
+    "learning_rate": None,
+    "metrics": {"loss": 0.5},
+}
+
+
+@pytest.mark.parametrize(
+    "change, entry",
+    [
+        (None, "kind"),
+        ({"kind": "test"}, "kind"),
+        ({"kind": ["eval"]}, "kind"),
+        ({"step": "1"}, "step"),
+        ({"step": True}, "step"),
+        ({"hours": None}, "hours"),
+        ({"examples": [8]}, "examples"),
+        ({"learning_rate": "0.1"}, "learning_rate"),
+        ({"metrics": [0.5]}, "metrics"),
+        ({"metrics": {"loss": "0.5"}}, "metrics"),
+        ({"metrics": {"loss": True}}, "metrics"),
+        ({"dev_set": "1"}, "dev_set"),
+        ({"best_step": "1"}, "best_step"),
+    ],
+)
+def test_a_line_of_another_program_is_named(change, entry, tmp_path):
+    path = tmp_path / history.HISTORY_FILE
+    lines = [LINE, {} if change is None else LINE | change]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    with pytest.raises(ValueError, match=rf"history\.jsonl, line 2: `{entry}`"):
+        history.read_history(path)
+    del lines[1]
+    path.write_text(f"{json.dumps(LINE)}\n")
+    assert history.read_history(path) == lines

@@ -1,0 +1,112 @@
+"""Which files describe a run's model, and which of them a run replaces."""
+
+import json
+
+import pytest
+
+import modeling
+from model_folders import model_json
+from tests.support import models
+from tests.support.tasks import toy_task
+from tests.support.tasks.run_settings import begin_run
+from training.run_files.run_description import (
+    create_listed_files,
+    create_model_json,
+)
+
+
+def describe_encoder(folder, labels=None, **changes):
+    """Writes the description of an encoder, as a run's start does."""
+    bert_config = modeling.BertConfig(**models.TINY | changes)
+    model = modeling.BertModel(bert_config)
+    begin_run(toy_task.create_config(folder), model, {}, labels)
+
+
+def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
+    """A run without one was killed before its first checkpoint."""
+    describe_encoder(tmp_path)
+    describe_encoder(tmp_path, num_attention_heads=1)
+    config = json.loads((tmp_path / "bert_config.json").read_text())
+    assert config["num_attention_heads"] == 1
+
+
+def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):
+    describe_encoder(tmp_path)
+    (tmp_path / "model.ckpt-1.index").touch()
+    with pytest.raises(ValueError, match=r"bert_config\.json"):
+        describe_encoder(tmp_path, num_attention_heads=1)
+
+
+def test_a_users_own_labels_stay(tmp_path):
+    (tmp_path / "labels.txt").write_text("no\nyes\n")
+    describe_encoder(tmp_path, ["no", "yes"])
+    with pytest.raises(ValueError, match=r"labels\.txt"):
+        describe_encoder(tmp_path, ["yes", "no"])
+
+
+def test_a_users_own_configuration_stays(tmp_path):
+    models.write_config(tmp_path / "bert_config.json")
+    describe_encoder(tmp_path)
+    with pytest.raises(ValueError, match=r"bert_config\.json"):
+        describe_encoder(tmp_path, num_attention_heads=1)
+
+
+def test_a_users_own_description_stays(tmp_path):
+    text = '{"version": 1, "mine": 2}'
+    (tmp_path / model_json.MODEL_JSON_FILE).write_text(text)
+    with pytest.raises(ValueError, match=r"model\.json"):
+        describe_encoder(tmp_path)
+    assert (tmp_path / model_json.MODEL_JSON_FILE).read_text() == text
+
+
+def test_a_description_lists_its_own_files(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    describe_encoder(tmp_path, ["no", "yes"])
+    entries = json.loads((tmp_path / model_json.MODEL_JSON_FILE).read_text())
+    assert entries["files"] == ["bert_config.json", "labels.txt"]
+
+
+def test_a_configuration_with_more_entries_is_the_same(tmp_path):
+    """Another program may have saved it."""
+    path = models.write_config(tmp_path / "bert_config.json", mine=1)
+    describe_encoder(tmp_path)
+    assert json.loads(path.read_text())["mine"] == 1
+
+
+def create_encoder():
+    return modeling.BertModel(modeling.BertConfig(**models.TINY))
+
+
+def test_a_model_with_a_vocabulary_has_its_files():
+    tokenizer = toy_task.load_tokenizer()
+    files = create_listed_files(create_encoder(), tokenizer, labels=None)
+    assert "bert_config.json" in files
+    assert files["vocab.txt"].startswith(b"[PAD]\n")
+
+
+def test_a_model_without_labels_has_no_file_of_labels():
+    files = create_listed_files(create_encoder(), None, labels=None)
+    assert [*files] == ["bert_config.json"]
+
+
+def describe(settings, **flags):
+    """Returns model.json of a run of these flags."""
+    config = toy_task.create_config("run", **flags)
+    model = create_encoder()
+    start = toy_task.create_start(config, model.config)
+    return create_model_json(start, model, settings)
+
+
+def test_a_description_states_the_flags_of_the_head():
+    description = describe({}, max_seq_length=24)
+    assert description["task"]["max_seq_length"] == 24
+
+
+def test_a_description_states_what_the_task_chose_for_a_flag():
+    description = describe({"max_seq_length": 16}, max_seq_length=24)
+    assert description["task"]["max_seq_length"] == 16
+
+
+def test_a_description_records_the_settings_of_the_training():
+    settings = {"train_records": [["train", 5, 1]]}
+    assert describe(settings)["origin"]["settings"] == settings

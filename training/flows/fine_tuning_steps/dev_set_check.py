@@ -1,0 +1,177 @@
+"""Compares the dev set of a command with what its weights were trained on.
+
+A score means nothing if the weights were trained on rows of the dev set.
+`DevSetCase` lists what this module finds out, and what then happens. Before the
+rows are read, dev_set_rule.py has compared the rules by which the run and the
+command take a dev set from --data_file.
+
+Only scripts that have --data_file compare their dev set. This module imports no
+TensorFlow.
+"""
+
+import enum
+
+from absl import logging
+
+from model_folders.reading.presets import Preset
+from model_folders.recorded_sets import RecordedSet, RecordedSets
+from training.config.fine_tuning_config import (
+    DataFileConfig,
+    FineTuningConfig,
+)
+from training.preparation.dev_set_rule import has_data_file
+from training.preparation.starting_point import StartingPoint
+
+
+class DevSetCase(enum.Enum):
+    """What the dev set of a command is to the weights of the command.
+
+    The weights are those of the run in --output_dir ("the run"), or those of
+    --init_checkpoint ("other weights").
+
+    Attributes:
+        EXPECTED: the scores can be trusted, and are written.
+        TRAIN_FILE_OF_OTHERS: other weights were trained on the file of the dev
+            set. A warning says so, unless dev_set_rule.py has warned.
+        TRAIN_FILE_OF_RUN: the run was trained on the file of the dev set, and
+            the command only evaluates. This is an error.
+        OTHER_ROWS: the command evaluates the run on other rows of --data_file
+            than the run did. The scores are only shown.
+        OTHER_FILE: the command evaluates the run on a dev set of --data_dir
+            that is not the dev set of the run. The scores of the run are
+            replaced, and a warning says so.
+    """
+
+    EXPECTED = enum.auto()
+    TRAIN_FILE_OF_OTHERS = enum.auto()
+    TRAIN_FILE_OF_RUN = enum.auto()
+    OTHER_ROWS = enum.auto()
+    OTHER_FILE = enum.auto()
+
+    @property
+    def writes_scores(self) -> bool:
+        """Whether the scores are those of the run, and are written."""
+        return self is not DevSetCase.OTHER_ROWS
+
+
+def check_dev_set(
+    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
+) -> DevSetCase:
+    """Finds the case of the dev set, and does what `DevSetCase` says of it.
+
+    For example, a run was trained on train.csv, and the dev.csv of --data_dir
+    is a copy of train.csv: the check then fails.
+
+    Args:
+        start: what the command starts from.
+        recorded_sets: the sets of the command.
+
+    Raises:
+        ValueError: the dev set is the file that the run was trained on.
+    """
+    preset = start.preset
+    dev_set = _find_dev_set(start, recorded_sets)
+    if preset is None or dev_set is None:
+        return DevSetCase.EXPECTED
+    case = _find_case(start, preset, dev_set)
+    match case:
+        case DevSetCase.TRAIN_FILE_OF_OTHERS:
+            _warn_of_train_file(start, preset, dev_set)
+        case DevSetCase.TRAIN_FILE_OF_RUN:
+            raise ValueError(
+                f"{_describe_train_file(preset, dev_set)}. Nothing is scored. "
+                "To answer other rows, use predict.py; to train on them, set "
+                "another --output_dir"
+            )
+        case DevSetCase.OTHER_ROWS:
+            logging.info(
+                "This is not the dev set of %s. The scores are only shown, and "
+                "the files of the run stay as they are. To write them, set "
+                "another --output_dir, with --init_checkpoint=%s",
+                preset.source,
+                preset.weights_path,
+            )
+        case DevSetCase.OTHER_FILE:
+            logging.warning(
+                "%s is not the dev set of %s, which was of %s. The scores, the "
+                "card and the report of the run are replaced.",
+                dev_set.file,
+                preset.source,
+                preset.recorded_sets["eval"].file,
+            )
+    return case
+
+
+def _find_dev_set(
+    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
+) -> RecordedSet | None:
+    """Returns the dev set of a script that has --data_file, if it reads one."""
+    if not isinstance(start.config, DataFileConfig):
+        return None
+    return recorded_sets.get("eval")
+
+
+def _find_case(
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    dev_set: RecordedSet,
+) -> DevSetCase:
+    """Returns the case of a dev set. `preset` is the Preset of the weights."""
+    is_train_file = _is_train_file(start, preset, dev_set)
+    if not preset.is_own_run:
+        if is_train_file:
+            return DevSetCase.TRAIN_FILE_OF_OTHERS
+        return DevSetCase.EXPECTED
+    if start.config.training.do_train:
+        # A resumed run keeps its sets, which train_set_check.py checks.
+        return DevSetCase.EXPECTED
+    if is_train_file:
+        return DevSetCase.TRAIN_FILE_OF_RUN
+    dev_set_of_run = preset.recorded_sets.get("eval")
+    if start.dev_set_rule:
+        is_same_rule = start.dev_set_rule == preset.dev_set_rule
+        if is_same_rule and dev_set.has_rows_of(dev_set_of_run):
+            return DevSetCase.EXPECTED
+        return DevSetCase.OTHER_ROWS
+    if dev_set_of_run and dev_set.checksum != dev_set_of_run.checksum:
+        return DevSetCase.OTHER_FILE
+    return DevSetCase.EXPECTED
+
+
+def _is_train_file(
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    dev_set: RecordedSet,
+) -> bool:
+    """Returns whether weights were trained on the file of a dev set."""
+    if start.dev_set_rule and has_data_file(preset):
+        # The run and the command both cut the file into a train set and a dev
+        # set. dev_set_rule.py compares how they did it.
+        return False
+    train_set = preset.recorded_sets.get("train")
+    return train_set is not None and dev_set.checksum == train_set.checksum
+
+
+def _warn_of_train_file(
+    start: StartingPoint[FineTuningConfig],
+    preset: Preset,
+    dev_set: RecordedSet,
+) -> None:
+    """Logs that other weights were trained on the file of the dev set."""
+    # Do not warn twice: `dev_set_rule.choose_dev_set_rule` may have warned.
+    has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
+    if not has_warned:
+        logging.warning(
+            "%s. Do not trust its scores.",
+            _describe_train_file(preset, dev_set),
+        )
+
+
+def _describe_train_file(preset: Preset, dev_set: RecordedSet) -> str:
+    """Describes that weights were trained on the file of the dev set."""
+    train_set = preset.recorded_sets["train"]
+    return (
+        f"{dev_set.file}: {preset.source} was trained on this file "
+        f"({train_set.num_rows} rows of {train_set.file}), so the dev set "
+        "contains rows of the train set"
+    )

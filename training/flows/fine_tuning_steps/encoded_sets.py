@@ -1,0 +1,183 @@
+"""Writes the sets of a task as TFRecord files."""
+
+import atexit
+import glob
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterable, Sequence
+
+from absl import logging
+
+from command_line.progress import track
+from data.io import feature_specs, record_datasets
+from data.io.tfrecord_files import RecordWriter
+from data.processors.set_names import file_stem_of, is_set_name
+from files.paths import StrPath
+from model_folders.recorded_sets import RecordedSet
+from training.config.fine_tuning_config import FineTuningConfig
+from training.run_files import fingerprints
+from training.task import (
+    EncodedSet,
+    EncodedSets,
+    ExampleT,
+    OriginT,
+    OutputsT,
+    Task,
+)
+
+
+def write_encoded_sets(
+    task: Task[ExampleT, OriginT, OutputsT], folder: StrPath
+) -> dict[str, EncodedSet[ExampleT, OriginT]]:
+    """Reads the sets that a command needs, then writes their records.
+
+    Args:
+        task: reads and encodes the examples.
+        folder: folder for the records of the chief. Another worker writes its
+            records to a temporary folder, which is removed when its process
+            ends.
+
+    Returns:
+        {name of a set: the set}, without the sets that the task skips.
+
+    Raises:
+        ValueError: a line is malformed.
+        OSError: a file is missing or cannot be written.
+    """
+    examples = {
+        set_name: set_examples
+        for set_name in _list_set_names(task)
+        if (set_examples := task.read_examples(set_name)) is not None
+    }
+    if not task.config.is_chief:
+        folder = _create_temporary_folder()
+    os.makedirs(folder, exist_ok=True)
+    # Remove each set from `examples`, so that the memory of the training
+    # examples is freed once their records are written.
+    return {
+        set_name: _write_encoded_set(
+            task, set_name, examples.pop(set_name), folder
+        )
+        for set_name in [*examples]
+    }
+
+
+def _list_set_names(task: Task[ExampleT, OriginT, OutputsT]) -> list[str]:
+    """Returns the names of the sets that a command needs."""
+    config = task.config
+    set_names: list[str] = []
+    if config.training.do_train:
+        set_names.append("train")
+    if config.evaluates:
+        set_names += task.dev_sets
+    if config.fine_tuning.do_predict:
+        set_names += task.test_sets
+    # Name a set once, because SQuAD evaluates and predicts the same set.
+    return [*dict.fromkeys(set_names)]
+
+
+def _create_temporary_folder() -> str:
+    """Creates a folder that is removed when the process ends."""
+    folder = tempfile.mkdtemp(prefix="records-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _write_encoded_set(
+    task: Task[ExampleT, OriginT, OutputsT],
+    set_name: str,
+    examples: Sequence[ExampleT],
+    folder: StrPath,
+) -> EncodedSet[ExampleT, OriginT]:
+    """Encodes the examples of a set, and writes them as a TFRecord file."""
+    path = os.path.join(folder, f"{file_stem_of(set_name)}.tf_record")
+    checksum = 0
+    origins: list[OriginT] = []
+    with RecordWriter([path]) as writer:
+        encoded = task.encode(set_name, examples)
+        for record, origin in track(encoded, description="Writing"):
+            writer.write(record)
+            checksum += zlib.crc32(record)
+            if set_name != "train":
+                origins.append(origin)
+    bert_config = task.start.bert_config
+    spec = feature_specs.with_id_bounds(
+        dict(task.feature_spec(set_name)),
+        bert_config.vocab_size,
+        bert_config.type_vocab_size,
+    )
+    logging.info(
+        "The %s set: %d examples in %d records",
+        set_name,
+        len(examples),
+        writer.num_records,
+    )
+    return EncodedSet(
+        name=set_name,
+        records=record_datasets.Records([path], spec),
+        num_examples=len(examples),
+        num_records=writer.num_records,
+        checksum=checksum,
+        examples=() if set_name == "train" else examples,
+        origins=origins,
+    )
+
+
+def create_recorded_sets(
+    config: FineTuningConfig, encoded_sets: EncodedSets[ExampleT, OriginT]
+) -> dict[str, RecordedSet]:
+    """Returns {name in model.json: RecordedSet}, for model.json and the card.
+
+    If a set is one file, which a flag names or which is alone in --data_dir,
+    the checksum is that of the file. Otherwise it is that of the records.
+    """
+    recorded_sets = {}
+    for set_name, encoded_set in encoded_sets.items():
+        recorded_name = file_stem_of(set_name)
+        if file := _find_only_file(config, set_name):
+            name = os.path.basename(file)
+            _, checksum = fingerprints.size_and_checksum(file)
+        else:
+            data = config.fine_tuning.data_dir or recorded_name
+            name = f"{os.path.basename(os.path.normpath(data))}/{recorded_name}"
+            checksum = encoded_set.checksum
+        recorded_sets[recorded_name] = RecordedSet(
+            recorded_name, name, encoded_set.num_examples, checksum
+        )
+    return recorded_sets
+
+
+def _find_only_file(config: FineTuningConfig, set_name: str) -> str | None:
+    """Returns the file of a set, None if the set has several or none."""
+    files = config.files_of(set_name)
+    if not files and config.fine_tuning.data_dir and is_set_name(set_name):
+        folder = glob.escape(config.fine_tuning.data_dir)
+        files = glob.glob(os.path.join(folder, f"{set_name}[.]*"))
+    is_only_file = len(files) == 1 and os.path.isfile(files[0])
+    return files[0] if is_only_file else None
+
+
+def select_sets(
+    encoded_sets: EncodedSets[ExampleT, OriginT], set_names: Iterable[str]
+) -> list[EncodedSet[ExampleT, OriginT]]:
+    """Returns the sets of these names that were read."""
+    return [encoded_sets[name] for name in set_names if name in encoded_sets]
+
+
+def compute_dev_set_checksum(
+    task: Task[ExampleT, OriginT, OutputsT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+) -> int:
+    """Returns a checksum of all that the dev set's scores depend on, or 0."""
+    dev_sets = select_sets(encoded_sets, task.dev_sets)
+    if not dev_sets:
+        return 0
+    scored = [
+        [encoded_set.checksum for encoded_set in dev_sets],
+        list(task.labels or ()),
+        *fingerprints.fingerprint_files(task.eval_files),
+    ]
+    return zlib.crc32(json.dumps(scored).encode())

@@ -1,0 +1,207 @@
+"""Ends a command of fine-tuning: writes its scores, files and export."""
+
+import os
+import time
+from collections.abc import Sequence
+
+from absl import logging
+
+from data.processors.set_names import suffix_of
+from model_folders.cards import example_calls
+from model_folders.results import Scores, find_missed_labels
+from training.config.fine_tuning_config import FineTuningConfig
+from training.flows.fine_tuning_steps.encoded_sets import select_sets
+from training.flows.fine_tuning_steps.evaluation import predict_set
+from training.flows.fine_tuning_steps.export import export_task
+from training.flows.shared_steps import run_ending
+from training.loop.trainer import Evaluate, Trainer
+from training.run_files.run_folder import RunFolder
+from training.task import (
+    AnyTask,
+    EncodedSets,
+    ExampleT,
+    OriginT,
+    OutputsT,
+    Task,
+)
+
+
+def write_outputs(
+    task: Task[ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    evaluate: Evaluate,
+) -> Scores:
+    """Writes scores, reports, predictions and the export. Returns the scores.
+
+    Only the chief writes files.
+    """
+    config = task.config
+    results: Scores = {}
+    if config.training.do_eval:
+        results = run_ending.evaluate_at_the_end(trainer, evaluate)
+    if not config.is_chief:
+        return results
+    if config.training.do_eval:
+        _write_reports(task, trainer, encoded_sets)
+    if config.fine_tuning.do_predict:
+        results |= _write_predictions(task, trainer, encoded_sets, results)
+    if export_dir := config.export.export_dir:
+        export_task(task, trainer, encoded_sets, results, export_dir)
+    return results
+
+
+def _write_reports(
+    task: Task[ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+) -> None:
+    """Writes the task's reports on the dev sets."""
+    for encoded_set in select_sets(encoded_sets, task.dev_sets):
+        batches = predict_set(
+            task,
+            trainer,
+            encoded_set,
+            batch_size=task.config.eval_batch_size,
+            description="Reporting",
+        )
+        task.write_report(encoded_set, batches, str(trainer.run_folder.path))
+
+
+def _write_predictions(
+    task: Task[ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    results: Scores,
+) -> Scores:
+    """Writes the predictions of the test sets, and their scores if known.
+
+    Returns the scores of the predicted sets that are also dev sets, such as
+    --predict_file of SQuAD. `results` are the scores of the dev sets so far.
+    """
+    logging.info("Predicting with %s", trainer.run_weights.describe())
+    run_folder = trainer.run_folder
+    dev_scores: Scores = {}
+    for encoded_set in select_sets(encoded_sets, task.test_sets):
+        batches = predict_set(
+            task,
+            trainer,
+            encoded_set,
+            batch_size=task.config.fine_tuning.predict_batch_size,
+            description="Predicting",
+        )
+        scores = task.write_predictions(
+            encoded_set, batches, str(run_folder.path)
+        )
+        if not scores:
+            # The right answers are unknown.
+            continue
+        scores["global_step"] = trainer.run_weights.global_step
+        if encoded_set.name in task.dev_sets:
+            run_folder.history.add_if_comparable(
+                trainer.run_weights.global_step, scores
+            )
+            dev_scores |= scores
+            run_folder.write_dev_results(results | dev_scores)
+        else:
+            run_folder.write_test_results(scores, suffix_of(encoded_set.name))
+    return dev_scores
+
+
+def finish_without_scores(
+    task: Task[ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    results: Scores,
+) -> None:
+    """Logs scores that are not the run's, and exports what the user asked.
+
+    Writes no scores, no card and no report.
+    """
+    trainer.run_folder.log_results(results)
+    if not task.config.is_chief:
+        return
+    export_dir = task.config.export.export_dir
+    # --data_file alone does not export again.
+    if export_dir and "export_dir" in task.start.set_by_user:
+        export_task(task, trainer, encoded_sets, {}, export_dir)
+    run_ending.store_weights(trainer)
+
+
+def finish_fine_tuning(
+    task: AnyTask,
+    trainer: Trainer,
+    results: Scores,
+    begin_time: float,
+    *,
+    has_trained: bool,
+) -> None:
+    """Writes the weights and the card, and logs what to know.
+
+    Workers that are not the chief do nothing.
+
+    Args:
+        task: names the main score, and the head for the commands.
+        trainer: the Trainer, with the weights that `results` belong to.
+        results: scores on the dev set, {} without an evaluation.
+        begin_time: time at which this command began, as time.time().
+        has_trained: whether this command changed the weights.
+    """
+    if not task.config.is_chief:
+        return
+    run_folder = trainer.run_folder
+    run_ending.store_weights(trainer)
+    _write_card(run_folder, task.config)
+    if has_trained:
+        run_folder.warn_of_earlier_results(begin_time)
+    warn_of_missed_labels(task.config, results)
+    run_ending.log_end(
+        trainer,
+        score_lines=_list_score_lines(task, results),
+        commands=_list_commands(task),
+        seconds=time.time() - begin_time,
+    )
+
+
+def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
+    """Writes the card of a finished run. It contains no names of folders."""
+    export = table = None
+    if export_dir := config.export.export_dir:
+        export = os.path.basename(export_dir.rstrip("/"))
+        if export_dir == config.default_export_dir:
+            # Named after --output_dir, which the card calls FOLDER.
+            export = "FOLDER_model"
+    if config.data_file:
+        table = os.path.basename(config.data_file)
+    run_folder.write_card(export=export, table=table)
+
+
+def warn_of_missed_labels(config: FineTuningConfig, results: Scores) -> None:
+    """Warns of labels that a trained model finds in no example."""
+    if config.training.do_train and (missing := find_missed_labels(results)):
+        logging.warning(
+            "The model finds no example of %s in the dev set. Add examples, or "
+            "set another --output_dir, --learning_rate=%g and "
+            "--num_train_epochs=%g.",
+            ", ".join(missing),
+            2 * config.optimizer.learning_rate,
+            2 * config.fine_tuning.num_train_epochs,
+        )
+
+
+def _list_score_lines(task: AnyTask, results: Scores) -> list[str]:
+    """Returns a line about the main score on the dev set, [] without one."""
+    metric = task.metrics[0]
+    if metric not in results:
+        return []
+    return [f"{metric} on the dev set: {results[metric]:.4f}"]
+
+
+def _list_commands(task: AnyTask) -> Sequence[str]:
+    """Returns commands that ask the exported model, [] without an export."""
+    config = task.config
+    return example_calls.list_example_commands(
+        {**task.settings, "name": config.model_class},
+        config.export.export_dir,
+        config.data_file,
+    )

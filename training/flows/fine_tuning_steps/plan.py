@@ -1,0 +1,115 @@
+"""Plans a command of fine-tuning: its steps, its settings, its dev set."""
+
+import functools
+
+from model_folders.model_json_types import TrainingSettings
+from model_folders.recorded_sets import (
+    DEV_SET_RULE,
+    RECORDED_SETS,
+    RecordedSets,
+)
+from training.config.training_config import NumSteps
+from training.flows.fine_tuning_steps.encoded_sets import (
+    compute_dev_set_checksum,
+)
+from training.flows.fine_tuning_steps.train_set_check import check_train_set
+from training.flows.shared_steps.run_plan import RunPlan
+from training.preparation import dev_set_rule, resuming
+from training.run_files.fingerprints import fingerprint_files, fingerprint_start
+from training.task import (
+    EncodedSet,
+    EncodedSets,
+    ExampleT,
+    OriginT,
+    OutputsT,
+    Task,
+)
+
+
+def create_fine_tuning_plan(
+    task: Task[ExampleT, OriginT, OutputsT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    recorded_sets: RecordedSets,
+) -> RunPlan:
+    """Plans the command, after `check_dev_set` accepted the dev set.
+
+    Args:
+        task: what to train and evaluate, and with which flags.
+        encoded_sets: the sets of the command.
+        recorded_sets: the same sets, as model.json records them.
+
+    Raises:
+        ValueError: the training would be shorter than one step, or the run in
+            --output_dir began with another train set or other settings.
+    """
+    return RunPlan(
+        create_model=functools.partial(
+            task.create_model, **task.config.network
+        ),
+        loss=task.loss,
+        num_steps=_compute_num_steps(task, encoded_sets),
+        settings=_find_settings_to_record(task, encoded_sets, recorded_sets),
+        dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
+    )
+
+
+def _compute_num_steps(
+    task: Task[ExampleT, OriginT, OutputsT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+) -> NumSteps | None:
+    """Returns the numbers of training and warmup steps, None if not training.
+
+    Raises:
+        ValueError: the training would be shorter than one step.
+    """
+    if "train" not in encoded_sets:
+        return None
+    train_set = encoded_sets["train"]
+    if task.counts_examples:
+        return task.config.num_steps(train_set.num_examples)
+    return task.config.num_steps(train_set.num_records)
+
+
+def _find_settings_to_record(
+    task: Task[ExampleT, OriginT, OutputsT],
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    recorded_sets: RecordedSets,
+) -> TrainingSettings:
+    """Returns the settings for model.json: those of the weights' training.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings.
+    """
+    start = task.start
+    if "train" not in encoded_sets:
+        return start.recorded_settings
+    settings = list_fine_tuning_settings(
+        task, encoded_sets["train"], recorded_sets
+    )
+    check_train_set(start, recorded_sets, settings["train_records"])
+    resuming.check_resumed(task.config, start.preset, settings)
+    return resuming.settings_to_record(task.config, start.preset, settings)
+
+
+def list_fine_tuning_settings(
+    task: Task[ExampleT, OriginT, OutputsT],
+    train_set: EncodedSet[ExampleT, OriginT],
+    recorded_sets: RecordedSets,
+) -> TrainingSettings:
+    """Returns the settings of the training, for model.json.
+
+    Args:
+        task: its settings, and what the command starts from.
+        train_set: the set to train on.
+        recorded_sets: the sets of the command.
+    """
+    settings: TrainingSettings = {
+        **fingerprint_start(task.start),
+        **task.settings,
+        RECORDED_SETS: [*recorded_sets.values()],
+    }
+    if rule := dev_set_rule.find_rule_to_record(task.start):
+        settings[DEV_SET_RULE] = rule.to_entry()
+    settings["train_records"] = fingerprint_files(train_set.records.files)
+    return settings

@@ -1,0 +1,119 @@
+"""Finds the records of pretraining, and checks that they fit the flags."""
+
+import dataclasses
+from typing import NamedTuple
+
+from absl import logging
+
+from data.io import feature_specs, record_datasets
+from data.io.text_files import expand_patterns
+from data.io.tfrecord_files import count_records
+from data.pretraining.dynamic_masking import DynamicMasking
+from data.pretraining.pretraining_options import MaskingOptions
+from training.config.pretraining_config import PretrainingConfig
+from training.preparation.starting_point import StartingPoint
+
+
+class PretrainingRecords(NamedTuple):
+    """The records of a pretraining.
+
+    Attributes:
+        train: the records to train on, of --input_file.
+        eval: the records to evaluate on, of --eval_input_file. Without this
+            flag, the records of --input_file.
+    """
+
+    train: record_datasets.Records
+    eval: record_datasets.Records
+
+
+def find_all_records(
+    start: StartingPoint[PretrainingConfig],
+) -> PretrainingRecords:
+    """Finds and checks the records to train on, and those to evaluate on.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
+    """
+    flags = start.config.pretraining
+    train = _find_records(start, "input_file", flags.input_file)
+    if not flags.eval_input_file:
+        return PretrainingRecords(train, train)
+    return PretrainingRecords(
+        train, _find_records(start, "eval_input_file", flags.eval_input_file)
+    )
+
+
+def _find_records(
+    start: StartingPoint[PretrainingConfig], name: str, pattern: str
+) -> record_datasets.Records:
+    """Finds and checks the records of --input_file or --eval_input_file.
+
+    Args:
+        start: what the command starts from.
+        name: name of the flag.
+        pattern: value of the flag.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
+    """
+    config = start.config
+    files = expand_patterns(pattern, name)
+    logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
+    if record_datasets.are_masked(files):
+        if name == "input_file":
+            _check_masking_flags(start, files[0])
+        dynamic_masking = None
+        spec = feature_specs.pretraining_features(
+            config.pretraining.max_seq_length,
+            config.pretraining.max_predictions_per_seq,
+        )
+    else:
+        dynamic_masking = _create_masking(start, files[0])
+        spec = feature_specs.unmasked_features(
+            config.pretraining.max_seq_length
+        )
+    spec = feature_specs.with_id_bounds(
+        spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
+    )
+    record_datasets.check_records(files, spec)
+    if not config.training.do_train:
+        # TensorFlow crashes if a record is shorter than its header says. In
+        # training, `record_files.fingerprint_records` checks all records.
+        flags = config.pretraining
+        count_records(files, flags.max_eval_steps * flags.eval_batch_size)
+    return record_datasets.Records(files, spec, dynamic_masking)
+
+
+def _check_masking_flags(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> None:
+    """Raises a ValueError if flags of masking are set for masked records."""
+    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
+    masking &= start.set_by_user
+    if masking:
+        raise ValueError(
+            f"--{min(masking)} is only for records that training masks, but "
+            f"the records in {file} contain masks. Remove the flag"
+        )
+
+
+def _create_masking(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> DynamicMasking:
+    if not start.tokenizer:
+        raise ValueError(
+            f"The records in {file} are not masked yet, so training masks them "
+            "and needs the vocabulary. Set --vocab_file to the vocabulary that "
+            "the file was created with"
+        )
+    config = start.config
+    config.masking.check_shares()
+    return DynamicMasking(
+        start.tokenizer,
+        config.pretraining.max_predictions_per_seq,
+        config.masking,
+        config.training.seed,
+    )

@@ -1,0 +1,145 @@
+"""Checks a command's files and weights, before any slow work."""
+
+from collections.abc import Sequence
+
+from absl import logging
+
+import modeling
+from data.processors.set_names import suffix_of
+from model_folders import atomic_folders, kinds
+from model_folders.labels import find_similar_labels
+from model_folders.reading import settings_check
+from model_folders.reading.presets import Preset
+from training.config.training_config import TrainingConfig
+from training.preparation.starting_point import StartingPoint, check_lengths
+from training.task import AnyTask
+
+
+def check_files(start: StartingPoint[TrainingConfig]) -> None:
+    """Checks the files that the flags of a command name.
+
+    Raises:
+        ValueError: a flag contradicts a file.
+        OSError: a file is missing, or the export cannot be written.
+    """
+    if start.preset and not start.is_own_run:
+        modeling.find_checkpoint(
+            start.preset,
+            config=start.bert_config,
+            layers=start.config.distillation.initial_blocks,
+        )
+    outputs = {
+        "--export_dir": start.config.export.export_dir,
+        "--export_weights": start.config.training.export_weights,
+    }
+    for flag, path in outputs.items():
+        if path:
+            atomic_folders.check_folder(path, flag)
+    check_lengths(
+        start.bert_config,
+        start.config.model.required_config_file,
+        max_seq_length=start.config.max_seq_length,
+        export_seq_length=start.config.export.export_seq_length,
+    )
+
+
+def check_task(task: AnyTask) -> None:
+    """Checks a task against the model and the weights that it starts from.
+
+    Raises:
+        TypeError: the class of the task sets no loss or no metrics.
+        ValueError: a flag or the task contradicts a file.
+    """
+    for name in ("loss", "metrics"):
+        if not hasattr(task, name):
+            raise TypeError(f"{type(task).__name__} must set `{name}`")
+    if task.start.preset:
+        _check_weights(task, task.start.preset)
+    _warn_of_similar_labels(task)
+    _check_metric_for_best(task)
+
+
+def _warn_of_similar_labels(task: AnyTask) -> None:
+    if similar_labels := find_similar_labels(task.labels or ()):
+        logging.warning(
+            "These labels differ only in their spelling, but are different "
+            "labels for the model: %s. Correct the data if they mean the same.",
+            "; ".join(map(str, similar_labels)),
+        )
+
+
+def _check_metric_for_best(task: AnyTask) -> None:
+    """Checks that the task computes the metric of --metric_for_best."""
+    chosen = task.config.fine_tuning.metric_for_best
+    metrics = [*task.metrics]
+    if task.eval_loss:
+        metrics.append("eval_loss")
+    names = [
+        f"{name}{suffix_of(set_name)}"
+        for set_name in task.dev_sets
+        for name in metrics
+    ]
+    if chosen and chosen not in names:
+        raise ValueError(
+            f"--metric_for_best={chosen} is not a metric of this task; choose "
+            f"one of {', '.join(names)}"
+        )
+
+
+def _check_weights(task: AnyTask, preset: Preset) -> None:
+    """Checks the network, the tokenizer and the head of the weights."""
+    config = task.config
+    trains = config.training.do_train
+    settings: dict[str, object] = {**config.network}
+    if not trains and "output_mode" in task.settings:
+        settings["output_mode"] = task.settings["output_mode"]
+    settings_check.check_trained_settings(
+        preset,
+        task.start.bert_config,
+        task.tokenizer,
+        settings=settings,
+        trains=trains,
+    )
+    if config.model_class == kinds.EMBEDDER and not trains:
+        preset.warn_of_pooling()
+    # A run that starts fine-tuning does not use the head of --init_checkpoint.
+    if task.labels and (preset.is_own_run or not trains):
+        # The order must not change in a resumed run or with --labels.
+        is_fixed = preset.is_own_run or "labels" in task.start.set_by_user
+        check_head_labels(preset, task.output_names, is_fixed=is_fixed)
+
+
+def check_head_labels(
+    preset: Preset,
+    output_names: Sequence[Sequence[str]],
+    *,
+    is_fixed: bool = False,
+) -> None:
+    """Checks that a trained head has the labels of the task.
+
+    Args:
+        preset: Preset of the weights.
+        output_names: lists of possible labels, as in
+            `modeling.load_checkpoint`.
+        is_fixed: whether the order must be the same too.
+
+    Raises:
+        ValueError: the labels differ.
+    """
+    labels = list(output_names[0])
+    saved = preset.labels
+    if not saved:
+        logging.warning(
+            "%s does not name its outputs. They are assumed to be %s, in this "
+            "order.",
+            preset.source,
+            ", ".join(labels),
+        )
+        return
+    order = modeling.find_order(saved, output_names)
+    if not order or (is_fixed and order != sorted(order)):
+        raise ValueError(
+            f"{preset.source} was trained with the labels {saved}, in this "
+            f"order; the task has {labels}. Use the task that the model was "
+            "trained for, or train into another --output_dir"
+        )

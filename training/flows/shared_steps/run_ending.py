@@ -1,0 +1,118 @@
+"""The last steps of both flows: they score, store and log what was trained.
+
+Each flow has an ending of its own, which calls these steps.
+"""
+
+import datetime
+from collections.abc import Sequence
+
+from absl import logging
+
+import modeling
+import serving
+from imports.installation import with_command_names
+from model_folders import kinds
+from model_folders.cards import descriptions, model_card
+from model_folders.results import Scores
+from training.config.training_config import TrainingConfig
+from training.loop.trainer import Evaluate, Trainer
+from training.preparation.starting_point import StartingPoint
+
+
+def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
+    """Evaluates the trained weights, and writes eval_results.txt."""
+    logging.info("Evaluating %s", trainer.run_weights.describe())
+    results = evaluate(trainer)
+    trainer.run_folder.history.add_if_comparable(
+        trainer.run_weights.global_step, results
+    )
+    trainer.run_folder.write_dev_results(results)
+    return results
+
+
+def store_weights(trainer: Trainer) -> None:
+    """Stores the best step's weights once, and writes --export_weights.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    trainer.run_weights.link_best()
+    path = trainer.config.training.export_weights
+    if path is not None:
+        _export_weights(trainer, path)
+
+
+def _export_weights(trainer: Trainer, path: str) -> None:
+    """Writes the current weights to a folder, as Google's releases.
+
+    It contains their files (bert_model.ckpt, bert_config.json, vocab.txt),
+    model.json, and labels.txt if the model's outputs are labels.
+    """
+    run_folder = trainer.run_folder
+    tokenizer = run_folder.tokenizer
+    description = descriptions.create_model_json_of_copy(
+        run_folder.current_preset,
+        kinds.model_class_of(trainer.model),
+        step=trainer.run_weights.global_step or None,
+    )
+    card = model_card.Card(
+        kind=model_card.WEIGHTS,
+        description=description,
+        labels=run_folder.labels,
+        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
+        results=run_folder.results or {},
+    )
+    modeling.save_release(
+        trainer.model,
+        path,
+        tokenizer,
+        run_folder.labels,
+        files=descriptions.create_copy_files(card),
+    )
+    logging.info("Wrote the weights to %s", path)
+
+
+def create_export_options(
+    start: StartingPoint[TrainingConfig],
+    trainer: Trainer,
+    max_seq_length: int,
+    predict_batch_size: int = 32,
+) -> serving.ExportOptions:
+    """Returns the options that the flags and the folder of the run state.
+
+    Args:
+        start: its flags state the formats, and its tokenizer is exported.
+        trainer: the Trainer, with the weights to export.
+        max_seq_length: maximum length of an input in WordPieces.
+        predict_batch_size: number of inputs that an export computes at once.
+    """
+    flags = start.config.export
+    return serving.ExportOptions(
+        tokenizer=start.tokenizer,
+        max_seq_length=max_seq_length,
+        predict_batch_size=predict_batch_size,
+        formats=flags.export_formats,
+        fixed_length=flags.export_seq_length,
+        quantize=flags.quantize,
+        weights=trainer.run_folder.current_preset,
+    )
+
+
+def log_end(
+    trainer: Trainer,
+    score_lines: Sequence[str],
+    commands: Sequence[str],
+    seconds: float,
+) -> None:
+    """Logs the score, the reports, and what to do next.
+
+    Args:
+        trainer: its folder contains the reports to name.
+        score_lines: lines about the scores.
+        commands: commands that use the model.
+        seconds: duration of this command.
+    """
+    typed = map(with_command_names, commands)
+    lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
+    duration = datetime.timedelta(seconds=round(seconds))
+    logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

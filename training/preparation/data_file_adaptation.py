@@ -1,0 +1,123 @@
+"""Adapts the start of a command to the rows of its --data_file.
+
+This module imports no TensorFlow.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+from absl import logging
+
+from command_line import config_values
+from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
+from data.text.tokenization import FullTokenizer
+from training.config.fine_tuning_config import DataFileConfigT
+from training.preparation.dev_set_rule import choose_dev_set_rule
+from training.preparation.starting_point import StartingPoint
+
+# Number of steps that a run on few rows should have, by reading them again.
+_MIN_STEPS = 100
+# Largest number of epochs that is chosen for few rows.
+_MAX_EPOCHS = 20.0
+# Percentage of the examples that the chosen input length does not cut.
+_PERCENTILE = 95
+# Shortest and longest input length that is chosen, in WordPieces.
+_MIN_LENGTH = 8
+_MAX_LENGTH = 512
+# Largest number of examples that are tokenized to choose the length.
+_MAX_TOKENIZED = 10_000
+
+
+def adapt_to_data_file(
+    start: StartingPoint[DataFileConfigT],
+    processor: FileProcessor[ExampleT, OptionsT],
+    *,
+    may_set_flags: bool = True,
+) -> StartingPoint[DataFileConfigT]:
+    """Returns the start with what depends on the rows of --data_file.
+
+    These are the rule of the dev set, and a length and epochs that suit the
+    rows. Flags that the user set, or that the run began with, stay. Without
+    --data_file, returns the start unchanged. Logs a warning if the weights may
+    have been trained on rows of the dev set.
+
+    Args:
+        start: what the command starts from.
+        processor: reads --data_file.
+        may_set_flags: whether the length and the epochs may follow the rows.
+
+    Raises:
+        ValueError: the file is malformed.
+        OSError: the file cannot be read.
+    """
+    start = choose_dev_set_rule(start, processor)
+    config = start.config
+    if not (may_set_flags and config.data_file and config.training.do_train):
+        return start
+    values = _choose_unset_flags(start, processor)
+    if not values:
+        return start
+    chosen = [f"--{name}={value:g}" for name, value in values.items()]
+    logging.info("Set to suit most examples: %s", " ".join(chosen))
+    return dataclasses.replace(
+        start, config=config_values.replace_values(config, **values)
+    )
+
+
+def _choose_unset_flags(
+    start: StartingPoint[DataFileConfigT],
+    processor: FileProcessor[ExampleT, OptionsT],
+) -> dict[str, float]:
+    """Returns {flag: value} of the length and the epochs that nobody set."""
+    config = start.config
+    unset = config_values.unset_names(config, start.set_by_user)
+    values: dict[str, float] = {}
+    if "num_train_epochs" in unset:
+        values["num_train_epochs"] = _choose_epochs(
+            len(processor.read("train")),
+            config.training.train_batch_size,
+            config.fine_tuning.num_train_epochs,
+        )
+    if "max_seq_length" in unset:
+        values["max_seq_length"] = _choose_length(
+            processor,
+            start.required_tokenizer,
+            start.bert_config.max_position_embeddings,
+        )
+    return values
+
+
+def _choose_epochs(
+    num_examples: int, batch_size: int, min_epochs: float
+) -> float:
+    """Returns the number of epochs that suits a train set.
+
+    This is `min_epochs`, or more if a small set then has fewer than
+    `_MIN_STEPS` steps.
+    """
+    epochs = math.ceil(_MIN_STEPS * batch_size / num_examples)
+    return max(min_epochs, min(epochs, _MAX_EPOCHS))
+
+
+def _choose_length(
+    processor: FileProcessor[ExampleT, OptionsT],
+    tokenizer: FullTokenizer,
+    num_positions: int,
+) -> int:
+    """Returns the input length that suits the train set, in WordPieces.
+
+    The length is at most `num_positions`, the number of the model's positions.
+    """
+    train = processor.read("train")
+    # Tokenize every `stride`-th example of a large set.
+    stride = -(-len(train) // _MAX_TOKENIZED)
+    lengths = [
+        sum(
+            len(tokenizer.tokenize(text)) + 1
+            for text in processor.texts_of(example)
+        )
+        for example in train[::stride]
+    ]
+    length = max(int(np.percentile(lengths, _PERCENTILE)) + 1, _MIN_LENGTH)
+    return min(length, num_positions, _MAX_LENGTH)

@@ -1,0 +1,164 @@
+"""Finds out what a training command starts from, before any slow work.
+
+The folder of the weights, the configuration and the vocabulary are read once,
+and passed on as a `StartingPoint`. This module imports no TensorFlow.
+"""
+
+import dataclasses
+from typing import Generic, TypeVar
+
+import modeling
+from command_line import flags
+from data.text.tokenization import FullTokenizer
+from data.text.tokenizer_loading import load_tokenizer
+from model_folders.bert_config import BertConfig
+from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
+from model_folders.model_json_types import TrainingSettings
+from model_folders.reading import preset_reading
+from model_folders.reading.presets import Preset
+from model_folders.recorded_sets import DevSetRule
+from training.config.training_config import TrainingConfig, TrainingConfigT
+from training.preparation.flag_completion import complete_flags
+from training.preparation.recorded_command import (
+    RecordedCommand,
+    command_to_record,
+)
+
+# Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
+# any script.
+TrainingConfigT_co = TypeVar(
+    "TrainingConfigT_co", bound=TrainingConfig, covariant=True
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class StartingPoint(Generic[TrainingConfigT_co]):
+    """What a training command starts from.
+
+    Attributes:
+        config: the flags, completed by what the folder of the weights states.
+        preset: Preset of the weights, None for random weights.
+        bert_config: configuration of the network.
+        tokenizer: tokenizer of the texts, None without --vocab_file.
+        set_by_user: names of the flags that the user set.
+        command: the script and the flags that the user set, for model.json.
+        dev_set_rule: which rows of --data_file are the dev set, None without
+            the flag.
+    """
+
+    config: TrainingConfigT_co
+    preset: Preset | None
+    bert_config: BertConfig
+    tokenizer: FullTokenizer | None
+    set_by_user: frozenset[str] = frozenset()
+    command: RecordedCommand = dataclasses.field(
+        default_factory=RecordedCommand
+    )
+    dev_set_rule: DevSetRule | None = None
+
+    @property
+    def required_tokenizer(self) -> FullTokenizer:
+        """The tokenizer of a script whose --vocab_file must be set.
+
+        Raises:
+            ValueError: there is no tokenizer.
+        """
+        if self.tokenizer is None:
+            raise ValueError("missing required flag: --vocab_file")
+        return self.tokenizer
+
+    @property
+    def is_own_run(self) -> bool:
+        """Whether the weights are those of the run in --output_dir."""
+        return self.preset is not None and self.preset.is_own_run
+
+    @property
+    def recorded_settings(self) -> TrainingSettings:
+        """The settings that the run of the initial weights recorded, or {}."""
+        return self.preset.recorded_settings if self.preset else {}
+
+
+def read_start(
+    parsed: flags.ParsedCommand[TrainingConfigT],
+) -> StartingPoint[TrainingConfigT]:
+    """Reads the files that a training command starts from.
+
+    Raises:
+        ValueError: a required flag is not set, and no folder states it. Or
+            flags contradict each other, the folder, the run or a file.
+        OSError: a file is missing or cannot be read.
+    """
+    preset = read_initial_preset(parsed.config)
+    config = complete_flags(parsed, preset)
+    # `checks.check_files` later checks its lengths, because the rows of
+    # --data_file may still change the flags.
+    config_file = config.model.required_config_file
+    bert_config = (
+        preset.load_required_config(config_file)
+        if preset
+        else modeling.load_config(config_file)
+    )
+    tokenizer = None
+    if config.model.vocab_file:
+        tokenizer = load_tokenizer(
+            config.model.vocab_file,
+            config.model.do_lower_case,
+            is_set_by_user="do_lower_case" in parsed.set_by_user,
+            vocab_size=bert_config.vocab_size,
+            preset=preset,
+            config_file=config_file,
+        )
+    return StartingPoint(
+        config=config,
+        preset=preset,
+        bert_config=bert_config,
+        tokenizer=tokenizer,
+        set_by_user=parsed.set_by_user,
+        command=command_to_record(parsed),
+    )
+
+
+def read_initial_preset(config: TrainingConfig) -> Preset | None:
+    """Reads the folder of the weights that a training command begins with.
+
+    This is --output_dir if it contains a checkpoint, or only a best step and
+    the command does not train. Otherwise it is the folder of --init_checkpoint.
+    Returns None if the weights are random.
+    """
+    folder = config.training.output_dir
+    checkpoint = config.initial_checkpoint
+    flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
+    if checkpoint:
+        # A wrong path is an error even if the command does not use it.
+        preset_reading.check_path(checkpoint, flag)
+    is_run = bool(list_checkpoint_steps(folder))
+    if not (is_run or config.training.do_train):
+        is_run = bool(find_best(folder))
+    if is_run:
+        return preset_reading.read_preset(
+            folder, "--output_dir", is_own_run=True
+        )
+    return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
+
+
+def check_lengths(
+    bert_config: BertConfig, file: str, **lengths: int | None
+) -> None:
+    """Checks lengths against the model's number of positions.
+
+    Args:
+        bert_config: configuration of the model.
+        file: path of the configuration.
+        **lengths: {flag: length in WordPieces, or None}.
+
+    Raises:
+        ValueError: a length is above the model's number of positions.
+    """
+    num_positions = bert_config.max_position_embeddings
+    for name, length in lengths.items():
+        if length is not None and length > num_positions:
+            raise ValueError(
+                f"--{name}={length} is more than the model's {num_positions} "
+                f"positions (max_position_embeddings in {file}); set a smaller "
+                f"--{name}"
+            )

@@ -1,0 +1,140 @@
+"""Identifies files by their checksums."""
+
+import os
+import zlib
+from collections.abc import Iterable
+
+import tensorflow as tf
+
+import modeling
+from files.json_files import read_json
+from model_folders.formats import kerashub_config, kerashub_weights
+from model_folders.model_json_types import Fingerprint, TrainingSettings
+from model_folders.reading import preset_reading, settings_check
+from model_folders.reading.preset_reading import folder_of
+from model_folders.reading.presets import Preset
+from training.config.training_config import TrainingConfig
+from training.preparation.starting_point import StartingPoint
+
+
+def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
+    """Identifies the network, the tokenizer and the checkpoints of a training.
+
+    Returns JSON-serializable {name: value}, which a resumed run must repeat.
+    """
+    config = start.config
+    teacher = config.distillation.teacher
+    settings: TrainingSettings = {
+        "bert_config": start.bert_config.to_dict(),
+        "left_to_right": config.network["left_to_right"],
+        "bilstm": config.network["bilstm"],
+        "teacher": fingerprint_checkpoint(teacher) if teacher else None,
+    }
+    if teacher:
+        settings["teacher_network"] = _fingerprint_network(
+            preset_reading.read_preset(teacher, "--teacher")
+        )
+    if start.tokenizer:
+        settings["tokenizer"] = start.tokenizer.identity
+    return settings | _fingerprint_init_checkpoint(start)
+
+
+def _fingerprint_init_checkpoint(
+    start: StartingPoint[TrainingConfig],
+) -> TrainingSettings:
+    """Identifies the weights that --init_checkpoint names.
+
+    Returns {} if the flag does not say how the run began: the flag is missing
+    in a command on a run, or names the folder of the run itself.
+    """
+    checkpoint = start.config.model.init_checkpoint
+    if not checkpoint:
+        return {} if start.is_own_run else {"init_checkpoint": None}
+    output_dir = os.path.realpath(start.config.training.output_dir)
+    if os.path.realpath(folder_of(checkpoint)) == output_dir:
+        return {}
+    # If the command is on a run, `start.preset` is that of --output_dir.
+    preset = None if start.is_own_run else start.preset
+    preset = preset or preset_reading.read_preset(
+        checkpoint, "--init_checkpoint"
+    )
+    return {
+        "init_checkpoint": fingerprint_checkpoint(preset),
+        "init_checkpoint_network": _fingerprint_network(preset),
+    }
+
+
+def _fingerprint_network(preset: Preset) -> dict[str, object]:
+    """Returns what interprets the weights in a folder, {name: value}.
+
+    Equal weights with another number of heads, another activation or labels in
+    another order are another model. A value is None if no file states it.
+
+    Raises:
+        ValueError: the configuration is not that of a BERT.
+    """
+    bert_config = preset.load_config()
+    return {
+        **{
+            name: getattr(bert_config, name, None)
+            for name in settings_check.ENTRIES_NOT_IN_SHAPES
+        },
+        **preset.network,
+        "labels": preset.labels,
+    }
+
+
+def fingerprint_files(files: Iterable[str]) -> list[Fingerprint]:
+    """Returns [name, bytes, checksum] of each file, to find changed inputs."""
+    return [
+        [os.path.basename(file), *size_and_checksum(file)] for file in files
+    ]
+
+
+def size_and_checksum(file: str) -> tuple[int, int]:
+    """Returns the number of bytes of a file, and their checksum."""
+    size = checksum = 0
+    with tf.io.gfile.GFile(file, "rb") as reader:
+        while chunk := reader.read(1 << 24):
+            size += len(chunk)
+            checksum = zlib.crc32(chunk, checksum)
+    return size, checksum
+
+
+def fingerprint_checkpoint(checkpoint: str | Preset) -> list[Fingerprint]:
+    """Returns the fingerprint of a checkpoint, or of the newest in a folder.
+
+    Raises:
+        OSError: the path contains no checkpoint.
+    """
+    file = modeling.find_checkpoint(checkpoint)
+    if not os.path.isfile(file):
+        # The index of a TF1 checkpoint contains the checksum of each variable.
+        file = f"{file}.index"
+    return fingerprint_files([file, *_files_of(file)])
+
+
+def _files_of(file: str) -> list[str]:
+    """Returns the files beside a checkpoint that change what it means.
+
+    These files contain more of the weights, or say what the weights mean.
+    """
+    folder, name = os.path.split(file)
+    if name.endswith(".index.json"):
+        places = read_json(file)["weight_map"].values()
+        return [os.path.join(folder, place) for place in sorted({*places})]
+    if name not in (kerashub_config.WEIGHTS_FILE, kerashub_config.INDEX_FILE):
+        return []
+    # The datasets in the file are numbered, and config.json describes them.
+    names = (
+        kerashub_config.TASK_WEIGHTS_FILE,
+        kerashub_config.TASK_FILE,
+        "config.json",
+    )
+    files = [os.path.join(folder, name) for name in names]
+    existing_files = [*filter(os.path.isfile, files)]
+    if name == kerashub_config.INDEX_FILE:
+        existing_files += sorted(
+            {path for _, path in kerashub_weights.read_shards(file)}
+        )
+    return existing_files

@@ -1,0 +1,321 @@
+"""Writes the history of a training run: metrics, step numbers and times.
+
+The file `history.jsonl` in the run's folder contains one JSON object per line:
+
+    {"kind": "eval", "step": 2000, "hours": 0.07, "examples": 128000,
+     "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
+
+`kind` is "train" for the losses of a step, "eval" for an evaluation, and
+"checkpoint" for a save, from which a resumed run reads the hours trained. A
+resumed run drops the lines after its checkpoint and writes them again, so each
+step has at most one line of each kind. The line of an evaluation also contains
+a checksum of its dev set, `dev_set`.
+TensorBoard shows the same metrics, with the prefix `eval/` for evaluations.
+"""
+
+import contextlib
+import json
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Literal,
+    NamedTuple,
+    NotRequired,
+    Self,
+    TypeAlias,
+    TypedDict,
+    get_args,
+)
+
+from files import atomic, json_files
+from training.config.training_config import TrainingConfig
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+HISTORY_FILE = "history.jsonl"
+# Kind of a line.
+LineKind: TypeAlias = Literal["train", "eval", "checkpoint"]
+LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
+
+
+class HistoryLine(TypedDict):
+    """A line of history.jsonl: a step, and the hours trained until then."""
+
+    kind: LineKind
+    step: int
+    hours: float
+    examples: int
+    learning_rate: float | None
+    # A metric that is not finite is None.
+    metrics: dict[str, float | None]
+    # In a line of an evaluation.
+    dev_set: NotRequired[int]
+    # In a line of a checkpoint.
+    best_step: NotRequired[int]
+
+
+class BestEvaluation(NamedTuple):
+    """The evaluation of the best step.
+
+    Attributes:
+        step: number of the step.
+        metrics: {name: value}. A value of an earlier command that was not
+            finite is NaN.
+    """
+
+    step: int
+    metrics: Mapping[str, float]
+
+
+class History:
+    """Writes the history of a run, and counts the hours of its training.
+
+    Args:
+        config: flags of the run. Only the chief writes the history and, unless
+            --summary_steps is 0, the files for TensorBoard.
+        file: path of the file.
+        events: folder of the files for TensorBoard.
+        lines: lines of the file, which `read` reads.
+
+    Attributes:
+        dev_set_checksum: checksum of the dev set. Results with equal checksums
+            may be compared.
+        best_step: step of the best evaluation so far, or None before the first
+            evaluation. `BestStepCallback` sets this number, and each
+            `checkpoint` line contains it.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        file: Path,
+        events: Path,
+        lines: Sequence[HistoryLine],
+    ) -> None:
+        self._config = config
+        self.dev_set_checksum = 0
+        self._path = file
+        self._events = events
+        # time.monotonic() at which the training began, None while not training.
+        self._started: float | None = None
+        self._writer: tf.summary.SummaryWriter | None = None
+        self.best_step: int | None = None
+        # Hours of training before `_started`.
+        self._hours_before = 0.0
+        self._lines = {(line["kind"], line["step"]): line for line in lines}
+        saved = [step for kind, step in self._lines if kind == "checkpoint"]
+        self.restore(max(saved, default=0))
+
+    @classmethod
+    def read(cls, config: TrainingConfig, file: Path, events: Path) -> Self:
+        """Reads the history of a run, which is empty without a file.
+
+        Args:
+            config: flags of the run.
+            file: path of the file to read, and to write later.
+            events: folder of the files for TensorBoard.
+
+        Raises:
+            ValueError: a line of the file is malformed.
+            OSError: the file cannot be read.
+        """
+        lines = read_history(file) if file.exists() else []
+        return cls(config, file, events, lines)
+
+    @property
+    def hours(self) -> float:
+        """Hours that the run has trained so far, evaluations included."""
+        if self._started is None:
+            return self._hours_before
+        return self._hours_before + (time.monotonic() - self._started) / 3600
+
+    def restore(self, step: int) -> None:
+        """Continues from the line of the checkpoint that was restored.
+
+        Without a line of the checkpoint, the hours are unknown and count as 0.
+        """
+        line = self._lines.get(("checkpoint", step))
+        self.best_step = line.get("best_step") if line else None
+        self._hours_before = line["hours"] if line else 0.0
+
+    @contextlib.contextmanager
+    def training(self, step: int) -> Iterator[None]:
+        """Counts the hours inside a `with` block of training from `step` on.
+
+        Deletes the lines of later steps, because training repeats these steps.
+        """
+        self._lines = {
+            key: line for key, line in self._lines.items() if key[1] <= step
+        }
+        if self._config.is_chief:
+            self._write_all()
+        self._started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._hours_before = self.hours
+            self._started = None
+
+    def add(
+        self,
+        kind: LineKind,
+        step: int,
+        metrics: Mapping[str, float],
+        learning_rate: float | None = None,
+    ) -> None:
+        """Adds a line to the history, or replaces the step's line of this kind.
+
+        Args:
+            kind: kind of the line.
+            step: number of steps trained.
+            metrics: {name: value}.
+            learning_rate: learning rate of the step, None if it is unknown.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if not self._config.is_chief:
+            return
+        line = self._create_line(kind, step, metrics, learning_rate)
+        former = self._lines.get((kind, step))
+        self._lines[kind, step] = line
+        is_new = line["metrics"] and former != line
+        if is_new and self._config.training.summary_steps:
+            prefix = "eval/" if kind == "eval" else ""
+            self._write_events(prefix, step, line["metrics"])
+        if former or self._started is None:
+            # A killed run may have left half a line at the end of the file.
+            self._write_all()
+        else:
+            self._append(line)
+
+    def add_if_comparable(
+        self, step: int, metrics: Mapping[str, float]
+    ) -> None:
+        """Adds an evaluation, unless the best step is of another dev set.
+
+        After the training, an evaluation must not replace the one that the best
+        step was chosen by.
+
+        Args:
+            step: number of steps trained.
+            metrics: {name: value}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self.best_step is None or self.find_best_evaluation() is not None:
+            self.add("eval", step, metrics)
+
+    def _create_line(
+        self,
+        kind: LineKind,
+        step: int,
+        metrics: Mapping[str, float],
+        learning_rate: float | None,
+    ) -> HistoryLine:
+        """Returns a line with the hours trained so far.
+
+        If the history has a line of the step already, the hours, the number of
+        examples and the learning rate are those of that line.
+        """
+        line: HistoryLine = {
+            "kind": kind,
+            "step": step,
+            "hours": self.hours,
+            "examples": step * self._config.batch_size,
+            "learning_rate": learning_rate,
+            "metrics": {},
+        }
+        for other_kind in LINE_KINDS:
+            if other_line := self._lines.get((other_kind, step)):
+                line["hours"] = other_line["hours"]
+                line["examples"] = other_line["examples"]
+                line["learning_rate"] = other_line["learning_rate"]
+        line["metrics"] = {
+            name: float(value) if math.isfinite(value) else None
+            for name, value in metrics.items()
+            if name != "global_step"
+        }
+        if kind == "eval":
+            line["dev_set"] = self.dev_set_checksum
+        elif kind == "checkpoint" and self.best_step is not None:
+            line["best_step"] = self.best_step
+        return line
+
+    def find_best_evaluation(self) -> BestEvaluation | None:
+        """Returns the evaluation of the best step, None without one.
+
+        An evaluation on another dev set does not count.
+        """
+        line = self._lines.get(("eval", self.best_step or 0))
+        if line is None or line.get("dev_set") != self.dev_set_checksum:
+            return None
+        metrics = {
+            name: math.nan if value is None else value
+            for name, value in line["metrics"].items()
+        }
+        return BestEvaluation(line["step"], metrics)
+
+    def _write_events(
+        self, prefix: str, step: int, metrics: Mapping[str, float | None]
+    ) -> None:
+        """Writes the metrics for TensorBoard."""
+        # Import late, so that plotting a history does not load TensorFlow.
+        import tensorflow as tf
+
+        if self._writer is None:
+            self._writer = tf.summary.create_file_writer(str(self._events))
+        with self._writer.as_default():
+            for name, value in metrics.items():
+                if value is not None:
+                    tf.summary.scalar(prefix + name, value, step=step)
+        self._writer.flush()
+
+    def _append(self, line: HistoryLine) -> None:
+        """Writes a line at the end of the file."""
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(_line_of(line))
+        if line["kind"] == "checkpoint":
+            atomic.sync_to_disk(self._path)
+
+    def _write_all(self) -> None:
+        atomic.write_text(
+            self._path, "".join(map(_line_of, self._lines.values()))
+        )
+
+
+def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
+    """Reads the complete lines of a history file.
+
+    Raises:
+        ValueError: a line is not what this module writes. The message names
+            the line.
+        OSError: the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        *lines, _ = file.read().split(b"\n")
+    return [
+        _parse_line(line, f"{os.fspath(path)}, line {line_number}")
+        for line_number, line in enumerate(lines, start=1)
+    ]
+
+
+def _parse_line(text: bytes, where: str) -> HistoryLine:
+    """Parses one line. Error messages begin with `where`."""
+    line: HistoryLine = json_files.parse_json(text, where)
+    if name := json_files.find_malformed_entry(line, HistoryLine):
+        raise ValueError(
+            f"{where}: `{name}` is missing or malformed. Copy the file "
+            "again, or remove the line"
+        )
+    return line
+
+
+def _line_of(line: HistoryLine) -> str:
+    return json.dumps(line) + "\n"

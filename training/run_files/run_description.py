@@ -1,0 +1,157 @@
+"""Describes the weights of a run in its folder: model.json and what it lists.
+
+This module imports no TensorFlow.
+"""
+
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from command_line.flags import Role
+from data.text.tokenization import FullTokenizer
+from files.atomic import write_bytes
+from files.json_files import parse_json, read_json, write_json
+from model_folders import kinds, model_json
+from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.labels import LABELS_FILE, format_labels
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import (
+    HeadSettings,
+    ModelJson,
+    TrainingSettings,
+)
+from model_folders.tokenizer_files import create_vocab_files
+from training.config.training_config import TrainingConfig
+from training.preparation.resuming import select_flag_values
+from training.preparation.starting_point import StartingPoint
+
+if TYPE_CHECKING:
+    from modeling.base_task_model import AnyTaskModel
+
+
+def create_model_json(
+    start: StartingPoint[TrainingConfig],
+    model: "AnyTaskModel",
+    settings: TrainingSettings,
+) -> ModelJson:
+    """Returns the contents of a run's model.json.
+
+    Args:
+        start: what the run starts from.
+        model: its class is the name of the task.
+        settings: result of `resuming.settings_to_record`.
+    """
+    head_settings = select_flag_values(start.config, Role.HEAD, Role.DECODING)
+    # A setting may be the value that the task chose for the flag.
+    chosen: Mapping[str, object] = settings
+    head_settings |= {
+        name: chosen[name] for name in head_settings.keys() & chosen.keys()
+    }
+    return {
+        "version": model_json.VERSION,
+        # The flags of these roles are the entries of HeadSettings.
+        "task": cast(
+            "HeadSettings",
+            {"name": kinds.model_class_of(model), **head_settings},
+        ),
+        "origin": {
+            "script": start.command.script,
+            "command": start.command.flags,
+            "settings": settings,
+            "versions": {
+                "python": platform.python_version(),
+                "keras": metadata.version("keras"),
+                "tensorflow": metadata.version("tensorflow"),
+            },
+        },
+    }
+
+
+def create_listed_files(
+    model: "AnyTaskModel",
+    tokenizer: FullTokenizer | None,
+    labels: Sequence[str] | None,
+) -> dict[str, bytes]:
+    """Returns {name: contents} of the configuration, vocabulary and labels.
+
+    Args:
+        model: its configuration is written.
+        tokenizer: tokenizer of the texts. None without --vocab_file, and then
+            no vocabulary is written.
+        labels: names of the model's outputs, in order. None = no labels.txt.
+    """
+    files = {"bert_config.json": model.config.to_json_string().encode()}
+    if tokenizer:
+        num_positions = model.config.max_position_embeddings
+        files |= create_vocab_files(tokenizer, num_positions)
+    if labels is not None:
+        files[LABELS_FILE] = format_labels(labels).encode()
+    return files
+
+
+def write_listed_files(
+    folder: Path, files: Mapping[str, bytes], description: ModelJson
+) -> None:
+    """Writes files, and the model.json that lists them.
+
+    A user's own files are not replaced.
+
+    Args:
+        folder: an existing folder of weights.
+        files: {name: contents}, as `create_listed_files` returns.
+        description: contents of model.json, without the list.
+
+    Raises:
+        ValueError: a file in the folder describes another model.
+        OSError: a file cannot be written.
+    """
+    own_names = _read_listed_names(folder)
+    for name, contents in files.items():
+        path = folder / name
+        # An earlier command wrote the file, and saved no weights that need it.
+        is_outdated = name in own_names and not list_checkpoint_steps(folder)
+        if is_outdated or not path.is_file():
+            write_bytes(path, contents)
+            own_names.add(name)
+        elif not _has_contents(path, contents):
+            raise ValueError(
+                f"{path} does not describe the model that this command would "
+                "train; choose another --output_dir"
+            )
+    write_json(
+        folder / MODEL_JSON_FILE, {**description, "files": sorted(own_names)}
+    )
+
+
+def _read_listed_names(folder: Path) -> set[str]:
+    """Returns the names in the list of a run's model.json, if it has one."""
+    file = folder / MODEL_JSON_FILE
+    if not file.is_file():
+        return set()
+    listed = read_json(file).get("files")
+    # The list of a run's folder contains no weights and no exports.
+    weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
+    if listed is None or any(weights.fullmatch(str(name)) for name in listed):
+        raise ValueError(
+            f"--output_dir={folder} contains a {MODEL_JSON_FILE} that no run "
+            "in this folder wrote; choose another --output_dir"
+        )
+    return {*map(str, listed)}
+
+
+def _has_contents(path: Path, contents: bytes) -> bool:
+    """Returns whether a file says what `contents` say."""
+    former_contents = path.read_bytes()
+    if path.suffix != ".json":
+        return former_contents == contents
+    # Compare only the entries of `contents`. If another program saved the file,
+    # it may contain more entries and a different model_max_length.
+    former = parse_json(former_contents, str(path))
+    entries = parse_json(contents, path.name)
+    entries.pop("model_max_length", None)
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )

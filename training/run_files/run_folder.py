@@ -1,0 +1,296 @@
+"""Writes what a run's folder contains beside its checkpoints.
+
+These files are the scores, the card and the history, and those that
+run_description.py creates. This module imports no TensorFlow.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from absl import logging
+
+from command_line.path_flags import STATE
+from files import json_files
+from files.atomic import write_text
+from model_folders.cards import model_card
+from model_folders.checkpoint_folders import BEST_FOLDER, find_best
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import (
+    ModelJson,
+    TrainingSettings,
+)
+from model_folders.reading import preset_reading
+from model_folders.results import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    format_results,
+)
+from training.config.training_config import TrainingConfig
+from training.preparation.starting_point import StartingPoint
+from training.run_files import history, run_description
+from training.run_files.history import History
+
+if TYPE_CHECKING:
+    from modeling.base_task_model import AnyTaskModel
+
+# Patterns of the files that contain results of a run's weights.
+_RESULT_FILES = (
+    "*eval_results*.txt",
+    "*predictions.*",
+    "null_odds.json",
+    "report*.html",
+    "test_results*.tsv",
+)
+# Files that a command names at its end, if the run wrote them.
+_SHOWN_FILES = (
+    "report.html",
+    "dev_predictions.csv",
+    "dev_predictions.jsonl",
+    "predictions.csv",
+    "predictions.jsonl",
+)
+
+
+class RunFolder:
+    """The folder --output_dir of a run. Only the chief writes to it.
+
+    Args:
+        start: what the run starts from.
+        labels: names of the model's outputs, in order. None = write no
+            labels.txt.
+        run_history: history of the run. `open` reads it.
+
+    Attributes:
+        path: path of the folder.
+        best_folder: path of the folder with the best step's weights.
+        state_folder: path of the folder with the records and with the events of
+            TensorBoard.
+        labels: names of the model's outputs, in order, or None.
+        tokenizer: tokenizer of the texts, None without --vocab_file.
+        history: metrics, steps and hours of the run.
+        current_preset: Preset of the current weights, None if they are random.
+            It is the Preset of the start until `write_description` runs.
+        results: what this command wrote to eval_results.txt, None before it
+            did.
+    """
+
+    def __init__(
+        self,
+        start: StartingPoint[TrainingConfig],
+        labels: Sequence[str] | None,
+        run_history: History,
+    ) -> None:
+        self.path = Path(start.config.training.output_dir)
+        self.best_folder = self.path / BEST_FOLDER
+        self.state_folder = self.path / STATE
+        self.labels = labels
+        self.tokenizer = start.tokenizer
+        self.current_preset = start.preset
+        self.results: Mapping[str, float] | None = None
+        self.history = run_history
+        self._start = start
+
+    @classmethod
+    def open(
+        cls,
+        start: StartingPoint[TrainingConfig],
+        labels: Sequence[str] | None = None,
+    ) -> Self:
+        """Opens the folder of a new or an earlier run, and reads its history.
+
+        Args:
+            start: what the run starts from.
+            labels: names of the model's outputs, in order. None = write no
+                labels.txt.
+
+        Raises:
+            ValueError: a line of the history is malformed.
+            OSError: the history cannot be read.
+        """
+        path = Path(start.config.training.output_dir)
+        run_history = History.read(
+            start.config, path / history.HISTORY_FILE, path / STATE
+        )
+        return cls(start, labels, run_history)
+
+    def write_description(
+        self, model: "AnyTaskModel", settings: TrainingSettings
+    ) -> None:
+        """Writes the files that describe the weights which training changes.
+
+        Args:
+            model: the model of the weights.
+            settings: result of `resuming.settings_to_record`.
+
+        Raises:
+            ValueError: files in the folder describe another model.
+            OSError: a file cannot be written.
+        """
+        config = self._start.config
+        if not config.is_chief:
+            return
+        files = run_description.create_listed_files(
+            model, self.tokenizer, self.labels
+        )
+        description = run_description.create_model_json(
+            self._start, model, settings
+        )
+        step = self.history.best_step
+        # `write_listed_files` fills the list of files. It is here so that the
+        # best step is the last entry, as `set_best_step` writes it.
+        entries: ModelJson = (
+            {} if step is None else {"files": [], "best_step": step}
+        )
+        run_description.write_listed_files(
+            self.path, files, description | entries
+        )
+        if config.keeps_best:
+            run_description.write_listed_files(
+                self.best_folder, files, description
+            )
+        self.current_preset = preset_reading.create_preset_of_run(
+            str(self.path), description
+        )
+        self.write_card(is_finished=False)
+
+    @property
+    def _fixed_model_json(self) -> ModelJson | None:
+        """Contents of the run's model.json, None if this command changes them.
+
+        A command that trains changes them.
+        """
+        is_fixed = not self._start.config.training.do_train
+        preset = self.current_preset
+        if is_fixed and preset and preset.is_own_run:
+            return preset.model_json
+        return None
+
+    def find_best(self) -> str | None:
+        """Returns the path of the best step's checkpoint, None without one."""
+        return find_best(self.path, self._fixed_model_json)
+
+    def set_best_step(self, step: int) -> None:
+        """Names the step of the run's best weights in its model.json."""
+        file = self.path / MODEL_JSON_FILE
+        if self._start.config.is_chief and file.is_file():
+            json_files.write_json(
+                file, {**json_files.read_json(file), "best_step": step}
+            )
+
+    def log_results(self, results: Mapping[str, float]) -> None:
+        """Logs a table of scores, sorted by name."""
+        table = format_results({key: results[key] for key in sorted(results)})
+        logging.info("***** Eval results *****\n%s", table)
+
+    def write_dev_results(self, results: Mapping[str, float]) -> None:
+        """Writes and logs the scores on the dev set, which the card states.
+
+        Args:
+            results: {name: score}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self.log_results(results)
+        self.results = results
+        self._write_results(DEV_RESULTS, results)
+
+    def write_test_results(
+        self, results: Mapping[str, float], suffix: str = ""
+    ) -> None:
+        """Writes and logs the scores on a test set.
+
+        Args:
+            results: {name: score}.
+            suffix: suffix of the set's name, such as "_mm".
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self.log_results(results)
+        self._write_results(f"test_eval_results{suffix}.txt", results)
+
+    def write_export_results(self, results: Mapping[str, float]) -> None:
+        """Writes the scores of the exported files on the dev set.
+
+        Does not log them, because the table would only repeat the model's.
+
+        Args:
+            results: {name: score}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._write_results(EXPORT_RESULTS, results)
+
+    def _write_results(self, name: str, results: Mapping[str, float]) -> None:
+        """Writes `key = value` lines like Google's code, sorted by key."""
+        if self._start.config.is_chief:
+            lines = [f"{key} = {results[key]}\n" for key in sorted(results)]
+            write_text(self.path / name, "".join(lines))
+
+    def write_card(
+        self,
+        *,
+        is_finished: bool = True,
+        export: str | None = None,
+        table: str | None = None,
+    ) -> None:
+        """Writes README.md, unless the user wrote this file.
+
+        The card contains the scores, and describes the files of a finished run.
+
+        Args:
+            is_finished: whether the run is finished.
+            export: name of the exported model's folder, or None.
+            table: name of the single table that the run was trained on, or
+                None.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        path = self.path / model_card.CARD_FILE
+        model = self.path / MODEL_JSON_FILE
+        if not model.is_file():
+            return  # The folder contains the results of other weights.
+        if path.exists() and not model_card.is_own_card(path):
+            return
+        casing = self.tokenizer.do_lower_case if self.tokenizer else None
+        card = model_card.Card(
+            kind=model_card.RUN,
+            description=self._fixed_model_json or json_files.read_json(model),
+            labels=self.labels,
+            do_lower_case=casing,
+            results=self.results or {},
+            files=model_card.file_sizes(self.path) if is_finished else {},
+            export=export,
+            table=table,
+        )
+        write_text(path, card.text())
+
+    def warn_of_earlier_results(self, begin_time: float) -> None:
+        """Logs a warning that names the results of earlier weights.
+
+        Their files stay, because the user may need them.
+
+        Args:
+            begin_time: time at which this command began, as time.time().
+        """
+        paths = sorted(
+            str(path)
+            for pattern in _RESULT_FILES
+            for path in self.path.glob(pattern)
+            if path.stat().st_mtime < begin_time
+        )
+        if paths:
+            logging.warning(
+                "An earlier command wrote %s, with other weights than this "
+                "command trained. Move or remove what you no longer need.",
+                ", ".join(paths),
+            )
+
+    def list_shown_files(self) -> list[str]:
+        """Returns the paths of the reports and predictions in the folder."""
+        paths = [self.path / name for name in _SHOWN_FILES]
+        return [str(path) for path in paths if path.is_file()]
