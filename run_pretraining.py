@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from command_line import cli, flags
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.record_adaptation import adapt_to_records
+from training.preparation.pretraining_adaptation import adapt_to_records
 from training.preparation.starting_point import read_start
 
 # The flags of the script, which training/flows/ reads too.

@@ -169,7 +169,8 @@ def drivers():
 
 def is_of_pretraining(path):
     """Returns whether a file of training serves only pretraining."""
-    return path.stem.startswith("pretraining")
+    names = (path.stem, path.parent.name)
+    return any(name.startswith("pretraining") for name in names)
 
 
 def test_training_imports_no_fine_tuning_task():

@@ -5,7 +5,7 @@ import pytest
 from command_line import config_values, flags
 from tests.support import script_runner
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.record_adaptation import adapt_to_records
+from training.preparation.pretraining_adaptation import adapt_to_records
 
 
 @pytest.fixture(scope="module")
