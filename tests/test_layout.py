@@ -211,6 +211,7 @@ def test_training_takes_only_records_from_data():
         "data.tables.row_keys",
         "data.processors.set_names",
         "data.io.text_files",
+        "data.io.record_checks",
         "data.io.record_datasets",
         "data.pretraining.dynamic_masking",
         "data.pretraining.pretraining_options",

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_datasets
+from data.io import feature_specs, record_checks, record_datasets
 from data.pretraining import (
     corpus_checks,
     instance_shards,
@@ -188,7 +188,7 @@ def test_a_shard_may_be_empty(tmp_path):
     )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
-    record_datasets.check_records(
+    record_checks.check_records(
         paths, feature_specs.pretraining_features(64, 10)
     )
     assert record_datasets.are_masked(paths)
