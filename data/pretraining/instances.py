@@ -52,7 +52,7 @@ def encode_instance(
     """Returns a record with the features of Google's code, padded with zeros.
 
     If the option `dynamic_masking` is on, the record contains no features whose
-    names begin with "masked_lm_". The options are the lengths of the features.
+    names begin with "masked_lm_". Other options set the features' lengths.
     """
     num_tokens = len(instance.tokens)
     num_in_b = num_tokens - instance.b_start
@@ -73,16 +73,12 @@ def encode_instance(
 
 
 class InstanceEncoder:
-    """Encodes instances as records, counts them, and logs the first one.
-
-    Args:
-        vocabulary: as in the attributes.
-        options: as in the attributes.
+    """Encodes instances as records, counts them, and logs the first instance.
 
     Attributes:
-        vocabulary: {WordPiece: its id as bytes}, to log an instance as text.
+        vocabulary: the WordPieces, to log an instance as text.
         options: the lengths of the records, and how the text was masked.
-        counts: Counter of the instances encoded so far, "num_instances", and of
+        counts: number of the instances encoded so far, "num_instances", and of
             their WordPieces, "num_pieces".
     """
 
@@ -201,9 +197,24 @@ def create_instances_from_document(
 
 
 def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
-    """Returns where the sentences from `start` reach a length, or end.
+    """Finds how many sentences are needed for a length.
 
-    `lengths` are the lengths of the document's sentences.
+    Examples:
+        The sentences 1 and 2 have 4 + 5 WordPieces. No sentence follows them:
+
+        >>> lengths = [3, 4, 5]
+        >>> _find_end(lengths, start=1, target_length=8)
+        3
+        >>> _find_end(lengths, start=1, target_length=99)
+        3
+
+    Args:
+        lengths: length of each sentence of a document.
+        start: index of the first sentence to use.
+        target_length: length to reach, unless the document is too short.
+
+    Returns:
+        index after the last sentence to use.
     """
     end = start
     chunk_length = 0
@@ -222,7 +233,7 @@ def _create_instance(
     rng: random.Random,
     options: InstanceOptions,
 ) -> TrainingInstance:
-    """Joins two segments to an instance, and masks WordPieces of it."""
+    """Creates an instance of two segments, and masks some of its WordPieces."""
     sep = vocabulary["[SEP]"]
     first = [vocabulary["[CLS]"], *tokens_a, sep]
     tokens = [*first, *tokens_b, sep]
@@ -247,8 +258,8 @@ def _draw_tokens(
 
     Joins successive sentences, beginning with a random sentence, until there
     are at least `target_length` WordPieces or the document ends. As in Google's
-    code, draw at most ten times. If every draw results in segment A's own
-    document, use that document.
+    code, the function draws a document at most ten times. If each draw is the
+    document of segment A, segment B comes from this document too.
     """
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)

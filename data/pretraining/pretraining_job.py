@@ -144,8 +144,12 @@ def create_job_files(
 def eval_file(output_file: str) -> str:
     """Returns the path of the shard of held-out documents.
 
-    It begins with "eval-", so that the pattern OUTPUT*, with which users name
-    the training shards, does not match it.
+    The name of this shard begins with "eval-", so that the pattern OUTPUT*,
+    with which users name the training shards, does not match the name.
+
+    Examples:
+        >>> eval_file("made/out")
+        'made/eval-out'
     """
     folder, name = os.path.split(output_file)
     return os.path.join(folder, f"eval-{name}")
@@ -195,7 +199,12 @@ def _create_units(
 
 
 def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
-    """Distributes items evenly over lists."""
+    """Distributes items evenly over lists.
+
+    Examples:
+        >>> _split_evenly(["a", "b", "c", "d", "e"], num_lists=2)
+        [['a', 'b'], ['c', 'd', 'e']]
+    """
     borders = [
         len(items) * index // num_lists for index in range(num_lists + 1)
     ]
