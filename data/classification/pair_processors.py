@@ -69,9 +69,10 @@ class PairProcessor(TableProcessor):
         set_name: SetName,
         allowed_labels: Sequence[str] | None,
     ) -> tuple[list[InputExample], RowCounts]:
-        """Returns the pairs, only those with a score if any has one.
+        """Returns the pairs, and counts of the other rows.
 
-        A test set keeps all pairs.
+        If any pair has a score, pairs without a score are left out, unless the
+        set is a test set.
         """
         pairs, counts = super()._create_examples(rows, set_name, allowed_labels)
         scored = [pair for pair in pairs if pair.label is not None]

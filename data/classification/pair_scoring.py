@@ -25,8 +25,13 @@ def score_ranking(
     so that ties do not improve the metrics. The gain of a passage is its
     relevance, or 0 if the relevance is negative, as in trec_eval.
 
-    >>> score_ranking(["a", "a", "b"], np.array([0, 1, 2]), np.array([3, 1, 2]))
-    (0.75, 0.8154648767857288)
+    Examples:
+        The relevant passage of "a" is ranked second, and that of "b" first. So
+        the reciprocal ranks are 0.5 and 1:
+
+        >>> queries = ["a", "a", "b"]
+        >>> score_ranking(queries, np.array([0, 1, 2]), np.array([3, 1, 2]))
+        (0.75, 0.8154648767857288)
 
     Args:
         queries: query of each row. The rows of a query need not be successive.
@@ -103,6 +108,16 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
 
     A pair is a hit if its first text is nearer to its second text than to the
     second text of every other pair. If all vectors are equal, the result is 0.
+
+    Examples:
+        The first text of each pair is near to the second text of the pair, or
+        to the second text of the other pair:
+
+        >>> up, right = [0.0, 1.0], [1.0, 0.0]
+        >>> recall_1(np.array([[up, up], [right, right]]), ["a", "b"])
+        1.0
+        >>> recall_1(np.array([[up, right], [right, up]]), ["a", "b"])
+        0.0
 
     Args:
         vectors: unit vectors of the two texts of each pair, float

@@ -119,5 +119,5 @@ class TaskProcessors:
         return examples
 
     def processor_of(self, set_name: str) -> ClassificationProcessor:
-        """Returns the processor of a set. "dev_mm" is mismatched."""
+        """Returns the processor of a set, by the suffix of the set's name."""
         return self._processor_of_suffix[suffix_of(set_name)]

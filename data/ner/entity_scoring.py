@@ -38,14 +38,16 @@ class Entity(NamedTuple):
 def find_entities(tags: Sequence[str]) -> list[Entity]:
     """Returns the entities that conlleval.pl finds in a sentence's tags.
 
-        B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
+    Examples:
+        >>> entities = find_entities(["B-PER", "I-PER", "O", "I-LOC", "I-ORG"])
+        >>> [tuple(entity) for entity in entities]
+        [('PER', 0, 2), ('LOC', 3, 4), ('ORG', 4, 5)]
 
-    The numbers are the indices of an entity's first word and after its last
-    word. An entity begins at (1) B-TYPE, (2) E-TYPE or I-TYPE if the tag before
-    it is E-TYPE, (3) any tag with a type if the tag before it is O or has
-    another type. These rules are correct for IOB1, IOB2 and IOE2. conlleval.pl
-    contains no rules for the prefixes S, L and U, so it joins adjacent entities
-    of one type that are tagged with them. `to_scheme` separates these entities.
+    An entity begins at (1) B-TYPE, (2) E-TYPE or I-TYPE if the tag before it is
+    E-TYPE, (3) any tag with a type if the tag before it is O or has another
+    type. These rules are correct for IOB1, IOB2 and IOE2. conlleval.pl contains
+    no rules for the prefixes S, L and U, so it joins adjacent entities of one
+    type that are tagged with them. `to_scheme` separates these entities.
     """
     return _find_all(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
@@ -155,13 +157,25 @@ def score_entities(
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
     for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
         prefix = f"{entity_type}_" if entity_type else ""
-        num_gold, num_predicted, num_both = (
+        numbers = [
             counter[entity_type] if entity_type else counter.total()
             for counter in counts
-        )
-        scores[f"{prefix}precision"] = num_both / max(num_predicted, 1)
-        scores[f"{prefix}recall"] = num_both / max(num_gold, 1)
-        scores[f"{prefix}f1"] = 2 * num_both / max(num_predicted + num_gold, 1)
+        ]
+        scores |= {
+            f"{prefix}{name}": score
+            for name, score in _compute_rates(*numbers).items()
+        }
         if entity_type:
-            scores[f"{prefix}support"] = num_gold
+            scores[f"{prefix}support"] = counts[0][entity_type]
     return scores
+
+
+def _compute_rates(
+    num_gold: int, num_predicted: int, num_both: int
+) -> dict[str, float]:
+    """Computes scores from numbers of entities. 0 / 0 counts as 0."""
+    return {
+        "precision": num_both / max(num_predicted, 1),
+        "recall": num_both / max(num_gold, 1),
+        "f1": 2 * num_both / max(num_predicted + num_gold, 1),
+    }

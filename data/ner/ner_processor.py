@@ -203,7 +203,10 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         return ["document" if self._options.document_context else "words"]
 
     def keys_of(self, examples: Sequence[NerExample]) -> list[str]:
-        """Returns the words, or with --document_context the document's."""
+        """Returns the key of each sentence, which its words determine.
+
+        With --document_context, the words of its document determine the key.
+        """
         if not self._options.document_context:
             return super().keys_of(examples)
         # {index of a document: its sentences}

@@ -331,8 +331,11 @@ def order_by_score(spans: Spans) -> tf.Tensor:
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
-    `keys` are [S]. The indices are int32, ascending. For example, they are 0, 1
-    and 3 for "b", "a", "b", "c" and "a".
+    `keys` are [S]. The indices are int32, ascending.
+
+    Examples:
+        >>> first_of_equals(tf.constant(["b", "a", "b", "c"])).numpy().tolist()
+        [0, 1, 3]
     """
     values, value_indices = tf.unique(keys)
     return tf.math.unsorted_segment_min(

@@ -161,7 +161,12 @@ def _cut_passage(
 
 
 def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
-    """Returns {position of a token: its value}, from the position `first`."""
+    """Returns {position of a token: its value}, from the position `first`.
+
+    Examples:
+        >>> _number_tokens(["x", "y"], first=5)
+        {5: 'x', 6: 'y'}
+    """
     return dict(enumerate(values, first))
 
 
@@ -170,10 +175,15 @@ def _find_positions(
 ) -> tuple[int, int]:
     """Returns the positions of an answer's first and last token in a window.
 
-    They are 0 if the window does not contain all of the answer. The window
-    contains the tokens `start` to `stop` of the passage after `num_before`
-    other tokens. For example, the tokens 5 and 6 of a passage are at 6 and 7 in
-    a window that begins with 5 other tokens and the passage's token 4.
+    The positions are 0 if the window does not contain all of the answer. The
+    window contains the tokens `start` to `stop` - 1 of the passage, after
+    `num_before` other tokens.
+
+    Examples:
+        >>> _find_positions(answer=(5, 6), start=4, stop=10, num_before=5)
+        (6, 7)
+        >>> _find_positions(answer=(5, 6), start=0, stop=6, num_before=5)
+        (0, 0)
     """
     if not answer or answer[0] < start or answer[1] >= stop:
         return 0, 0
@@ -186,8 +196,9 @@ def _create_passage_tokenizer(
 ) -> Callable[[SquadExample], _Passage]:
     """Returns a function that splits the passage of an example into tokens.
 
-    It caches the WordPieces of each word, because words repeat. The tokenizer's
-    own cache saves less time, because it is used only after text is cleaned.
+    The function caches the WordPieces of each word, because words repeat. The
+    tokenizer's own cache saves less time, because the tokenizer first cleans
+    the text.
     """
     find_char_spans = None
     if use_char_offsets:

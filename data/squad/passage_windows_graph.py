@@ -98,8 +98,8 @@ def create_windows(
     """Cuts questions and passages of any length into windows for the network.
 
     Args:
-        tokenizer: TokenizerLayer with the model's vocabulary.
-        options: WindowOptions, such as the length of a window.
+        tokenizer: layer with the model's vocabulary.
+        options: how to cut windows.
         questions: string [N].
         contexts: string [N], the passage of each question, UTF-8. Bytes that
             are not UTF-8 are dropped.
