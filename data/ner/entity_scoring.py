@@ -139,21 +139,12 @@ def score_entities(
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.
     """
-    are_right: list[bool] = []
-    # Types of the entities that are right, that are predicted, and both.
-    counts = [collections.Counter[str]() for _ in range(3)]
-    for gold, predicted in zip(gold_tags, predicted_tags, strict=True):
-        are_right += (
-            gold_tag == predicted_tag
-            for gold_tag, predicted_tag in zip(gold, predicted, strict=True)
-        )
-        gold_entities = {*find_entities(gold)}
-        predicted_entities = {*find_entities(predicted)}
-        both_entities = gold_entities & predicted_entities
-        sets = gold_entities, predicted_entities, both_entities
-        for counter, members in zip(counts, sets, strict=True):
-            counter.update(entity.entity_type for entity in members)
-
+    are_right = [
+        gold_tag == predicted_tag
+        for gold, predicted in zip(gold_tags, predicted_tags, strict=True)
+        for gold_tag, predicted_tag in zip(gold, predicted, strict=True)
+    ]
+    counts = _count_types(gold_tags, predicted_tags)
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
     for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
         prefix = f"{entity_type}_" if entity_type else ""
@@ -168,6 +159,28 @@ def score_entities(
         if entity_type:
             scores[f"{prefix}support"] = counts[0][entity_type]
     return scores
+
+
+def _count_types(
+    gold_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
+) -> list[collections.Counter[str]]:
+    """Counts the types of the entities that are right, predicted, and both.
+
+    Examples:
+        >>> gold = [["B-PER", "O", "B-LOC"]]
+        >>> predicted = [["B-PER", "B-ORG", "O"]]
+        >>> [sorted(counter) for counter in _count_types(gold, predicted)]
+        [['LOC', 'PER'], ['ORG', 'PER'], ['PER']]
+    """
+    counts = [collections.Counter[str]() for _ in range(3)]
+    for gold, predicted in zip(gold_tags, predicted_tags, strict=True):
+        gold_entities = {*find_entities(gold)}
+        predicted_entities = {*find_entities(predicted)}
+        both_entities = gold_entities & predicted_entities
+        sets = gold_entities, predicted_entities, both_entities
+        for counter, members in zip(counts, sets, strict=True):
+            counter.update(entity.entity_type for entity in members)
+    return counts
 
 
 def _compute_rates(

@@ -80,6 +80,14 @@ def check_and_log_counts(
         f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
     )
     warn_of_markup(corpus)
+    _warn_of_mistakes(corpus)
+
+
+def _warn_of_mistakes(corpus: Mapping[str, int]) -> None:
+    """Warns if the counts of a corpus are as after usual mistakes."""
+    num_documents = corpus["num_documents"]
+    num_sentences = corpus["num_sentences"]
+    unknown = corpus["num_unknown"] / corpus["num_tokens"]
     if dropped := corpus["num_dropped_bytes"]:
         logging.warning("dropped %d bytes that are not UTF-8", dropped)
     if num_documents == 1:

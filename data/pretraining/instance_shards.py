@@ -76,15 +76,9 @@ def write_shards(unit: InstanceUnit) -> None:
         )
     encoder = InstanceEncoder(reader.vocabulary, options)
     groups = _draw_groups(_read_texts(unit, reader), options)
-    previous: list[Document] = []
     with tfrecord_files.RecordWriter(unit.shards) as writer:
-        for group, rng in groups:
-            # The random next sentences of a single document come from the group
-            # before it.
-            lent = previous if len(group) == 1 else []
-            for record in _create_records(group, lent, encoder, rng):
-                writer.write(record)
-            previous = group
+        for record in _create_records_of_groups(groups, encoder):
+            writer.write(record)
     counts = dict(reader.counts)
     if not unit.is_evaluation:  # Only training instances are counted.
         counts |= encoder.counts
@@ -142,6 +136,20 @@ def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
             num_pieces = 0
     if group:
         yield group
+
+
+def _create_records_of_groups(
+    groups: Iterable[tuple[list[Document], random.Random]],
+    encoder: InstanceEncoder,
+) -> Iterator[bytes]:
+    """Yields the records of all groups of documents."""
+    previous: list[Document] = []
+    for group, rng in groups:
+        # The random next sentences of a single document come from the group
+        # before it.
+        lent = previous if len(group) == 1 else []
+        yield from _create_records(group, lent, encoder, rng)
+        previous = group
 
 
 def _create_records(

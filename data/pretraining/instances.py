@@ -157,10 +157,7 @@ def create_instances_from_document(
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # without [CLS] and two [SEP]
-    target_seq_length = max_num_tokens
-    if rng.random() < options.short_seq_prob:
-        target_seq_length = rng.randint(2, max_num_tokens)
-
+    target_seq_length = _draw_target_length(max_num_tokens, rng, options)
     lengths = list(map(len, document))
     instances = []
     start = 0
@@ -169,7 +166,7 @@ def create_instances_from_document(
         a_end = start + 1
         if end - start >= 2:
             a_end = start + rng.randint(1, end - start - 1)
-        tokens_a = deque(itertools.chain.from_iterable(document[start:a_end]))
+        tokens_a = _join_sentences(document[start:a_end])
         is_random_next = end - start == 1 or rng.random() < 0.5
         if is_random_next:
             tokens_b = _draw_tokens(
@@ -180,7 +177,7 @@ def create_instances_from_document(
             )
             start = a_end  # The sentences after A begin the next instance.
         else:
-            tokens_b = deque(itertools.chain.from_iterable(document[a_end:end]))
+            tokens_b = _join_sentences(document[a_end:end])
             start = end
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
         instances.append(
@@ -194,6 +191,19 @@ def create_instances_from_document(
             )
         )
     return instances
+
+
+def _draw_target_length(
+    max_num_tokens: int, rng: random.Random, options: InstanceOptions
+) -> int:
+    """Draws the length that both segments of an instance have together."""
+    if rng.random() < options.short_seq_prob:
+        return rng.randint(2, max_num_tokens)
+    return max_num_tokens
+
+
+def _join_sentences(sentences: Iterable[Sequence[bytes]]) -> deque[bytes]:
+    return deque(itertools.chain.from_iterable(sentences))
 
 
 def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:

@@ -168,11 +168,7 @@ def _create_units(
     """
     numbered = [*enumerate(corpus_parts.split_corpus(input_files))]
     if not num_shards:
-        num_bytes = options.dupe_factor * sum(
-            map(text_files.file_size, input_files)
-        )
-        num_shards = max(num_bytes // _SHARD_BYTES, _MIN_SHARDS)
-        num_shards = min(num_shards, len(numbered))
+        num_shards = _choose_num_shards(options, input_files, len(numbered))
     shards = paths.shard_paths(num_shards)
     # There are as many units as parts or shards, whichever are fewer.
     num_units = min(len(numbered), num_shards)
@@ -196,6 +192,16 @@ def _create_units(
             [*eval_assignments, *train_assignments]
         )
     ]
+
+
+def _choose_num_shards(
+    options: InstanceOptions, input_files: Sequence[str], num_parts: int
+) -> int:
+    """Returns the number of shards for a corpus that is split into parts."""
+    num_bytes = options.dupe_factor * sum(
+        map(text_files.file_size, input_files)
+    )
+    return min(max(num_bytes // _SHARD_BYTES, _MIN_SHARDS), num_parts)
 
 
 def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
