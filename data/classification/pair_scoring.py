@@ -26,7 +26,7 @@ def score_ranking(
     relevance, or 0 if the relevance is negative, as in trec_eval.
 
     Examples:
-        The relevant passage of "a" is ranked second, and that of "b" first. So
+        The relevant passage is the second for "a", and the first for "b", so
         the reciprocal ranks are 0.5 and 1:
 
         >>> queries = ["a", "a", "b"]

@@ -78,9 +78,10 @@ def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
 
 
 def layout_of(options: TableOptions) -> TableLayout:
-    """Returns the layout of a table. It has no header if all flags are numbers.
+    """Returns the layout of a table.
 
-    Such flags choose columns by their numbers, as in --text_column=1.
+    The table has no header if all flags of columns are numbers, which choose
+    columns as in --text_column=1.
     """
     columns = [
         options.text_column,
@@ -95,10 +96,10 @@ def layout_of(options: TableOptions) -> TableLayout:
 def find_unset_columns(
     options: TableOptions, set_by_user: frozenset[str], table: Table
 ) -> dict[str, str]:
-    """Finds the columns of --data_file that no flag names.
+    """Finds the columns of the text and the label that no flag names.
 
-    These are the columns of the text and of the label. A column is found by a
-    common name, or because it is the only one left.
+    The function finds a column by a common name, or because it is the only
+    column left.
 
     Args:
         options: flags of the table.

@@ -27,7 +27,8 @@ class TaskProcessors:
         mismatched: processor of the mismatched sets, None for other tasks than
             MultiNLI.
         table_use: the use of tables whose rules apply, None for GLUE and
-            XNLI. Sets of a class of --processor follow those of tables.
+            XNLI. Sets that a class of --processor reads follow the rules of
+            tables.
 
     Attributes:
         loss_kind: see TableUse.

@@ -180,9 +180,9 @@ class RecordedProcessor(ClassificationProcessor):
 def find_processor(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
 ) -> ClassificationProcessor | None:
-    """Returns the processor of --processor, or of a model trained with one.
+    """Returns the processor that --processor or a model's folder names.
 
-    Returns None if neither the flag nor the model names a processor.
+    Returns None if neither the flag nor the folder names a processor.
 
     Args:
         value: value of --processor.

@@ -164,7 +164,7 @@ class _ZstdDecoder(Protocol):
         """The bytes after the frame."""
 
     def decompress(self, data: bytes) -> bytes:
-        """Returns the decompressed bytes of the next compressed ones."""
+        """Decompresses the next bytes of the frame."""
 
 
 class _ZstdFile:

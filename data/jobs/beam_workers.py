@@ -34,7 +34,7 @@ def run_on_beam(
     A runner may make the same call again, or twice at the same time.
 
     Args:
-        function: function to call. It must be picklable.
+        function: function to call, which must be picklable.
         calls: the function's arguments in each call.
         options: what `command_line.beam_flags.parse_options` returns.
 

@@ -44,7 +44,7 @@ class UnitRunner(Protocol):
         """Makes calls of a function, and yields the results.
 
         Args:
-            function: function to call. It must be picklable.
+            function: function to call, which must be picklable.
             calls: the function's arguments in each call.
         """
 

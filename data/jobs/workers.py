@@ -28,7 +28,7 @@ def run_in_processes(
     """Calls a function with each tuple of arguments, in worker processes.
 
     Args:
-        function: function to call. It must be picklable.
+        function: function to call, which must be picklable.
         calls: the function's arguments in each call.
         num_processes: number of worker processes. 0 = one for each processor,
             1 = run in this process.
@@ -135,7 +135,7 @@ def _answer_calls(
 ) -> None:
     """Runs in a worker process: makes each call that the parent sends.
 
-    The worker answers (error, result), of which one is None.
+    The worker answers (error, result). The error or the result is None.
     """
     signal.signal(signal.SIGTERM, _end_process)
     threading.Thread(

@@ -50,7 +50,7 @@ def find_layout(
     """Finds the layout of a file from its first line with words.
 
     Args:
-        path: a file of words and tags. Its ending tells a CSV file.
+        path: a file of words and tags. The ending of its name tells a CSV file.
         lines: (number, text) of each line.
         is_test: whether the file is a test set, which may lack tags.
         delimiter: value of --delimiter, None if it is not set.

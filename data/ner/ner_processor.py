@@ -129,7 +129,8 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
     ) -> list[NerExample]:
         """Reads a set from a file, for `read`, whose errors it raises.
 
-        Compares the tags with `labels`, those of the task, if these are known.
+        If `labels`, the tags of the task, are known, the function compares the
+        tags of the file with them.
         """
         path = str(path)
         labels = labels or []

@@ -4,8 +4,9 @@
 
 This span counts UTF-16 units, so that it is "nna ". Other files count bytes,
 words, or what a reader sees as one character. Right spans may also begin or end
-inside words, such as "Anna" in "Anna's". But few of them do either, because a
-language adds endings or beginnings, while wrong units move both places.
+inside words, such as "Anna" in "Anna's". But in one file, right spans do only
+one of the two, because a language adds either endings or beginnings to words.
+Wrong units move both the beginning and the end.
 """
 
 import unicodedata

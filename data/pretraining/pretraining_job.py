@@ -163,8 +163,8 @@ def _create_units(
 ) -> list[InstanceUnit]:
     """Assigns each unit parts of the corpus to read, and shards to write.
 
-    If documents are held out, the first unit writes them. It reads all parts,
-    but tokenizes only the documents that are held out.
+    If documents are held out, the first unit writes these documents. This unit
+    reads all parts, but tokenizes only the documents that are held out.
     """
     numbered = [*enumerate(corpus_parts.split_corpus(input_files))]
     if not num_shards:

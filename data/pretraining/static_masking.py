@@ -68,7 +68,7 @@ def _replace_tokens(
     rng: random.Random,
     options: InstanceOptions,
 ) -> list[bytes]:
-    """Returns the tokens, of which those at `chosen` are masked."""
+    """Returns the tokens after masking the positions in `chosen`."""
     # Of the chosen WordPieces that do not become [MASK], the fraction
     # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
     # is exactly 0.5, as in Google's code.

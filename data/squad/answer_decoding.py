@@ -1,8 +1,8 @@
 """Turns the network's start and end logits into answers to SQuAD's questions.
 
 answer_spans.py finds the spans that may answer a question, in all its windows.
-They are sorted by the sum of their logits. final_text.py finds the best spans
-in the text of the passage.
+This module sorts the spans by the sum of their logits. final_text.py finds the
+best spans in the text of the passage.
 """
 
 import collections

@@ -61,8 +61,8 @@ class QuestionSpans(NamedTuple):
 
     Attributes:
         spans: the possible answers.
-        null: span of "no answer". It contains only [CLS], in the window where
-            [CLS] has the lowest score.
+        null: span of "no answer", which contains only [CLS], in the window
+            where [CLS] has the lowest score.
         null_score: score of no answer, NO_ANSWER_SCORE_DIFF without windows.
     """
 

@@ -314,8 +314,8 @@ def _find_answer(
                                                  ^^^^
 
     The word of the answer is "(1895-1943).", and its WordPieces contain the
-    answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
-    the word is the answer.
+    answer. But the WordPieces of "Japanese" do not contain "japan". If "Japan"
+    is the answer, the complete word "Japanese" is the result.
     """
     text = example.orig_answer_text
     char_spans = passage.char_spans

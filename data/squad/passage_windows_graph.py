@@ -36,10 +36,10 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 @functools.cache
 def _list_accents() -> IntArray:
-    """Returns the combining marks that lower-casing drops, ascending.
+    """Returns the code points of marks that lower-casing drops, ascending.
 
-    They are code points. The last number is greater than all code points, so
-    that a binary search for any code point returns a valid index.
+    The last number is greater than all code points, so that a binary search for
+    any code point returns a valid index.
     """
     marks = [
         code_point

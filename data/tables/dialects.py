@@ -1,8 +1,8 @@
 """Finds how a table of cells and marks is written: CSV, TSV and the like.
 
-Python's csv has to be told how a table is written. This module finds that out
-from the first 200 records. The first line is not enough, because the name of a
-column may contain a line break, and a text may contain any delimiter.
+Python's csv must be told the delimiter and the quotes of a table. This module
+finds them out from the first 200 records. The first line is not enough, because
+the name of a column may contain a line break, and a text any delimiter.
 """
 
 import itertools
@@ -270,7 +270,8 @@ def _fit_delimiter(
 def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
     """Returns the key to sort dialects by. The strictest dialect is first.
 
-    It has the fewest stray quotes, and among equals the lowest level. For
+    The strictest dialect has the fewest stray quotes. Among dialects of as many
+    stray quotes, the dialect of the lowest level is the strictest. For
     example, `,` cuts `x,"a; b"` into x and "a; b", and `;` cuts it into `x,"a`
     and ` b"`. Both fit, but `;` leaves two quotes that quote no cell. So `,` is
     stricter.

@@ -227,7 +227,7 @@ def extend_vocabulary(
     Args:
         vocab: the WordPieces in the order of their ids.
         counts: {word: number of occurrences in the corpus}.
-        num_new_words: maximum number of words to add. They first replace
+        num_new_words: maximum number of words to add. The first words replace
             [unusedN] entries. The other words are appended. None = the number
             of [unusedN] entries.
 
