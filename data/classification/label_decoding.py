@@ -223,7 +223,7 @@ def write_labels(
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
         outputs: outputs of the network, as in `LabelDecoder.decode_labels`.
-        decoder: LabelDecoder of the task.
+        decoder: decoder of the task.
         suffix: text before the extension of the files' names, such as "_mm".
 
     Returns:

@@ -153,7 +153,7 @@ class RecordedProcessor(ClassificationProcessor):
     A command that reads no set, such as an export, needs no more.
 
     Args:
-        preset: Preset of the model.
+        preset: what the folder of the model states.
     """
 
     def __init__(self, preset: Preset) -> None:
@@ -187,7 +187,8 @@ def find_processor(
     Args:
         value: value of --processor.
         data_dir: value of --data_dir.
-        preset: Preset of the weights, None if the flags name the task's data.
+        preset: what the folder of the weights states, None if the flags name
+            the task's data.
 
     Raises:
         ValueError, OSError: as `UserProcessor.from_flag` raises them.

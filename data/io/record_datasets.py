@@ -119,7 +119,7 @@ def create_dataset(
         records: the files, and how to parse and mask their records.
         batch_size: number of records in a batch, B.
         is_training: whether to shuffle and repeat the records.
-        seed: int that determines the order in training.
+        seed: number that determines the order in training.
         skip_records: number of records to skip at the start. In training,
             complete epochs are skipped without reading their records.
         trims_padding: whether `trim_padding` cuts each batch to the length of

@@ -46,7 +46,7 @@ def cut_texts(
 
     Args:
         texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
-        tokenizer: TokenizerLayer with the model's vocabulary.
+        tokenizer: layer with the model's vocabulary.
         max_seq_length: length of a window in WordPieces, at least 3.
 
     Returns:

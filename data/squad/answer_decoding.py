@@ -115,7 +115,7 @@ class RankedCandidates(NamedTuple):
     """The best candidates for the answer to a question.
 
     Attributes:
-        nbest: list of Candidates, best first, never empty.
+        nbest: the candidates, best first. There is at least one candidate.
         chosen_index: index in `nbest` of the predicted answer.
         score_diff: score of no answer minus score of the best answer.
     """

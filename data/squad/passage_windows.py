@@ -12,7 +12,7 @@ import functools
 import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,29 @@ class SquadFeatures:
     token_to_char_map: dict[int, tuple[int, int]] | None = None
 
 
+class _PassagePart(NamedTuple):
+    """The part of a passage that a window contains.
+
+    Attributes:
+        start: index of the part's first token.
+        stop: index after the part's last token.
+        is_max_context: for each token, whether no other window contains more
+            context around the token.
+    """
+
+    start: int
+    stop: int
+    is_max_context: list[bool]
+
+
+class _TokenMaps(TypedDict):
+    """What `SquadFeatures` tells of each passage token in a window."""
+
+    token_to_orig_map: dict[int, int]
+    token_is_max_context: dict[int, bool]
+    token_to_char_map: dict[int, tuple[int, int]] | None
+
+
 @dataclasses.dataclass(frozen=True)
 class _Passage:
     """A passage, split into tokens.
@@ -84,6 +107,26 @@ class _Passage:
     word_of_token: list[int]
     first_tokens: list[int]
     char_spans: list[tuple[int, int]] | None
+
+    def map_tokens(self, part: _PassagePart, num_before: int) -> _TokenMaps:
+        """Returns the maps of the window that contains a part.
+
+        The window contains `num_before` tokens before the part.
+        """
+        token_to_char_map = None
+        if self.char_spans is not None:
+            token_to_char_map = _number_tokens(
+                self.char_spans[part.start : part.stop], num_before
+            )
+        return {
+            "token_to_orig_map": _number_tokens(
+                self.word_of_token[part.start : part.stop], num_before
+            ),
+            "token_is_max_context": _number_tokens(
+                part.is_max_context, num_before
+            ),
+            "token_to_char_map": token_to_char_map,
+        }
 
 
 def create_squad_features(
@@ -109,44 +152,38 @@ def create_squad_features(
         query_tokens = tokenizer.tokenize(example.question_text)
         first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
         parts = _cut_passage(len(passage.tokens), len(first), options)
-        for doc_span_index, (start, stop, is_max_context) in enumerate(parts):
-            tokens = [*first, *passage.tokens[start:stop], "[SEP]"]
+        for doc_span_index, part in enumerate(parts):
+            part_tokens = passage.tokens[part.start : part.stop]
+            tokens = [*first, *part_tokens, "[SEP]"]
             feature = SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                token_to_orig_map=_number_tokens(
-                    passage.word_of_token[start:stop], len(first)
-                ),
-                token_is_max_context=_number_tokens(is_max_context, len(first)),
                 is_impossible=example.is_impossible,
+                **passage.map_tokens(part, len(first)),
                 **tokenizer.create_inputs(
                     tokens, len(first), options.max_seq_length
                 ),
             )
-            if passage.char_spans is not None:
-                feature.token_to_char_map = _number_tokens(
-                    passage.char_spans[start:stop], len(first)
-                )
             if is_training:
                 feature.start_position, feature.end_position = _find_positions(
-                    answer, start, stop, len(first)
+                    answer, part.start, part.stop, len(first)
                 )
             yield feature
 
 
 def _cut_passage(
     num_tokens: int, num_before: int, options: WindowOptions
-) -> Iterator[tuple[int, int, list[bool]]]:
+) -> Iterator[_PassagePart]:
     """Yields the part of a passage that each window contains.
 
-    Yields (first token, token after the last, for each token whether no other
-    window contains more context around it). A window contains `num_before`
-    tokens before its part, and one after it.
+    A window contains `num_before` tokens before its part, and one token after
+    the part.
 
     For example, windows of 12 tokens, 5 of them before the part, contain 6
-    tokens of a passage of 10. For doc_stride=4, they are (1 = most context):
+    tokens of a passage of 10. For doc_stride=4, the parts are as follows, where
+    1 means most context:
 
         passage    a b c d e f g h i j
         (0, 6)     1 1 1 1 1 0
@@ -157,7 +194,8 @@ def _cut_passage(
     best_windows = max_context_windows(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
         stop = start + length
-        yield start, stop, (best_windows[start:stop] == window_index).tolist()
+        is_max_context = best_windows[start:stop] == window_index
+        yield _PassagePart(start, stop, is_max_context.tolist())
 
 
 def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:

@@ -181,16 +181,12 @@ def _choose_dialect(
             if fit
             else _choose_usual_dialect(chosen.delimiter, chosen)
         )
-    text = "".join(itertools.islice(sample, MAX_RECORDS))
-    delimiters = [
-        delimiter
-        for delimiter in CHARACTER_OF_DELIMITER.values()
-        if delimiter in text
-    ]
-    fits: dict[str, _FittingDialect] = {}
-    for delimiter in delimiters:
-        if fit := _fit_delimiter(sample, delimiter, chosen):
-            fits[delimiter] = fit
+    delimiters = _list_delimiters(sample)
+    fits = {
+        delimiter: fit
+        for delimiter in delimiters
+        if (fit := _fit_delimiter(sample, delimiter, chosen))
+    }
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
     if is_tsv and not fits:
@@ -201,6 +197,16 @@ def _choose_dialect(
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
     return strictest[0]
+
+
+def _list_delimiters(sample: TableSample) -> list[str]:
+    """Returns the delimiters that the first lines contain."""
+    text = "".join(itertools.islice(sample, MAX_RECORDS))
+    return [
+        delimiter
+        for delimiter in CHARACTER_OF_DELIMITER.values()
+        if delimiter in text
+    ]
 
 
 def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
