@@ -90,12 +90,7 @@ class PairProcessor(TableProcessor):
     ) -> None:
         """Checks that no column can contain scores if the rows have none.
 
-        Args:
-            path: a table of pairs, for the message.
-            set_name: the set that it contains.
-            columns: names of the table's columns, with those of the texts.
-            examples: the examples of the set. Rows without a score are left
-                out if other rows have one, except in a test set.
+        The arguments are as in `TableProcessor._check_set`.
 
         Raises:
             ValueError: the table lacks the column "score", but other columns
