@@ -103,7 +103,7 @@ def create_at_scale(
 ) -> WrittenRecords:
     """Writes the instances in the scalable mode, to shards and a manifest.
 
-    `options` are those of a Beam pipeline, None to run in processes.
+    `options` are the options of a Beam pipeline, None to run in processes.
 
     Raises:
         ValueError: --output_file lists several files or is remote.

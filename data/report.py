@@ -81,7 +81,7 @@ class Baseline(NamedTuple):
 
     Attributes:
         answer: the answer.
-        share: the share of examples of which it is right.
+        share: the share of examples for which the answer is right.
     """
 
     answer: str
@@ -104,7 +104,7 @@ class Report:
     Attributes:
         heading: the title and the scores.
         judged: the predictions, in any order.
-        counts: how often each outcome is. Empty in regression.
+        counts: number of each outcome. Empty in regression.
         baseline: the score of always giving one answer, None to leave it out.
         mean_errors: in regression, the mean error of the model, and of always
             predicting the mean.
@@ -168,7 +168,12 @@ def wilson_interval(num_right: int, num_examples: int) -> tuple[float, float]:
 def find_outcomes(
     gold: Iterable[T], predicted: Iterable[T]
 ) -> list[tuple[str, T]]:
-    """Returns ("right", "wrong" or "missed", answer) of all answers."""
+    """Returns ("right", "wrong" or "missed", answer) of all answers.
+
+    Examples:
+        >>> find_outcomes(gold=["a", "b"], predicted=["b", "c"])
+        [('right', 'b'), ('wrong', 'c'), ('missed', 'a')]
+    """
     gold = dict.fromkeys(gold)
     predicted = dict.fromkeys(predicted)
     outcomes = [

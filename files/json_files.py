@@ -7,7 +7,7 @@ ValueError whose message is one line and names the file.
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import UnionType
 from typing import (
     Any,
@@ -17,6 +17,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
+    is_typeddict,
     overload,
 )
 
@@ -161,7 +162,8 @@ def find_malformed_entry(
     Args:
         values: a JSON object.
         typed_dict: the TypedDict that the object should be. Its types may be
-            int, float, str, None, `Literal`, and dicts and unions of these.
+            int, float, str, None, Any, `Literal`, other TypedDicts, and lists,
+            dicts and unions of these.
 
     Returns:
         the name, None if all entries are right. A required entry that is
@@ -180,7 +182,19 @@ def _is_of_type(value: object, hint: Any) -> bool:  # noqa: ANN401  any type
         return value in get_args(hint)
     if get_origin(hint) is UnionType:
         return any(_is_of_type(value, part) for part in get_args(hint))
-    if get_origin(hint) is dict:
+    if hint is Any:
+        return True
+    if is_typeddict(hint):
+        return (
+            isinstance(value, dict)
+            and find_malformed_entry(value, hint) is None
+        )
+    if get_origin(hint) in (list, Sequence):
+        (item_hint,) = get_args(hint)
+        return isinstance(value, list) and all(
+            _is_of_type(item, item_hint) for item in value
+        )
+    if get_origin(hint) in (dict, Mapping):
         _, value_hint = get_args(hint)
         return isinstance(value, dict) and all(
             _is_of_type(item, value_hint) for item in value.values()

@@ -23,8 +23,10 @@ Reading examples and their labels:
 From an example to a score:
 
     classification_examples.py: examples to inputs
+    pair_features.py: pairs of texts to two inputs, and to a scale of scores
     label_decoding.py: outputs to labels and files
     glue_submissions.py: labels to the files of GLUE's site
     metrics.py: labels to scores
+    pair_scoring.py: rankings, and vectors of pairs, to scores
     label_report.py: the part of report.html
 """

@@ -71,10 +71,10 @@ class ClassificationFeatures:
     """The network's input for one example, and the example's label.
 
     Attributes:
-        input_ids: list of int, [max_seq_length].
-        input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = token of the second
-            text, or the [SEP] after it.
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], 1 = token of the second text, or the
+            [SEP] after it.
         label_id: index of the label, a number in regression, or 0 or 1 for each
             label in multi-label classification. None = unknown.
         is_cut: True if the text was too long and was truncated.
@@ -102,11 +102,11 @@ def convert_single_example(
 
     Args:
         ex_index: index of the example. The first five examples are logged.
-        example: InputExample to convert.
+        example: the text or pair, and its label.
         label_list: names of the labels, or None in regression.
         max_seq_length: length in WordPieces to which the input is padded or
             cut, at least 3.
-        tokenizer: FullTokenizer of the model.
+        tokenizer: tokenizer of the model.
 
     Raises:
         ValueError: the label is not in `label_list`, or is not a number in
@@ -272,15 +272,15 @@ def encode_classification_features(features: ClassificationFeatures) -> bytes:
 
 
 def class_names_of(label: Label) -> list[str]:
-    """Returns the names that a label consists of. Not for regression."""
+    """Returns the one or several names in a label of a classification."""
     return label if isinstance(label, list) else [str(label)]
 
 
 def regression_value_of(label: Label) -> float:
-    """Returns the label of a regression, which is a number or its text.
+    """Returns the label of a regression as a number.
 
     Raises:
-        ValueError: the label is anything else.
+        ValueError: the label is neither a number nor the text of a number.
     """
     if isinstance(label, list):
         raise ValueError(f"{label!r} is not the label of a regression")
@@ -290,11 +290,22 @@ def regression_value_of(label: Label) -> float:
 def encode_label(
     label: Label | None, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
-    """Converts an example's label to the value of its record.
+    """Converts an example's label to the value that its record contains.
 
-    Returns the label's index, in multi-label classification 0 or 1 for each
-    label, in regression a float, and None for an unknown label. In regression,
-    `label_list` is None.
+    Examples:
+        A label becomes its index, a list of labels becomes 0 or 1 for each
+        label, and the label of a regression becomes a number:
+
+        >>> encode_label("spam", ["ham", "spam"])
+        1
+        >>> encode_label(["ham"], ["ham", "spam"])
+        [1, 0]
+        >>> encode_label("2.5", None)
+        2.5
+
+    Args:
+        label: the label. None = unknown, and so is the result.
+        label_list: names of all labels, None in regression.
     """
     if label is None:
         return None

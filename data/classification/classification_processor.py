@@ -21,7 +21,7 @@ class ClassificationProcessor(DataProcessor[InputExample]):
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
         text_columns: column of the text, or the two columns of a pair. () if
-            only the examples show which of them a set has.
+            only the examples show whether they are single texts or pairs.
         test_set_has_labels: False if the labels of the test set are only
             placeholders, as in GLUE.
         settings: settings to record with the weights.

@@ -91,8 +91,8 @@ def create_glue_processors(
 ) -> tuple[ClassificationProcessor, ClassificationProcessor | None]:
     """Creates the processors of a task of GLUE, or of XNLI.
 
-    Returns the processor of the task, and the one of MultiNLI's mismatched
-    sets, which is None for other tasks.
+    Returns the processor of the task, and for MultiNLI the processor of its
+    mismatched sets. The second processor is None for other tasks.
     """
     if task_name == "xnli":
         return XnliProcessor(xnli_language, data_dir), None

@@ -216,6 +216,13 @@ def translate_label(
 ) -> str:
     """Returns GLUE's own name of a label, or the label if it is unknown.
 
+    Examples:
+        >>> hub_labels = ["entailment", "not_entailment"]
+        >>> translate_label("1", ["entailment", "not_entailment"], hub_labels)
+        'not_entailment'
+        >>> translate_label("Not equivalent", ["0", "1"], [])
+        '0'
+
     Args:
         label: the label in the file.
         labels: GLUE's labels.

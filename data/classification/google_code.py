@@ -1,9 +1,9 @@
 """Runs a user's code that was written for Google's run_classifier.py.
 
 To add a task to Google's code, users write a class in run_classifier.py. This
-module runs such a class from a file of its own. It provides the names that the
-class uses, even if the file does not import them from `run_classifier` and
-`tokenization`.
+module runs such a class from a file of its own, and provides the names that the
+class uses, even if the file does not import these names from `run_classifier`
+and `tokenization`.
 """
 
 import collections
@@ -169,7 +169,7 @@ def _load_tokenization() -> types.ModuleType:
 
 @contextlib.contextmanager
 def _google_modules(folder: str) -> Iterator[None]:
-    """Lets code import Google's modules, and those in its own folder."""
+    """Lets code import Google's modules, and the modules in its own folder."""
     script = types.ModuleType("run_classifier")
     vars(script).update(_create_google_names())
     modules = {"run_classifier": script, "tokenization": _load_tokenization()}

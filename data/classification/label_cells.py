@@ -155,8 +155,12 @@ def vector_error(where: str, cell: object) -> ValueError:
 def _unwrap_choices(cell: object, where: str) -> object:
     """Returns the list in {"choices": []}, and any other cell as it is.
 
-    Label Studio writes one label as text, and several as such an object. A
-    tuple becomes a list.
+    Label Studio writes one label as text, and several labels as such an object.
+    A tuple becomes a list.
+
+    Examples:
+        >>> _unwrap_choices('{"choices": ["ham", "spam"]}', "line 2")
+        ['ham', 'spam']
     """
     if isinstance(cell, str) and cell.startswith('{"choices"'):
         cell = parse_json(cell, where)
@@ -263,8 +267,8 @@ def _parse_items(opening: str, inner: str) -> list[str] | None:
 def _parse_names(opening: str, inner: str, separator: str) -> list[str] | None:
     """Parses names without quotes.
 
-    Returns None if it is another list: a nested one, one with a broken quote,
-    or one with a label that is missing.
+    Returns None if the text is another list: a nested list, a list with a
+    broken quote, or a list in which a label is missing.
     """
     marks_of_other_lists = '[](){}"' + (":" if opening == "{" else "")
     if opening == "(" or not {*inner}.isdisjoint(marks_of_other_lists):

@@ -104,6 +104,13 @@ def concatenate_outputs(batches: Iterable[LogitsBatch]) -> FloatArray:
 def pool_logits(logits: FloatArray, starts: Sequence[int]) -> FloatArray:
     """Averages the logits of a text's windows into one vector for each text.
 
+    Examples:
+        The first text has two windows, and the second text has one:
+
+        >>> logits = np.array([[1.0, 0.0], [3.0, 2.0], [5.0, 6.0]])
+        >>> pool_logits(logits, starts=[0, 2]).tolist()
+        [[2.0, 1.0], [5.0, 6.0]]
+
     Args:
         logits: float [windows, labels]. The windows of a text are consecutive.
         starts: int [texts], index of each text's first window.
@@ -152,19 +159,33 @@ def create_prediction_rows(
     for example, label, probability in zip(
         examples, decoder.decode_labels(outputs), probabilities, strict=True
     ):
-        gold = example.label
-        if isinstance(gold, list):
-            gold = sorted(gold, key=decoder.label_list.index)
-        answer: JsonObject = {
-            "label": ",".join(label) if isinstance(label, list) else label,
-            "probability": f"{probability:.6f}",
-            "correct": "" if gold is None else label == gold,
-        }
-        if not decoder.label_list:
-            answer = {"value": label}
-        if not example.text_a.strip() and not example.text_b:
-            answer = dict.fromkeys(answer, "")
+        answer = _create_answer(example, label, probability, decoder.label_list)
         yield tables.with_answer(example.row or {}, answer)
+
+
+def _create_answer(
+    example: InputExample,
+    label: Label,
+    probability: float,
+    label_list: Sequence[str],
+) -> JsonObject:
+    """Returns the fields that the prediction for an example adds to its row.
+
+    `label_list` is [] in regression.
+    """
+    gold = example.label
+    if isinstance(gold, list):
+        gold = sorted(gold, key=label_list.index)
+    answer: JsonObject = {
+        "label": ",".join(label) if isinstance(label, list) else label,
+        "probability": f"{probability:.6f}",
+        "correct": "" if gold is None else label == gold,
+    }
+    if not label_list:
+        answer = {"value": label}
+    if not example.text_a.strip() and not example.text_b:
+        answer = dict.fromkeys(answer, "")
+    return answer
 
 
 def create_example_entries(
@@ -202,7 +223,7 @@ def write_labels(
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
         outputs: outputs of the network, as in `LabelDecoder.decode_labels`.
-        decoder: LabelDecoder of the task.
+        decoder: decoder of the task.
         suffix: text before the extension of the files' names, such as "_mm".
 
     Returns:
@@ -220,16 +241,25 @@ def write_labels(
         for entry, label, row in zip(entries, labels, rows, strict=True):
             cells = "\t".join(str(value) for value in row)
             table.write(f"{cells}\n".encode())
-            fields: JsonObject = {**entry, "label": label}
-            if decoder.label_list:
-                fields["probabilities"] = dict(
-                    zip(decoder.label_list, row.tolist(), strict=True)
-                )
-            line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
-            # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in
-            # the input.
-            lines.write(f"{line}\n".encode(errors="backslashreplace"))
+            lines.write(_format_line(entry, label, row, decoder.label_list))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file
     )
     return labels
+
+
+def _format_line(
+    entry: Mapping[str, object],
+    label: Label,
+    probabilities: FloatArray,
+    label_list: Sequence[str],
+) -> bytes:
+    """Returns a line of predictions.jsonl. `label_list` is [] in regression."""
+    fields: JsonObject = {**entry, "label": label}
+    if label_list:
+        fields["probabilities"] = dict(
+            zip(label_list, probabilities.tolist(), strict=True)
+        )
+    line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
+    # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in the input.
+    return f"{line}\n".encode(errors="backslashreplace")

@@ -105,7 +105,8 @@ class LabelSet:
             the label, or None if it is unknown.
 
         Raises:
-            ValueError: a cell contains no label, or one that is not in `names`.
+            ValueError: a cell contains no label, or a label that is not in
+                `names`.
         """
         label = self._parse_cells(cells, where, names or ())
         if label is not None and names is not None:
@@ -201,7 +202,7 @@ class LabelSet:
         train: Iterable[InputExample],
         dev: Iterable[InputExample] = (),
     ) -> None:
-        """Warns of labels with few examples, and of misspelled or joined ones.
+        """Warns of labels that are rare, misspelled or joined.
 
         Args:
             where: the train set, for messages.
@@ -235,8 +236,8 @@ class LabelSet:
     def _warn_of_joined(self, where: str, labels: list[str]) -> None:
         """Warns if a label consists of other labels.
 
-        Then another separator is between the labels of a cell than
-        --label_separator.
+        Such a label shows that --label_separator is not the text between the
+        labels of a cell.
         """
         marks = {*",;|\t"} - {self._separator}
         for label, mark in itertools.product(labels, sorted(marks)):

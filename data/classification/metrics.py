@@ -85,9 +85,9 @@ def compute_metrics(
     """Computes metrics of the predictions for a set of examples.
 
     Args:
-        names: names of the metrics: "eval_accuracy" (of several labels a text,
-            the fraction of examples with every label right), "f1" (of label 1
-            versus 0), "f1_macro" (mean over the labels), "f1_micro" (over all
+        names: names of the metrics: "eval_accuracy" (the fraction of examples
+            whose label is right, or whose labels are all right), "f1" (of label
+            1 versus 0), "f1_macro" (mean over the labels), "f1_micro" (over all
             labels at once), "matthews" (correlation of classes), "pearson" and
             "spearman" (correlations of numbers, NaN if a prediction is not
             finite).
@@ -108,20 +108,28 @@ def compute_metrics(
         for name in names
     }
     if label_names:
-        # Load scikit-learn late, see `_create_metrics`.
-        from sklearn.metrics import precision_recall_fscore_support
-
-        # Of a single column of 0 and 1, label 1 is meant.
-        indices = range(len(label_names)) if len(label_names) > 1 else [1]
-        rates = precision_recall_fscore_support(
-            labels, predictions, labels=indices, zero_division=0
-        )
-        for rate, values in zip(
-            ("precision", "recall", "f1", "support"), rates, strict=True
-        ):
-            for name, value in zip(label_names, values.tolist(), strict=True):
-                scores[f"{name}_{rate}"] = value
+        scores |= _score_each_label(labels, predictions, label_names)
     return scores
+
+
+def _score_each_label(
+    labels: LabelArray, predictions: LabelArray, label_names: Sequence[str]
+) -> dict[str, float]:
+    """Returns the precision, recall, F1 and support of each label."""
+    # Load scikit-learn late, see `_create_metrics`.
+    from sklearn.metrics import precision_recall_fscore_support
+
+    # A single column contains 1 for the only label, and 0 without it.
+    indices = range(len(label_names)) if len(label_names) > 1 else [1]
+    rates = precision_recall_fscore_support(
+        labels, predictions, labels=indices, zero_division=0
+    )
+    rate_names = ("precision", "recall", "f1", "support")
+    return {
+        f"{name}_{rate_name}": value
+        for rate_name, values in zip(rate_names, rates, strict=True)
+        for name, value in zip(label_names, values.tolist(), strict=True)
+    }
 
 
 class Labeled(Protocol):

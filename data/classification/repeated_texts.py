@@ -20,7 +20,7 @@ class _SetKeys(NamedTuple):
 class RepeatedTexts:
     """Warns of texts of the dev set that are in the train set too.
 
-    The two sets may be added in any order, and one of them not at all.
+    The caller may add the two sets in any order, or only one set.
     """
 
     def __init__(self) -> None:

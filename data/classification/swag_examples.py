@@ -40,10 +40,10 @@ class SwagExample:
     """A sentence, and four endings of which one continues the sentence.
 
     Attributes:
-        guid: str, name of the example.
-        context_sentence: str, the sentence to continue.
-        endings: list of str, the endings, which begin with the same words.
-        label: str, index of the right ending, or None if it is unknown.
+        guid: name of the example.
+        context_sentence: the sentence to continue.
+        endings: the endings, which begin with the same words.
+        label: index of the right ending as text, one of LABELS. None = unknown.
     """
 
     guid: str

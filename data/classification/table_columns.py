@@ -25,7 +25,14 @@ FILES_OF_SET: Mapping[SetName, Sequence[str]] = {
 def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
     """Returns the columns that --label_column names.
 
-    Commas separate them, unless a column of the table has the whole name.
+    Commas separate the names, unless the table has a column whose name is the
+    complete value.
+
+    Examples:
+        >>> label_columns_of("spam,ham", columns=["text", "spam", "ham"])
+        ['spam', 'ham']
+        >>> label_columns_of("spam,ham", columns=["text", "spam,ham"])
+        ['spam,ham']
 
     Args:
         value: value of --label_column.
@@ -71,9 +78,10 @@ def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
 
 
 def layout_of(options: TableOptions) -> TableLayout:
-    """Returns the layout of a table. It has no header if all flags are numbers.
+    """Returns the layout of a table.
 
-    Such flags choose columns by their numbers, as in --text_column=1.
+    The table has no header if all flags of columns are numbers, which choose
+    columns as in --text_column=1.
     """
     columns = [
         options.text_column,
@@ -88,10 +96,10 @@ def layout_of(options: TableOptions) -> TableLayout:
 def find_unset_columns(
     options: TableOptions, set_by_user: frozenset[str], table: Table
 ) -> dict[str, str]:
-    """Finds the columns of --data_file that no flag names.
+    """Finds the columns of the text and the label that no flag names.
 
-    These are the columns of the text and of the label. A column is found by a
-    common name, or because it is the only one left.
+    The function finds a column by a common name, or because it is the only
+    column left.
 
     Args:
         options: flags of the table.
@@ -123,17 +131,35 @@ def find_unset_columns(
     if not {"text_column", "text_b_column"} & {*named}:
         _check_no_pair(file, free)
     missing = [flag for flag in USUAL_NAMES if flag not in named]
-    column_of: dict[str, str] = {}
-    for flag, column in find_usual_columns(free, missing).items():
-        if column is None:
-            names = ", ".join(columns)
-            raise ValueError(f"{file}: set --{flag} to one of {names}")
-        column_of[flag] = column
+    column_of = _choose_columns(file, columns, free, missing)
     check_columns(str(table.path), columns, column_of.values())
     if column_of:
         chosen = named | column_of
         settings = [f"--{flag}={column}" for flag, column in chosen.items()]
         logging.info("%s: %s", table.path, " ".join(settings))
+    return column_of
+
+
+def _choose_columns(
+    file: str, columns: Sequence[str], free: Sequence[str], flags: Sequence[str]
+) -> dict[str, str]:
+    """Returns {flag: its column} by the usual names of columns.
+
+    Args:
+        file: flag and path of the table, for the error.
+        columns: all columns of the table.
+        free: columns that no flag names.
+        flags: the flags whose columns are wanted.
+
+    Raises:
+        ValueError: no column is found for a flag.
+    """
+    column_of: dict[str, str] = {}
+    for flag, column in find_usual_columns(free, flags).items():
+        if column is None:
+            names = ", ".join(columns)
+            raise ValueError(f"{file}: set --{flag} to one of {names}")
+        column_of[flag] = column
     return column_of
 
 

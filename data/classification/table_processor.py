@@ -35,8 +35,7 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
-    The columns and labels of GLUE are fixed. Those of a user's tables are not,
-    so that flags or the tables themselves name them.
+    Flags, or the tables themselves, name the columns and the labels.
 
     FILES_OF_SET names the files. A label in the dev or test set must be a label
     of the task (see `find_labels`). Unless --labels names the labels, the train
@@ -213,7 +212,7 @@ class TableProcessor(
         where: str,
         allowed_labels: Sequence[str] | None,
     ) -> Label | None:
-        """Returns the label in the cells of a row's label columns, if any."""
+        """Returns the label in the label columns of a row, None without one."""
         if all(cell is None for cell in cells):
             return None
         where = f"{where}, column {self._options.label_column!r}"

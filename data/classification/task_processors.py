@@ -27,7 +27,8 @@ class TaskProcessors:
         mismatched: processor of the mismatched sets, None for other tasks than
             MultiNLI.
         table_use: the use of tables whose rules apply, None for GLUE and
-            XNLI. Sets of a class of --processor follow those of tables.
+            XNLI. Sets that a class of --processor reads follow the rules of
+            tables.
 
     Attributes:
         loss_kind: see TableUse.
@@ -119,5 +120,5 @@ class TaskProcessors:
         return examples
 
     def processor_of(self, set_name: str) -> ClassificationProcessor:
-        """Returns the processor of a set. "dev_mm" is mismatched."""
+        """Returns the processor of a set, by the suffix of the set's name."""
         return self._processor_of_suffix[suffix_of(set_name)]

@@ -153,7 +153,7 @@ class RecordedProcessor(ClassificationProcessor):
     A command that reads no set, such as an export, needs no more.
 
     Args:
-        preset: Preset of the model.
+        preset: what the folder of the model states.
     """
 
     def __init__(self, preset: Preset) -> None:
@@ -180,14 +180,15 @@ class RecordedProcessor(ClassificationProcessor):
 def find_processor(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
 ) -> ClassificationProcessor | None:
-    """Returns the processor of --processor, or of a model trained with one.
+    """Returns the processor that --processor or a model's folder names.
 
-    Returns None if neither the flag nor the model names a processor.
+    Returns None if neither the flag nor the folder names a processor.
 
     Args:
         value: value of --processor.
         data_dir: value of --data_dir.
-        preset: Preset of the weights, None if the flags name the task's data.
+        preset: what the folder of the weights states, None if the flags name
+            the task's data.
 
     Raises:
         ValueError, OSError: as `UserProcessor.from_flag` raises them.

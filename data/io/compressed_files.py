@@ -14,7 +14,7 @@ from imports.installation import install_command
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Endings of the names of compressed files, which stand after those of formats.
+# Endings of the names of compressed files, which follow the ending of a format.
 _COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _NUM_FIRST_BYTES = 512
 # {kind of compression: first bytes of the file}.
@@ -43,14 +43,22 @@ _ADVICE_OF_FIRST_BYTES = {
 
 
 def uncompressed_name(path: StrPath) -> str:
-    """Returns the name of a file in lower case, without .gz, .bz2 and so on."""
+    """Returns the name of a file in lower case, without .gz, .bz2 and so on.
+
+    Examples:
+        >>> uncompressed_name("Tickets.CSV.gz")
+        'tickets.csv'
+    """
     name = str(path).lower()
     compression = next(filter(name.endswith, _COMPRESSED_ENDINGS), "")
     return name.removesuffix(compression)
 
 
 def compression_of(file: io.BufferedReader) -> str | None:
-    """Returns the kind of compression, None without it. Reads nothing."""
+    """Returns how a file is compressed, None if it is not.
+
+    The position in the file stays the same.
+    """
     first_bytes = file.peek(_NUM_FIRST_BYTES)[:_NUM_FIRST_BYTES]
     return next(
         (
@@ -63,7 +71,7 @@ def compression_of(file: io.BufferedReader) -> str | None:
 
 
 def check_is_text(first_bytes: bytes, path: StrPath) -> None:
-    """Raises a ValueError if the first bytes are those of something else."""
+    """Raises a ValueError if the first bytes show that a file is no text."""
     for pattern, name in _ADVICE_OF_FIRST_BYTES.items():
         if re.match(pattern, first_bytes):
             raise ValueError(f"{path} is {name}")
@@ -156,7 +164,7 @@ class _ZstdDecoder(Protocol):
         """The bytes after the frame."""
 
     def decompress(self, data: bytes) -> bytes:
-        """Returns the decompressed bytes of the next compressed ones."""
+        """Decompresses the next bytes of the frame."""
 
 
 class _ZstdFile:

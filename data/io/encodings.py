@@ -1,4 +1,4 @@
-"""Finds the encoding of a text, or says which ones are likely."""
+"""Finds the encoding of a text, or says which encodings are likely."""
 
 import codecs
 import re

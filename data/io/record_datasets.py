@@ -3,25 +3,17 @@
 B = batch size.
 """
 
-import contextlib
 import itertools
-import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import tensorflow as tf
-from absl import logging
 
 from data.io.feature_specs import RecordSpec
+from data.io.record_parsing import decode_batch
 from data.io.tfrecord_files import count_records, read_records
 
-_OUT_OF_RANGE = "a record has a value out of its range"
-# TensorFlow's errors about a wrong record contain one of these texts: the
-# message of `decode_batch`, or the name of the operation that parses records.
-_WRONG_RECORD_MESSAGES = (_OUT_OF_RANGE, "ParseExample")
-# Number of records to check at the start of each file.
-_NUM_CHECKED_RECORDS = 16
 # In training: number of records in the shuffle buffer.
 SHUFFLE_BUFFER_SIZE = 10000
 # In training: number of files that are read at the same time.
@@ -69,66 +61,6 @@ def are_masked(files: Sequence[str]) -> bool:
     all_records = itertools.chain.from_iterable(map(read_records, files))
     record = next(all_records, b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
-
-
-def decode_batch(
-    serialized: tf.Tensor, spec: RecordSpec
-) -> dict[str, tf.Tensor]:
-    """Parses a batch of serialized `tf.train.Example`s, string [B].
-
-    Returns:
-        {name: tensor [B, ...]}. Integers are int32.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a record does not fit the spec. Use
-            `named_record_errors` to find out which record.
-    """
-    values = _parse(serialized, spec)
-    are_right = [is_right for _, is_right in _compare_with_spec(values, spec)]
-    check = tf.debugging.Assert(tf.reduce_all(are_right), [_OUT_OF_RANGE])
-    with tf.control_dependencies([check]):
-        return {
-            name: tf.cast(value, tf.int32)
-            if value.dtype == tf.int64
-            else tf.identity(value)
-            for name, value in values.items()
-        }
-
-
-def _parse(serialized: tf.Tensor, spec: RecordSpec) -> dict[str, tf.Tensor]:
-    features = {
-        name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
-        for name, feature in spec.items()
-    }
-    values = tf.io.parse_example(serialized, features)
-    return values
-
-
-def _compare_with_spec(
-    values: dict[str, tf.Tensor], spec: RecordSpec
-) -> Iterator[tuple[str, tf.Tensor]]:
-    """Yields (problem, whether a batch is free of it).
-
-    Compares before the integers become int32, which turns 2 ** 32 into 0.
-    """
-    for name, value in values.items():
-        low, high = spec[name].at_least, spec[name].at_most
-        is_right = tf.constant(True)
-        # Both comparisons are false for NaN.
-        if math.isfinite(low):
-            is_right &= tf.reduce_all(value >= tf.cast(low, value.dtype))
-        if math.isfinite(high):
-            is_right &= tf.reduce_all(value <= tf.cast(high, value.dtype))
-        yield f"'{name}' is not from {low:g} to {high:g}", is_right
-    if "input_mask" in values:
-        is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
-        if "is_real_example" in values:
-            # Google's code fills the last batch with padding examples, whose
-            # mask is 0 at each position.
-            is_padding = values["is_real_example"] == 0
-            shape = [-1, *[1] * (is_used.shape.rank - 1)]
-            is_used |= tf.reshape(is_padding, shape)
-        yield "'input_mask' is 0 at each position", tf.reduce_all(is_used)
 
 
 def trim_padding(
@@ -187,7 +119,7 @@ def create_dataset(
         records: the files, and how to parse and mask their records.
         batch_size: number of records in a batch, B.
         is_training: whether to shuffle and repeat the records.
-        seed: int that determines the order in training.
+        seed: number that determines the order in training.
         skip_records: number of records to skip at the start. In training,
             complete epochs are skipped without reading their records.
         trims_padding: whether `trim_padding` cuts each batch to the length of
@@ -278,94 +210,3 @@ def _create_training_records(
     if skip_records:
         epoch, rest = divmod(skip_records, count_records(files))
     return tf.data.Dataset.counter(epoch).flat_map(read_epoch).skip(rest)
-
-
-def check_records(
-    files: Sequence[str],
-    spec: RecordSpec,
-    limit: int | None = _NUM_CHECKED_RECORDS,
-) -> None:
-    """Checks the first records of each file, or all if `limit` is None.
-
-    This function finds a wrong file before the model is built. Later,
-    `decode_batch` checks each record.
-
-    Raises:
-        ValueError: all files are empty, a file is truncated or corrupt, its
-            features differ from `spec` in name or length, or a value is out of
-            range.
-    """
-    is_empty = True
-    for path, record_index, record in _read_first_records(files, limit):
-        is_empty = False
-        if problem := _find_problem(record, spec):
-            raise ValueError(
-                f"{path}, record {record_index}: {problem}. Create the records "
-                "with this vocabulary and --max_seq_length, and set "
-                "vocab_size in the configuration to its number of lines"
-            )
-    if is_empty:
-        raise ValueError(f"no record in {', '.join(files)}")
-
-
-def _read_first_records(
-    files: Sequence[str], limit: int | None
-) -> Iterator[tuple[str, int, bytes]]:
-    """Yields (path, index in the file, record), `limit` from each file."""
-    for path in files:
-        limited = itertools.islice(read_records(path), limit)
-        for record_index, record in enumerate(limited):
-            yield path, record_index, record
-
-
-def _find_problem(record: bytes, spec: RecordSpec) -> str | None:
-    """Returns what is wrong with a serialized record, None if it is right."""
-    try:
-        values = _parse(tf.constant([record]), spec)
-    except tf.errors.InvalidArgumentError as error:
-        return _without_operation(error.message)
-    problems = [
-        problem
-        for problem, is_right in _compare_with_spec(values, spec)
-        if not is_right
-    ]
-    # A mask of zeros says more than the ids that it hides.
-    return problems[-1] if problems else None
-
-
-def _without_operation(message: str) -> str:
-    """Returns an error's message without the operation at its two ends.
-
-    TensorFlow formats it as "{{function_node ...}} MESSAGE [Op:NAME]".
-    """
-    return message.split("}} ")[-1].split(" [Op:")[0]
-
-
-@contextlib.contextmanager
-def named_record_errors(
-    records_read: Iterable[Records],
-) -> Iterator[None]:
-    """Adds the file and the record's index to errors about wrong records.
-
-    TensorFlow's errors do not name them. `records_read` lists the Records that
-    the code in the `with` block reads.
-
-    Raises:
-        ValueError: the block raised tf.errors.DataLossError or
-            tf.errors.InvalidArgumentError because of a record.
-    """
-    try:
-        yield
-    except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-        is_corrupt = isinstance(error, tf.errors.DataLossError)
-        # Search for the record only if the error is about a record, because
-        # the search reads all files and is slow.
-        if is_corrupt or any(
-            text in error.message for text in _WRONG_RECORD_MESSAGES
-        ):
-            logging.info("Searching all files for the record that is wrong")
-            for records in records_read:
-                check_records(records.files, records.spec, limit=None)
-        if is_corrupt:
-            raise ValueError(str(error)) from error
-        raise

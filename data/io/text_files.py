@@ -42,9 +42,10 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 @contextlib.contextmanager
 def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
-    """Opens a file, or STDIN, to read bytes, of gzip, bzip2, xz or zstd too.
+    """Opens a file, or STDIN, to read its bytes, decompressed if need be.
 
-    The first bytes show whether a file is compressed, not its name.
+    The file's first bytes, not its name, show whether it is compressed: with
+    gzip, bzip2, xz or zstd.
 
     Raises:
         OSError: the file cannot be read, or a compressed file is damaged.
@@ -240,7 +241,7 @@ def find_set_file(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: there are several, or --data_dir is not set.
+        ValueError: there are several such files, or --data_dir is not set.
     """
     if data_dir is None:
         raise ValueError("--data_dir is not set. Set --data_dir or --labels")

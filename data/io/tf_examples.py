@@ -92,9 +92,13 @@ def _encode_entry_start(name: str, kind: int, length: int) -> bytes:
 
 
 def encode_varint(value: int) -> bytes:
-    """Encodes a non-negative integer in protocol buffers' base 128.
+    r"""Encodes a non-negative integer in protocol buffers' base 128.
 
-    For example, 300, which is 2 * 128 + 44, becomes the bytes 128 + 44 and 2.
+    Examples:
+        300, which is 2 * 128 + 44, becomes the bytes 128 + 44 and 2:
+
+        >>> encode_varint(300)
+        b'\xac\x02'
     """
     # Each byte contains seven bits of the integer, the lowest bits first. The
     # byte's top bit is 1 if more bytes follow.
@@ -135,6 +139,10 @@ def _encode_field(field_number: int, payload: bytes) -> bytes:
 def feature_lengths(record: bytes) -> dict[str, int]:
     """Returns {name: number of values} of a serialized `tf.train.Example`.
 
+    Examples:
+        >>> feature_lengths(encode_example({"ids": [7, 300], "weight": [0.5]}))
+        {'ids': 2, 'weight': 1}
+
     Raises:
         ValueError: the record is not a `tf.train.Example`.
     """
@@ -147,7 +155,7 @@ def feature_lengths(record: bytes) -> dict[str, int]:
 def _read_lengths(record: bytes) -> Iterator[tuple[str, int]]:
     """Yields (name, number of values) of each feature of a record.
 
-    The errors are those that `feature_lengths` catches.
+    Raises the errors that `feature_lengths` catches.
     """
     for _, features in _read_fields(record):
         for _, entry in _read_fields(features):
@@ -177,22 +185,28 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
     """
     end = 0
     while end < len(message):
-        key, start = _read_varint(message, end)
-        wire_type = key & 7
-        if wire_type == 0:
-            _, end = _read_varint(message, start)
-        elif wire_type == 1:
-            end = start + 8
-        elif wire_type == 2:
-            size, start = _read_varint(message, start)
-            end = start + size
-        elif wire_type == 5:
-            end = start + 4
-        else:
-            raise IndexError
+        key, key_end = _read_varint(message, end)
+        start, end = _find_value(message, key_end, wire_type=key & 7)
         if end > len(message):
             raise IndexError
         yield key >> 3, message[start:end]
+
+
+def _find_value(
+    message: bytes, key_end: int, wire_type: int
+) -> tuple[int, int]:
+    """Returns where the value after a key starts and ends in a message."""
+    if wire_type == 0:
+        _, end = _read_varint(message, key_end)
+        return key_end, end
+    if wire_type == 1:
+        return key_end, key_end + 8
+    if wire_type == 2:
+        size, start = _read_varint(message, key_end)
+        return start, start + size
+    if wire_type == 5:
+        return key_end, key_end + 4
+    raise IndexError
 
 
 def _read_varint(message: bytes, start: int) -> tuple[int, int]:

@@ -71,7 +71,7 @@ class RecordWriter(contextlib.ExitStack):
         return self
 
     def write(self, record: bytes) -> None:
-        """Writes one serialized record, to the next of the files in turn."""
+        """Writes a serialized record to the file whose turn it is."""
         self._files[self.num_records % len(self._files)].write(
             frame_record(record)
         )
@@ -128,7 +128,7 @@ def count_records(paths: Iterable[StrPath], limit: int | None = None) -> int:
 
 
 def _find_ends(path: StrPath) -> Iterator[int]:
-    """Yields the offset of the end of each record, without reading it."""
+    """Yields the offset at which each record ends, without reading records."""
     with text_files.open_binary(path) as file:
         position = 0
         while header := file.read(_HEADER_SIZE):
@@ -142,7 +142,7 @@ def _find_ends(path: StrPath) -> Iterator[int]:
 
 
 def _record_length(path: StrPath, position: int, header: bytes) -> int:
-    """Returns the length in a record's header, whose checksum it checks."""
+    """Returns the length in a record's header, and checks its checksum."""
     if len(header) < _HEADER_SIZE:
         raise _damage_error(path, position, "truncated")
     values: tuple[int, int] = struct.unpack("<QI", header)

@@ -5,7 +5,9 @@ work, such as 4 MB of the corpus. A unit may be done by any process, in any
 order, and twice:
 
     sharded_job.py: `run_units`, which runs the units of a job and resumes it
+    job_paths.py: the names of a job's files
     manifest.py: what a job writes about itself
+    job_files.py: writes, compares and removes these files
     file_ranges.py: cuts files into ranges
     workers.py: runs a function in worker processes
     beam_workers.py: runs it on the workers of Apache Beam

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVarTuple
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
-# How a traceback begins, which runners with other processes put into messages.
+# The first line of a traceback. A runner that uses other processes puts the
+# traceback of an error there into the message of the error here.
 _TRACEBACK = "Traceback (most recent call last):\n"
 # What Beam adds to the message of an exception.
 _STEP = re.compile(r"\s*\[while running .*?\]", re.DOTALL)
@@ -28,17 +29,17 @@ def run_on_beam(
     calls: Sequence[tuple[*Arguments]],
     options: "PipelineOptions",
 ) -> Generator[None]:
-    """Makes calls of a function, in one pipeline.
+    """Calls a function with each tuple of arguments, in one pipeline.
 
-    A runner may make a call again, or twice at the same time.
+    A runner may make the same call again, or twice at the same time.
 
     Args:
-        function: function to call. It must be picklable.
+        function: function to call, which must be picklable.
         calls: the function's arguments in each call.
         options: what `command_line.beam_flags.parse_options` returns.
 
     Yields:
-        None for each call, once all of them are done.
+        None for each call, after all calls are done.
 
     Raises:
         ValueError: the function raised it, or an option is wrong.
@@ -74,9 +75,9 @@ def run_on_beam(
 def worker_error(error: BaseException) -> ValueError | OSError:
     """Returns an error for the user, whose message is the cause.
 
-    If the error was raised in another process, its message contains the
-    traceback there, which other lines may follow. Dask's scheduler raises an
-    error whose cause says what is wrong.
+    If another process raised the error, the message contains the traceback of
+    that process, and perhaps other lines after it. If Dask's scheduler raised
+    the error, its cause says what is wrong.
     """
     text = _STEP.sub("", str(error))
     if _TRACEBACK in text:
@@ -109,8 +110,8 @@ def _find_causes(error: BaseException) -> Iterator[BaseException]:
 def _read_traceback(text: str) -> tuple[str, str]:
     """Returns the name and the message of an exception in another process.
 
-    The last traceback of the text ends with them. They begin in the first line
-    that is not indented.
+    The last traceback in the text ends with the name and the message. The name
+    is in the first line that is not indented.
     """
     lines = text.rpartition(_TRACEBACK)[2].splitlines()
     lines = [*itertools.dropwhile(lambda line: line.startswith(" "), lines)]

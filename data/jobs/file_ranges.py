@@ -1,7 +1,7 @@
 """Cuts the files of a large input into ranges, which can be read on their own.
 
 Plain text and JSON lines are cut after the end of a line, and Parquet between
-groups of rows. All other files are whole: CSV cannot be cut, because a quoted
+groups of rows. All other files are not cut: CSV cannot be, because a quoted
 cell may contain the end of a line, and compressed files are read from their
 beginning.
 """
@@ -97,7 +97,14 @@ def split_files(
 class _Grid(NamedTuple):
     """The parts of `total` bytes.
 
-    For example, 10 bytes in 3 parts are 0 to 3, 4 to 6, and 7 to 9.
+    Examples:
+        10 bytes in 3 parts are 0 to 3, 4 to 6, and 7 to 9:
+
+        >>> grid = _Grid(total=10, num_parts=3)
+        >>> [grid.part_index_of(position) for position in range(10)]
+        [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+        >>> grid.end_of_part(5)
+        7
 
     Attributes:
         total: number of bytes of all files.
@@ -110,11 +117,11 @@ class _Grid(NamedTuple):
     before: int = 0
 
     def part_index_of(self, position: int) -> int:
-        """Returns the index of the part that a byte of the file is in."""
+        """Returns the index of the part that contains a byte of the file."""
         return (self.before + position) * self.num_parts // self.total
 
     def end_of_part(self, position: int) -> int:
-        """Returns the offset in the file where the part of a byte ends."""
+        """Returns the offset in the file at which the part of a byte ends."""
         next_part_index = self.part_index_of(position) + 1
         # Round up: the byte at the border is in the next part.
         return -(-self.total * next_part_index // self.num_parts) - self.before
@@ -216,14 +223,17 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
 def _cut_parquet(
     path: str, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
-    """Yields ranges of groups of rows, each with an offset as its end."""
+    """Yields ranges of groups of rows, each with the offset of its end.
+
+    Nothing tells the bytes of a group, so the offset is an estimate.
+    """
     with parquet.open_parquet(path) as table:
         metadata = table.metadata
         rows_of_groups = [
             metadata.row_group(index).num_rows
             for index in range(metadata.num_row_groups)
         ]
-    # Take each row for an equal part of the bytes.
+    # Assume that all rows have the same number of bytes.
     num_all_rows = max(sum(rows_of_groups), 1)
     first_group = 0
     first_row = 1
@@ -271,7 +281,7 @@ def read_range(file_range: FileRange, layout: TableLayout) -> Iterator[Row]:
 
 @contextlib.contextmanager
 def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
-    """Opens a range of a UTF-8 text, as `text_files.open_text` opens all."""
+    """Opens a range of a UTF-8 text, as `text_files.open_text` opens a file."""
     with text_files.open_binary(file_range.path) as file:
         file.seek(file_range.start)
         reader = _LimitedReader(file, file_range.end - file_range.start)

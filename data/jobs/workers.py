@@ -25,10 +25,10 @@ def run_in_processes(
     calls: Sequence[tuple[*Arguments]],
     num_processes: int,
 ) -> Generator[T]:
-    """Makes calls of a function, in worker processes.
+    """Calls a function with each tuple of arguments, in worker processes.
 
     Args:
-        function: function to call. It must be picklable.
+        function: function to call, which must be picklable.
         calls: the function's arguments in each call.
         num_processes: number of worker processes. 0 = one for each processor,
             1 = run in this process.
@@ -133,9 +133,9 @@ def _answer_calls(
     pipe: connection.Connection,
     parent_pipe: connection.Connection,
 ) -> None:
-    """Calls the function in a worker process, for each message from the parent.
+    """Runs in a worker process: makes each call that the parent sends.
 
-    Answers (error, result).
+    The worker answers (error, result). The error or the result is None.
     """
     signal.signal(signal.SIGTERM, _end_process)
     threading.Thread(

@@ -68,7 +68,7 @@ def find_sentence(
     Args:
         row: an object of a file of JSON lines, or of a list in JSON.
         where: place of the row, for messages.
-        needs_tags: False if a row may lack its tags. They are then O.
+        needs_tags: False if a row may lack its tags. All tags are then O.
 
     Raises:
         ValueError: there are more or fewer tags than words, or the tags

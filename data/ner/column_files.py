@@ -166,8 +166,8 @@ def _find_word_column(
 ) -> int:
     """Returns the index of the column of the words.
 
-    It is the first one that does not contain the tags, unless the user or the
-    names of the columns choose another one.
+    The words are in the first column that does not contain the tags, unless the
+    user or the names of the columns choose another column.
     """
     word_column_index = _first_index(
         options.word_column_index, layout.word_column_index
@@ -204,10 +204,10 @@ def _check_words(
     word_column_index: int,
     width: int,
 ) -> None:
-    """Raises a ValueError if a column contains no words.
+    """Raises a ValueError if the column of the words contains something else.
 
-    It contains numbers of words, or one value of each sentence. The function is
-    not called for a column that the user chose.
+    The column may contain the numbers of the words, or one value for all words
+    of a sentence. The function is not called for a column that the user chose.
     """
     if width == 1:
         return
@@ -261,7 +261,10 @@ def _check_nested(
 
 
 def _find_language(words: Sequence[str], num_sentences: int) -> str:
-    """Returns what PAN-X writes before each word: a language such as "en:"."""
+    """Returns the language that PAN-X writes before each word, such as "en:".
+
+    Returns "" if the words of a file do not begin with a language.
+    """
     prefix = re.match("[a-z-]+:", words[0])
     if num_sentences < 2 or not prefix:
         return ""

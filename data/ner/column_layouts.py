@@ -50,7 +50,7 @@ def find_layout(
     """Finds the layout of a file from its first line with words.
 
     Args:
-        path: a file of words and tags. Its ending tells a CSV file.
+        path: a file of words and tags. The ending of its name tells a CSV file.
         lines: (number, text) of each line.
         is_test: whether the file is a test set, which may lack tags.
         delimiter: value of --delimiter, None if it is not set.
@@ -90,9 +90,9 @@ def _find_first_line(lines: Sequence[tuple[int, str]]) -> str:
 def _layout_of_names(
     separator: str, names: list[str], is_test: bool, is_csv: bool
 ) -> ColumnLayout | None:
-    """Returns the layout of a table whose first line has these cells.
+    """Returns the layout of a table by the cells of its first line.
 
-    None if the cells are no names of columns.
+    Returns None if the cells are no names of columns.
     """
     letters = [column_names.letters_of(name) for name in names]
     sentence_column_index = _find_sentence_numbers(letters)
@@ -118,7 +118,7 @@ def _layout_of_names(
 
 
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
-    """Returns the index of the first column named such as sentence_id."""
+    """Returns the first column that numbers sentences, such as sentence_id."""
     pattern = column_names.SENTENCE_NUMBER
     indices = (
         index for index, name in enumerate(letters) if pattern.fullmatch(name)
@@ -155,7 +155,7 @@ def _find_separator(first: str, is_csv: bool) -> str | None:
 
 
 def split_line(line: str, separator: str | None) -> list[str]:
-    """Cuts a line into columns. Returns [] if all of them are empty.
+    """Cuts a line into columns. Returns [] if all columns are empty.
 
     Without a separator, any number of spaces and tabs separates the columns.
     Other white space, such as a no-break space, is part of a word. If tabs

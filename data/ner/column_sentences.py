@@ -221,7 +221,12 @@ def _find_list_columns(
 
 
 def _split_tags(cell: str) -> list[str]:
-    """Returns the tags of a cell, which contain no space, comma or quote."""
+    """Returns the tags of a cell. No tag contains a space, comma or quote.
+
+    Examples:
+        >>> _split_tags("['O', 'B-PER']"), _split_tags("O B-PER")
+        (['O', 'B-PER'], ['O', 'B-PER'])
+    """
     return re.findall(r"[^\s,'\"\[\]]+", cell)
 
 
@@ -233,24 +238,38 @@ def _expand_rows(
 ) -> Iterator[SentenceLines]:
     """Yields a sentence for each row, whose cells are its words and tags."""
     for document_index, lines in sentences:
-        for line_number, cells in lines:
-            word_cell = cells[word_column_index]
-            words = _split_words(word_cell)
-            tags = _split_tags(cells[tag_column_index])
-            if len(words) != len(tags):
-                raise ValueError(
-                    f"{path}, line {line_number}: {len(tags)} tags do not fit "
-                    f"the words {word_cell[:120]!r}. Write a word and "
-                    "its tag per line, or JSON lines with `tokens` and "
-                    "`ner_tags`"
-                )
-            sentence = []
-            for word, tag in zip(words, tags, strict=True):
-                row = [*cells]
-                row[word_column_index], row[tag_column_index] = word, tag
-                sentence.append(ColumnsLine(line_number, row))
+        for line in lines:
+            sentence = _expand_row(
+                path, line, word_column_index, tag_column_index
+            )
             if sentence:
                 yield SentenceLines(document_index, sentence)
+
+
+def _expand_row(
+    path: str, line: ColumnsLine, word_column_index: int, tag_column_index: int
+) -> list[ColumnsLine]:
+    """Returns a line for each word of a row that contains a sentence.
+
+    Raises a ValueError if the row contains more or fewer tags than words.
+    """
+    line_number, cells = line
+    word_cell = cells[word_column_index]
+    words = _split_words(word_cell)
+    tags = _split_tags(cells[tag_column_index])
+    if len(words) != len(tags):
+        raise ValueError(
+            f"{path}, line {line_number}: {len(tags)} tags do not fit "
+            f"the words {word_cell[:120]!r}. Write a word and "
+            "its tag per line, or JSON lines with `tokens` and "
+            "`ner_tags`"
+        )
+    sentence = []
+    for word, tag in zip(words, tags, strict=True):
+        row = [*cells]
+        row[word_column_index], row[tag_column_index] = word, tag
+        sentence.append(ColumnsLine(line_number, row))
+    return sentence
 
 
 def _split_words(cell: str) -> list[str]:

@@ -73,16 +73,23 @@ def write_entities(
             if are_annotated:
                 entities = find_entities(labels)
                 answer["correct"] = entities == find_entities(example.labels)
-            entry: JsonObject = {
-                "guid": example.guid,
-                "text": text,
-                "words": example.words,
-            }
-            entry |= tables.with_answer(example.row or {}, answer)
+            entry = _create_entry(example, text, answer)
             line = json.dumps(entry, ensure_ascii=False)
             # JSON can contain a lone surrogate, which UTF-8 cannot encode.
             file.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info("Wrote %d sentences to %s", len(tags), path)
+
+
+def _create_entry(
+    example: NerExample, text: str, answer: JsonObject
+) -> JsonObject:
+    """Returns the object of an example, with its row and an answer."""
+    entry: JsonObject = {
+        "guid": example.guid,
+        "text": text,
+        "words": example.words,
+    }
+    return entry | tables.with_answer(example.row or {}, answer)
 
 
 def _create_answer(

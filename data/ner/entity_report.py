@@ -1,7 +1,7 @@
 """Reports the named entities that a tagger finds in a dev set."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from data.ner.entity_scoring import find_entities
@@ -44,29 +44,39 @@ def write_entity_report(
         predicted = _entities_of(example.words, tags)
         outcomes = find_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)
-        text = " ".join(example.words)
-        errors = [
-            f"{outcome}: {text[start:end]} ({entity_type or 'entity'})"
-            for outcome, (entity_type, start, end) in outcomes
-            if outcome != "right"
-        ]
+        marks = {
+            "right": [(start, end) for _, start, end in gold],
+            "predicted": [(start, end) for _, start, end in predicted],
+        }
         report.judged.append(
-            JudgedPrediction(
-                badness=len(errors),
-                verdict="; ".join(errors) or "right",
-                text=text,
-                name=example.guid,
-                marks={
-                    "right": [(start, end) for _, start, end in gold],
-                    "predicted": [(start, end) for _, start, end in predicted],
-                },
-            )
+            _create_judged_prediction(example, outcomes, marks)
         )
         num_without += not gold
     if report.judged:
         share = num_without / len(report.judged)
         report.baseline = Baseline("no entity", share)
     report.write(output_file)
+
+
+def _create_judged_prediction(
+    example: NerExample,
+    outcomes: Sequence[tuple[str, _Entity]],
+    marks: Mapping[str, Sequence[tuple[int, int]]],
+) -> JudgedPrediction:
+    """Lists the errors in the outcomes of a sentence, for report.html."""
+    text = " ".join(example.words)
+    errors = [
+        f"{outcome}: {text[start:end]} ({entity_type or 'entity'})"
+        for outcome, (entity_type, start, end) in outcomes
+        if outcome != "right"
+    ]
+    return JudgedPrediction(
+        badness=len(errors),
+        verdict="; ".join(errors) or "right",
+        text=text,
+        name=example.guid,
+        marks=marks,
+    )
 
 
 def _entities_of(words: Sequence[str], tags: Sequence[str]) -> list[_Entity]:

@@ -38,14 +38,16 @@ class Entity(NamedTuple):
 def find_entities(tags: Sequence[str]) -> list[Entity]:
     """Returns the entities that conlleval.pl finds in a sentence's tags.
 
-        B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
+    Examples:
+        >>> entities = find_entities(["B-PER", "I-PER", "O", "I-LOC", "I-ORG"])
+        >>> [tuple(entity) for entity in entities]
+        [('PER', 0, 2), ('LOC', 3, 4), ('ORG', 4, 5)]
 
-    The numbers are the indices of an entity's first word and after its last
-    word. An entity begins at (1) B-TYPE, (2) E-TYPE or I-TYPE if the tag before
-    it is E-TYPE, (3) any tag with a type if the tag before it is O or has
-    another type. These rules are correct for IOB1, IOB2 and IOE2. conlleval.pl
-    contains no rules for the prefixes S, L and U, so it joins adjacent entities
-    of one type that are tagged with them. `to_scheme` separates these entities.
+    An entity begins at (1) B-TYPE, (2) E-TYPE or I-TYPE if the tag before it is
+    E-TYPE, (3) any tag with a type if the tag before it is O or has another
+    type. These rules are correct for IOB1, IOB2 and IOE2. conlleval.pl contains
+    no rules for the prefixes S, L and U, so it joins adjacent entities of one
+    type that are tagged with them. `to_scheme` separates these entities.
     """
     return _find_all(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
@@ -137,31 +139,56 @@ def score_entities(
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.
     """
-    are_right: list[bool] = []
-    # Types of the entities that are right, that are predicted, and both.
+    are_right = [
+        gold_tag == predicted_tag
+        for gold, predicted in zip(gold_tags, predicted_tags, strict=True)
+        for gold_tag, predicted_tag in zip(gold, predicted, strict=True)
+    ]
+    counts = _count_types(gold_tags, predicted_tags)
+    scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
+    for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
+        prefix = f"{entity_type}_" if entity_type else ""
+        numbers = [
+            counter[entity_type] if entity_type else counter.total()
+            for counter in counts
+        ]
+        scores |= {
+            f"{prefix}{name}": score
+            for name, score in _compute_rates(*numbers).items()
+        }
+        if entity_type:
+            scores[f"{prefix}support"] = counts[0][entity_type]
+    return scores
+
+
+def _count_types(
+    gold_tags: Sequence[Sequence[str]], predicted_tags: Sequence[Sequence[str]]
+) -> list[collections.Counter[str]]:
+    """Counts the types of the entities that are right, predicted, and both.
+
+    Examples:
+        >>> gold = [["B-PER", "O", "B-LOC"]]
+        >>> predicted = [["B-PER", "B-ORG", "O"]]
+        >>> [sorted(counter) for counter in _count_types(gold, predicted)]
+        [['LOC', 'PER'], ['ORG', 'PER'], ['PER']]
+    """
     counts = [collections.Counter[str]() for _ in range(3)]
     for gold, predicted in zip(gold_tags, predicted_tags, strict=True):
-        are_right += (
-            gold_tag == predicted_tag
-            for gold_tag, predicted_tag in zip(gold, predicted, strict=True)
-        )
         gold_entities = {*find_entities(gold)}
         predicted_entities = {*find_entities(predicted)}
         both_entities = gold_entities & predicted_entities
         sets = gold_entities, predicted_entities, both_entities
         for counter, members in zip(counts, sets, strict=True):
             counter.update(entity.entity_type for entity in members)
+    return counts
 
-    scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
-    for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
-        prefix = f"{entity_type}_" if entity_type else ""
-        num_gold, num_predicted, num_both = (
-            counter[entity_type] if entity_type else counter.total()
-            for counter in counts
-        )
-        scores[f"{prefix}precision"] = num_both / max(num_predicted, 1)
-        scores[f"{prefix}recall"] = num_both / max(num_gold, 1)
-        scores[f"{prefix}f1"] = 2 * num_both / max(num_predicted + num_gold, 1)
-        if entity_type:
-            scores[f"{prefix}support"] = num_gold
-    return scores
+
+def _compute_rates(
+    num_gold: int, num_predicted: int, num_both: int
+) -> dict[str, float]:
+    """Computes scores from numbers of entities. 0 / 0 counts as 0."""
+    return {
+        "precision": num_both / max(num_predicted, 1),
+        "recall": num_both / max(num_gold, 1),
+        "f1": 2 * num_both / max(num_predicted + num_gold, 1),
+    }

@@ -83,9 +83,10 @@ def parse_task(task: AnnotatedTask, where: str) -> JsonObject:
 
 
 def _select_finished_annotations(task: AnnotatedTask) -> list[Annotation]:
-    """Returns the annotations of a task, only the ground truth if it has one.
+    """Returns the annotations of a task that nobody cancelled.
 
-    Cancelled annotations are left out.
+    If any annotation is marked as ground truth, only such annotations are
+    returned.
     """
     annotations = [
         annotation

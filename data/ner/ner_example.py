@@ -1,4 +1,4 @@
-"""Defines a sentence with tagged words, as every file of them is read."""
+"""Defines a sentence with tagged words, which the readers of files create."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -129,7 +129,8 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
     ) -> list[NerExample]:
         """Reads a set from a file, for `read`, whose errors it raises.
 
-        Compares the tags with `labels`, those of the task, if these are known.
+        If `labels`, the tags of the task, are known, the function compares the
+        tags of the file with them.
         """
         path = str(path)
         labels = labels or []
@@ -203,7 +204,10 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         return ["document" if self._options.document_context else "words"]
 
     def keys_of(self, examples: Sequence[NerExample]) -> list[str]:
-        """Returns the words, or with --document_context the document's."""
+        """Returns the key of each sentence, which its words determine.
+
+        With --document_context, the words of its document determine the key.
+        """
         if not self._options.document_context:
             return super().keys_of(examples)
         # {index of a document: its sentences}

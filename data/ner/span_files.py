@@ -232,8 +232,7 @@ def _tag_words(
     for span in sorted(value_of_span):
         start, end, label = span
         description = f"{[start, end, label]} {text[start:end]!r}"
-        first = bisect.bisect_right(word_spans, start, key=lambda word: word[1])
-        after = bisect.bisect_left(word_spans, end, key=lambda word: word[0])
+        first, after = _find_covered_words(word_spans, start, end)
         if {*tags[first:after]} != {"O"}:
             raise ValueError(
                 f"{where}: the span {description} contains no word, or "
@@ -252,6 +251,20 @@ def _tag_words(
         widened = "" if is_complete else f"{description} to {complete!r}"
         spans.append(_Span(label, fit, widened))
     return tags, spans
+
+
+def _find_covered_words(
+    word_spans: Sequence[tuple[int, int]], start: int, end: int
+) -> tuple[int, int]:
+    """Returns which words a span overlaps: (first word, word after the last).
+
+    Examples:
+        >>> _find_covered_words([(0, 4), (5, 9), (10, 14)], start=7, end=12)
+        (1, 3)
+    """
+    first = bisect.bisect_right(word_spans, start, key=lambda word: word[1])
+    after = bisect.bisect_left(word_spans, end, key=lambda word: word[0])
+    return first, after
 
 
 def _check_labels(path: StrPath, labels: Collection[str]) -> None:

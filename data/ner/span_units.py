@@ -4,8 +4,9 @@
 
 This span counts UTF-16 units, so that it is "nna ". Other files count bytes,
 words, or what a reader sees as one character. Right spans may also begin or end
-inside words, such as "Anna" in "Anna's". But few of them do either, because a
-language adds endings or beginnings, while wrong units move both places.
+inside words, such as "Anna" in "Anna's". But in one file, right spans do only
+one of the two, because a language adds either endings or beginnings to words.
+Wrong units move both the beginning and the end.
 """
 
 import unicodedata
@@ -32,7 +33,7 @@ class SpanFit(NamedTuple):
     Attributes:
         is_start_wrong: whether the span begins inside a word, or with space.
         is_end_wrong: whether the span ends inside a word, or with space.
-        may_move: whether its place depends on the unit.
+        may_move: whether another unit would move the span.
         description: the span and its text, for a message.
     """
 
@@ -64,19 +65,20 @@ def find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
 
 
 def check_units(spans: Sequence[SpanFit]) -> None:
-    """Raises a ValueError if most spans of a file fit no words.
+    """Raises a ValueError if the spans of a file seem to count another unit.
 
-    Also raises it if most of the spans that another unit would move fit none.
+    Either most of all spans, or most of the spans that another unit would move,
+    begin or end inside a word.
     """
     _check_most(spans, min_wrong=2)
     _check_most([span for span in spans if span.may_move], min_wrong=3)
 
 
 def _check_most(spans: Sequence[SpanFit], min_wrong: int) -> None:
-    """Raises a ValueError if most spans fit no words.
+    """Raises a ValueError if most spans begin or end inside a word.
 
-    They must be at least `min_wrong`, and some of them must begin at a wrong
-    place, and some must end at one.
+    There must be at least `min_wrong` such spans. At least a quarter of these
+    spans must begin inside a word, and at least a quarter must end inside one.
     """
     num_wrong_starts = sum(span.is_start_wrong for span in spans)
     num_wrong_ends = sum(span.is_end_wrong for span in spans)

@@ -145,8 +145,8 @@ def warn_of_rare_outside(path: StrPath, tags: Counter[str]) -> None:
 def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
     """Raises a ValueError if the types of entities look like words.
 
-    They do if there are more than 100 of them, or more than 20 of which half
-    occur once.
+    More than 100 types look like words, and so do more than 20 types of which
+    half occur once.
 
     Args:
         path: path of the file, for the message.

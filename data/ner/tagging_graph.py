@@ -46,7 +46,7 @@ def cut_texts(
 
     Args:
         texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
-        tokenizer: TokenizerLayer with the model's vocabulary.
+        tokenizer: layer with the model's vocabulary.
         max_seq_length: length of a window in WordPieces, at least 3.
 
     Returns:
@@ -141,18 +141,7 @@ def _find_legal_tags(
     """
     start, transition, end = legal_tags.compute_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
-    num_texts = tf.size(lengths)
-    num_tags = len(end)
-    longest = tf.reduce_max(lengths)
-    num_blocks = longest // _BLOCK_WORDS + 1
-    size = longest // num_blocks + 1
-    scores = probabilities.with_flat_values(
-        tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))
-    ).to_tensor(shape=tf.stack([num_texts, num_blocks * size, num_tags]))
-    scores = tf.reshape(
-        tf.transpose(scores, [1, 0, 2]), [num_blocks, size, num_texts, num_tags]
-    )
-    indices = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
+    words = _cut_into_blocks(probabilities, len(end))
 
     def add_word(total: tf.Tensor, word: _WordsAtIndex) -> tf.Tensor:
         """Returns the score of the best sequence that ends in each tag."""
@@ -167,14 +156,41 @@ def _find_legal_tags(
         after = tf.where(is_last, end, tf.gather(transition.T, next_tag))
         return tf.argmax(word.scores + after, -1, tf.int32)
 
-    first_total = tf.zeros_like(scores[0, 0])
-    words = _WordsAtIndex(scores, indices)
+    first_total = tf.zeros_like(words.scores[0, 0])
     totals = _scan_blocks(add_word, words, first_total)
-    no_tags = tf.zeros([num_texts], tf.int32)
-    words = _WordsAtIndex(totals, indices)
+    no_tags = tf.zeros_like(lengths)
+    words = words._replace(scores=totals)
     ids = _scan_blocks(choose_tag, words, no_tags, reverse=True)
-    ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
+    ids = tf.transpose(tf.reshape(ids, [-1, tf.size(lengths)]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
+
+
+def _cut_into_blocks(
+    probabilities: tf.RaggedTensor, num_tags: int
+) -> _WordsAtIndex:
+    """Returns all words as blocks, for `_scan_blocks`.
+
+    Args:
+        probabilities: ragged float32 [N, None, L].
+        num_tags: L.
+
+    Returns:
+        logarithms of the probabilities, float32 [blocks, words in a block, N,
+        L], and indices of the words, int32 [blocks, words in a block]. The
+        shorter texts are padded.
+    """
+    num_texts = probabilities.nrows(tf.int32)
+    longest = tf.cast(tf.reduce_max(probabilities.row_lengths()), tf.int32)
+    num_blocks = longest // _BLOCK_WORDS + 1
+    size = longest // num_blocks + 1
+    scores = probabilities.with_flat_values(
+        tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))
+    ).to_tensor(shape=tf.stack([num_texts, num_blocks * size, num_tags]))
+    scores = tf.reshape(
+        tf.transpose(scores, [1, 0, 2]), [num_blocks, size, num_texts, num_tags]
+    )
+    indices = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
+    return _WordsAtIndex(scores, indices)
 
 
 def _scan_blocks(

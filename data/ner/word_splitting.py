@@ -18,10 +18,11 @@ BETWEEN_WORDS = f"(\u2014+|\u2015+|\u2026+|--+|[.][.][.]+|[{_IDEOGRAPHS}])"
 
 
 def split_words(text: str) -> list[str]:
-    """Splits a text into words, as in CoNLL's files.
+    r"""Splits a text into words, as in CoNLL's files.
 
-        text: He's "in" (St. Ives). York--often
-        words: He's, ", in, ", (, St, ., Ives, )., York, --, often
+    Examples:
+        >>> print(*split_words('He\'s "in" (St. Ives). York--often'))
+        He's " in " ( St . Ives ). York -- often
 
     Consecutive punctuation before or after a word becomes one separate word. An
     em dash, -- or an ellipsis becomes a separate word even between letters, and
@@ -41,6 +42,10 @@ def split_words(text: str) -> list[str]:
 
 def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
     """Finds the position of each word in a text.
+
+    Examples:
+        >>> find_words("He left.", ["He", "left", "."])
+        [(0, 2), (3, 7), (7, 8)]
 
     Returns:
         list of (index of the word's first character, index after its last

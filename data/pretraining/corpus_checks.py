@@ -26,9 +26,17 @@ _FEW_SENTENCES = 1.5
 
 
 def find_markup(line: str) -> str | None:
-    """Returns the name of the count of a line that is no sentence.
+    """Finds out whether a line of a corpus is a tag or JSON, not a sentence.
 
-    Such a stripped line of a corpus is a tag or JSON. Returns None for others.
+    Examples:
+        >>> find_markup('<doc id="1">'), find_markup('{"text": "It left."}')
+        ('num_doc_tags', 'num_json_lines')
+
+    Args:
+        line: the line, without white space at its ends.
+
+    Returns:
+        the name under which such lines are counted, None for a sentence.
     """
     if not line.startswith(("<", "{")):
         return None
@@ -72,6 +80,14 @@ def check_and_log_counts(
         f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
     )
     warn_of_markup(corpus)
+    _warn_of_mistakes(corpus)
+
+
+def _warn_of_mistakes(corpus: Mapping[str, int]) -> None:
+    """Warns if the counts of a corpus are as after usual mistakes."""
+    num_documents = corpus["num_documents"]
+    num_sentences = corpus["num_sentences"]
+    unknown = corpus["num_unknown"] / corpus["num_tokens"]
     if dropped := corpus["num_dropped_bytes"]:
         logging.warning("dropped %d bytes that are not UTF-8", dropped)
     if num_documents == 1:

@@ -83,10 +83,10 @@ def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
 def _find_start(path: str, position: int) -> tuple[int, bool]:
     """Finds where a part begins after the byte `position`.
 
-    It begins at the first line of text after a blank line, so that no part
-    consists of blank lines. If there is no blank line in the next _MAX_SEARCH
-    bytes, the part begins with the first line after `position`, in the middle
-    of a document.
+    The part begins at the first line of text after a blank line, so that no
+    part consists of blank lines. If there is no blank line in the next
+    _MAX_SEARCH bytes, the part begins with the first line after `position`, in
+    the middle of a document.
 
     Returns (offset of the part's first byte, True if this byte is in the middle
     of a document).

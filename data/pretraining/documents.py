@@ -22,12 +22,6 @@ Document: TypeAlias = list[list[bytes]]
 class TextEncoder:
     """Converts text to sentences of encoded WordPieces.
 
-    Args:
-        options: InstanceOptions, such as the vocabulary and the casing.
-
-    Attributes:
-        vocabulary: EncodedVocabulary, whose WordPieces the sentences have.
-
     Raises:
         OSError: the vocabulary cannot be read.
         ValueError: --sentence_split is not a language code, or the package
@@ -48,7 +42,7 @@ class TextEncoder:
         self._split_sentences = create_splitter(options.sentence_split)
 
     def encode(self, lines: Iterable[str]) -> Document:
-        """Returns the sentences of lines that contain WordPieces."""
+        """Returns the sentences of lines, without sentences of no WordPiece."""
         document = []
         for line in lines:
             for sentence in self._split_sentences(line):
@@ -61,15 +55,13 @@ class TextEncoder:
 class DocumentReader:
     """Reads the documents of text files, and counts what it reads.
 
-    Args:
-        encoder: TextEncoder, which converts the text of a document.
-
     Attributes:
-        vocabulary: EncodedVocabulary of the encoder.
-        counts: Counter of what was read so far: documents, sentences,
+        vocabulary: the WordPieces of which the documents consist.
+        counts: numbers of what was read so far: documents, sentences,
             WordPieces, [UNK] and bytes that are not UTF-8, as "num_documents",
             "num_sentences", "num_tokens", "num_unknown" and
-            "num_dropped_bytes", and the lines that `find_markup` names.
+            "num_dropped_bytes", and lines of markup, as `find_markup` names
+            them.
     """
 
     def __init__(self, encoder: TextEncoder) -> None:
@@ -109,7 +101,7 @@ class DocumentReader:
                 yield document
 
     def _read_lines(self, line_ranges: Iterable[LineRange]) -> Iterator[str]:
-        """Yields the stripped lines, "" where a range ends a document."""
+        """Yields each stripped line, and "" after a range that is not cut."""
         for line_range in line_ranges:
             lines = text_files.read_lossy_lines(
                 line_range.path, line_range.start, line_range.end
@@ -140,8 +132,14 @@ def _split_texts(
 ) -> Iterator[tuple[list[str], bool]]:
     """Yields (lines of a document, whether the document ends with them).
 
-    A document ends at an empty line. One that reaches `max_characters` comes in
-    several pieces.
+    An empty line ends a document. A document of `max_characters` or more is
+    yielded in several pieces.
+
+    Examples:
+        >>> [*_split_texts(["It left.", "", "A", "tug"], max_characters=4)]
+        [(['It left.'], False), (['A', 'tug'], False)]
+        >>> [*_split_texts(["It left.", "", "A", "tug"], max_characters=99)]
+        [(['It left.'], True), (['A', 'tug'], False)]
     """
     text: list[str] = []
     length = 0

@@ -83,30 +83,13 @@ class DynamicMasking:
 
         `order_draws`, float32 [B, F], determine the order of the choice.
         """
-        options = self._options
         input_ids = features["input_ids"]
         can_be_masked = features["input_mask"] > 0
         for special_id in self._special_ids:
             can_be_masked &= input_ids != special_id
-        lengths = tf.reduce_sum(features["input_mask"], axis=1)
-        num_to_predict = tf.clip_by_value(
-            tf.cast(
-                tf.round(tf.cast(lengths, tf.float32) * options.masked_lm_prob),
-                tf.int32,
-            ),
-            1,
-            self._max_predictions,
-        )
-        if options.do_whole_word_mask:
-            # A word begins at each WordPiece without "##". A word also begins
-            # after each token that cannot be masked, such as [CLS].
-            begins_word = can_be_masked & ~(
-                tf.gather(self._is_continuation, input_ids)
-                & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
-            )
-            # For example, -1 0 1 1 -1 for [CLS] who moore ##d [SEP].
-            words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
-            words = tf.where(can_be_masked, words, -1)
+        num_to_predict = self._count_predictions(features["input_mask"])
+        if self._options.do_whole_word_mask:
+            words = self._number_words(input_ids, can_be_masked)
             return _choose_words(words, order_draws, num_to_predict)
         # The rank of a WordPiece is its index in the order of the draws. For
         # example, the draws .7 .2 .9 have the ranks 1 0 2.
@@ -114,13 +97,39 @@ class DynamicMasking:
         ranks = tf.argsort(tf.argsort(keys, axis=1), axis=1)
         return can_be_masked & (ranks < num_to_predict[:, None])
 
+    def _count_predictions(self, input_mask: tf.Tensor) -> tf.Tensor:
+        """Returns how many WordPieces to predict in each record, int32 [B]."""
+        lengths = tf.cast(tf.reduce_sum(input_mask, axis=1), tf.float32)
+        wanted = tf.round(lengths * self._options.masked_lm_prob)
+        return tf.clip_by_value(
+            tf.cast(wanted, tf.int32), 1, self._max_predictions
+        )
+
+    def _number_words(
+        self, input_ids: tf.Tensor, can_be_masked: tf.Tensor
+    ) -> tf.Tensor:
+        """Returns the index of each WordPiece's word, int32 [B, F].
+
+        The index is -1 for a token that cannot be masked. For example, the
+        result is -1 0 1 1 -1 for [CLS] who moore ##d [SEP].
+        """
+        # A word begins at each WordPiece without "##". A word also begins after
+        # each token that cannot be masked, such as [CLS].
+        begins_word = can_be_masked & ~(
+            tf.gather(self._is_continuation, input_ids)
+            & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
+        )
+        words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
+        return tf.where(can_be_masked, words, -1)
+
     def _replace(
         self, input_ids: tf.Tensor, kind_draws: tf.Tensor, word_draws: tf.Tensor
     ) -> tf.Tensor:
         """Returns what each WordPiece becomes if it is chosen, int32 [B, F].
 
-        That is [MASK], the WordPiece itself or a random one, as `kind_draws`
-        say, float32 [B, F]. `word_draws`, float32 [B, F], say which one.
+        A WordPiece becomes [MASK], stays unchanged, or becomes a random
+        WordPiece. `kind_draws`, float32 [B, F], determine which of the three,
+        and `word_draws`, float32 [B, F], determine the random WordPiece.
         """
         options = self._options
         random_words = tf.cast(

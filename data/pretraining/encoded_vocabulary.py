@@ -14,13 +14,20 @@ class Continuation(bytes):
 
 
 class EncodedVocabulary(dict[str, bytes]):
-    """Maps each WordPiece of a vocabulary to the bytes that encode its id.
+    r"""Maps each WordPiece of a vocabulary to the bytes that encode its id.
+
+    Examples:
+        >>> vocabulary = EncodedVocabulary({"the": 7, "##s": 300})
+        >>> vocabulary.encoded_ids
+        [b'\x07', b'\xac\x02']
+        >>> isinstance(vocabulary["##s"], Continuation)
+        True
 
     Args:
         vocab: {WordPiece: id}.
 
     Attributes:
-        encoded_ids: the ids of all WordPieces, as bytes, in the vocabulary's
+        encoded_ids: the encoded ids of all WordPieces, in the vocabulary's
             order.
     """
 

@@ -76,15 +76,9 @@ def write_shards(unit: InstanceUnit) -> None:
         )
     encoder = InstanceEncoder(reader.vocabulary, options)
     groups = _draw_groups(_read_texts(unit, reader), options)
-    previous: list[Document] = []
     with tfrecord_files.RecordWriter(unit.shards) as writer:
-        for group, rng in groups:
-            # The random next sentences of a single document come from the group
-            # before it.
-            lent = previous if len(group) == 1 else []
-            for record in _create_records(group, lent, encoder, rng):
-                writer.write(record)
-            previous = group
+        for record in _create_records_of_groups(groups, encoder):
+            writer.write(record)
     counts = dict(reader.counts)
     if not unit.is_evaluation:  # Only training instances are counted.
         counts |= encoder.counts
@@ -95,7 +89,7 @@ def write_shards(unit: InstanceUnit) -> None:
 def _draw_groups(
     documents: Mapping[int | str, Iterable[Document]], options: InstanceOptions
 ) -> Iterator[tuple[list[Document], random.Random]]:
-    """Yields shuffled groups, with the generator of their text's draws."""
+    """Yields (documents in random order, generator of their random draws)."""
     for name, documents_of_part in documents.items():
         rng = random.Random(f"{options.random_seed}/{name}")
         for group in _group_documents(documents_of_part):
@@ -106,10 +100,10 @@ def _draw_groups(
 def _read_texts(
     unit: InstanceUnit, reader: DocumentReader
 ) -> dict[int | str, Iterator[Document]]:
-    """Returns {index of a part: its documents}.
+    """Returns {index of a part: its documents}, whose records a unit writes.
 
-    The records of each part depend on random draws for its index. But the
-    evaluation set is small, so all its documents are taken as one part, "eval".
+    The index of a part sets the random draws for the part. The evaluation set
+    is small, so all its documents are one part, "eval".
 
     A document is held out if the CRC-32 of its text, modulo 10,000, is below
     10,000 times `eval_fraction`. So the choice depends only on the text.
@@ -144,13 +138,27 @@ def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield group
 
 
+def _create_records_of_groups(
+    groups: Iterable[tuple[list[Document], random.Random]],
+    encoder: InstanceEncoder,
+) -> Iterator[bytes]:
+    """Yields the records of all groups of documents."""
+    previous: list[Document] = []
+    for group, rng in groups:
+        # The random next sentences of a single document come from the group
+        # before it.
+        lent = previous if len(group) == 1 else []
+        yield from _create_records(group, lent, encoder, rng)
+        previous = group
+
+
 def _create_records(
     group: Sequence[Document],
     lent: Sequence[Document],
     encoder: InstanceEncoder,
     rng: random.Random,
 ) -> Iterator[bytes]:
-    """Yields records of instances of a group of documents, in random order.
+    """Yields the records of a group of documents, in random order.
 
     The documents in `lent` only provide random next sentences.
     """

@@ -52,7 +52,7 @@ def encode_instance(
     """Returns a record with the features of Google's code, padded with zeros.
 
     If the option `dynamic_masking` is on, the record contains no features whose
-    names begin with "masked_lm_". The options are the lengths of the features.
+    names begin with "masked_lm_". Other options set the features' lengths.
     """
     num_tokens = len(instance.tokens)
     num_in_b = num_tokens - instance.b_start
@@ -73,16 +73,12 @@ def encode_instance(
 
 
 class InstanceEncoder:
-    """Encodes instances as records, counts them, and logs the first one.
-
-    Args:
-        vocabulary: as in the attributes.
-        options: as in the attributes.
+    """Encodes instances as records, counts them, and logs the first instance.
 
     Attributes:
-        vocabulary: {WordPiece: its id as bytes}, to log an instance as text.
+        vocabulary: the WordPieces, to log an instance as text.
         options: the lengths of the records, and how the text was masked.
-        counts: Counter of the instances encoded so far, "num_instances", and of
+        counts: number of the instances encoded so far, "num_instances", and of
             their WordPieces, "num_pieces".
     """
 
@@ -161,10 +157,7 @@ def create_instances_from_document(
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # without [CLS] and two [SEP]
-    target_seq_length = max_num_tokens
-    if rng.random() < options.short_seq_prob:
-        target_seq_length = rng.randint(2, max_num_tokens)
-
+    target_seq_length = _draw_target_length(max_num_tokens, rng, options)
     lengths = list(map(len, document))
     instances = []
     start = 0
@@ -173,7 +166,7 @@ def create_instances_from_document(
         a_end = start + 1
         if end - start >= 2:
             a_end = start + rng.randint(1, end - start - 1)
-        tokens_a = deque(itertools.chain.from_iterable(document[start:a_end]))
+        tokens_a = _join_sentences(document[start:a_end])
         is_random_next = end - start == 1 or rng.random() < 0.5
         if is_random_next:
             tokens_b = _draw_tokens(
@@ -184,7 +177,7 @@ def create_instances_from_document(
             )
             start = a_end  # The sentences after A begin the next instance.
         else:
-            tokens_b = deque(itertools.chain.from_iterable(document[a_end:end]))
+            tokens_b = _join_sentences(document[a_end:end])
             start = end
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
         instances.append(
@@ -200,10 +193,38 @@ def create_instances_from_document(
     return instances
 
 
-def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
-    """Returns where the sentences from `start` reach a length, or end.
+def _draw_target_length(
+    max_num_tokens: int, rng: random.Random, options: InstanceOptions
+) -> int:
+    """Draws the length that both segments of an instance have together."""
+    if rng.random() < options.short_seq_prob:
+        return rng.randint(2, max_num_tokens)
+    return max_num_tokens
 
-    `lengths` are the lengths of the document's sentences.
+
+def _join_sentences(sentences: Iterable[Sequence[bytes]]) -> deque[bytes]:
+    return deque(itertools.chain.from_iterable(sentences))
+
+
+def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
+    """Finds how many sentences are needed for a length.
+
+    Examples:
+        The sentences 1 and 2 have 4 + 5 WordPieces. No sentence follows them:
+
+        >>> lengths = [3, 4, 5]
+        >>> _find_end(lengths, start=1, target_length=8)
+        3
+        >>> _find_end(lengths, start=1, target_length=99)
+        3
+
+    Args:
+        lengths: length of each sentence of a document.
+        start: index of the first sentence to use.
+        target_length: length to reach, unless the document is too short.
+
+    Returns:
+        index after the last sentence to use.
     """
     end = start
     chunk_length = 0
@@ -222,7 +243,7 @@ def _create_instance(
     rng: random.Random,
     options: InstanceOptions,
 ) -> TrainingInstance:
-    """Joins two segments to an instance, and masks WordPieces of it."""
+    """Creates an instance of two segments, and masks some of its WordPieces."""
     sep = vocabulary["[SEP]"]
     first = [vocabulary["[CLS]"], *tokens_a, sep]
     tokens = [*first, *tokens_b, sep]
@@ -247,8 +268,8 @@ def _draw_tokens(
 
     Joins successive sentences, beginning with a random sentence, until there
     are at least `target_length` WordPieces or the document ends. As in Google's
-    code, draw at most ten times. If every draw results in segment A's own
-    document, use that document.
+    code, the function draws a document at most ten times. If each draw is the
+    document of segment A, segment B comes from this document too.
     """
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)

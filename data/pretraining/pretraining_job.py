@@ -15,11 +15,13 @@ from typing import NamedTuple, TypeVar
 
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
+from data.jobs.job_files import JobFiles, create_input_entries
+from data.jobs.job_paths import JobPaths
 from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import (
-    JobFiles,
     UnitRunner,
-    create_input_entries,
+    check_results,
+    remove_shards,
     run_units,
 )
 from data.pretraining import corpus_checks, corpus_parts
@@ -83,35 +85,46 @@ def write_all_shards(
     # Fail before any file is written if the vocabulary cannot be read.
     create_encoder(options)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
+        paths = create_job_paths(output_file)
         job_files = create_job_files(
-            output_file,
+            paths,
             {**dataclasses.asdict(options), "num_shards": num_shards},
             [*input_files, options.vocab_file],
         )
-        units = _create_units(options, input_files, job_files, num_shards)
+        units = _create_units(options, input_files, paths, num_shards)
         job_files.check_overwrites(units)
         if manifest := job_files.find_manifest():
             job_files.remove_work()
             return WrittenShards(manifest, is_new=False)
         job_files.begin()
+        # Fail before the `try` block, which would remove all finished shards.
+        check_results(units)
         try:
             results = run_units(units, write_shards, run, "shard")
             combined = _combine_results(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the
             # input or a flag.
-            job_files.discard(units)
+            remove_shards(units)
+            job_files.remove_work()
             raise
         return WrittenShards(job_files.finish(combined), is_new=True)
 
 
+def create_job_paths(output_file: str) -> JobPaths:
+    """Returns the paths of a job, by the path of its output."""
+    return JobPaths(
+        output_file, named_shards={"eval_shards": eval_file(output_file)}
+    )
+
+
 def create_job_files(
-    output_file: str, flags: Mapping[str, object], inputs: Sequence[str]
+    paths: JobPaths, flags: Mapping[str, object], inputs: Sequence[str]
 ) -> JobFiles:
     """Returns the files of a job. Computes the checksums of its inputs.
 
     Args:
-        output_file: path of the output.
+        paths: paths of the job.
         flags: {name: value} of the flags that determine the records.
         inputs: paths of the text files and of the vocabulary.
 
@@ -119,21 +132,24 @@ def create_job_files(
         OSError: an input cannot be read.
     """
     return JobFiles(
-        output_file,
+        paths,
         {
             "version": _VERSION,
             "flags": flags,
             "inputs": create_input_entries(inputs),
         },
-        named_shards={"eval_shards": eval_file(output_file)},
     )
 
 
 def eval_file(output_file: str) -> str:
     """Returns the path of the shard of held-out documents.
 
-    It begins with "eval-", so that the pattern OUTPUT*, with which users name
-    the training shards, does not match it.
+    The name of this shard begins with "eval-", so that the pattern OUTPUT*,
+    with which users name the training shards, does not match the name.
+
+    Examples:
+        >>> eval_file("made/out")
+        'made/eval-out'
     """
     folder, name = os.path.split(output_file)
     return os.path.join(folder, f"eval-{name}")
@@ -142,22 +158,18 @@ def eval_file(output_file: str) -> str:
 def _create_units(
     options: InstanceOptions,
     input_files: Sequence[str],
-    job_files: JobFiles,
+    paths: JobPaths,
     num_shards: int,
 ) -> list[InstanceUnit]:
     """Assigns each unit parts of the corpus to read, and shards to write.
 
-    If documents are held out, the first unit writes them. It reads all parts,
-    but tokenizes only the documents that are held out.
+    If documents are held out, the first unit writes these documents. This unit
+    reads all parts, but tokenizes only the documents that are held out.
     """
     numbered = [*enumerate(corpus_parts.split_corpus(input_files))]
     if not num_shards:
-        num_bytes = options.dupe_factor * sum(
-            map(text_files.file_size, input_files)
-        )
-        num_shards = max(num_bytes // _SHARD_BYTES, _MIN_SHARDS)
-        num_shards = min(num_shards, len(numbered))
-    shards = job_files.shard_paths(num_shards)
+        num_shards = _choose_num_shards(options, input_files, len(numbered))
+    shards = paths.shard_paths(num_shards)
     # There are as many units as parts or shards, whichever are fewer.
     num_units = min(len(numbered), num_shards)
     train_assignments = zip(
@@ -167,23 +179,38 @@ def _create_units(
     )
     eval_assignments = []
     if options.eval_fraction:
-        eval_assignments = [(numbered, [eval_file(job_files.output_file)])]
+        eval_assignments = [(numbered, [eval_file(paths.output_file)])]
     return [
         InstanceUnit(
             options=options,
             parts=dict(parts),
-            shards=paths,
-            result_file=job_files.result_file(unit_index),
+            shards=shards_of_unit,
+            result_file=paths.result_file(unit_index),
             is_evaluation=unit_index < len(eval_assignments),
         )
-        for unit_index, (parts, paths) in enumerate(
+        for unit_index, (parts, shards_of_unit) in enumerate(
             [*eval_assignments, *train_assignments]
         )
     ]
 
 
+def _choose_num_shards(
+    options: InstanceOptions, input_files: Sequence[str], num_parts: int
+) -> int:
+    """Returns the number of shards for a corpus that is split into parts."""
+    num_bytes = options.dupe_factor * sum(
+        map(text_files.file_size, input_files)
+    )
+    return min(max(num_bytes // _SHARD_BYTES, _MIN_SHARDS), num_parts)
+
+
 def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
-    """Distributes items evenly over lists."""
+    """Distributes items evenly over lists.
+
+    Examples:
+        >>> _split_evenly(["a", "b", "c", "d", "e"], num_lists=2)
+        [['a', 'b'], ['c', 'd', 'e']]
+    """
     borders = [
         len(items) * index // num_lists for index in range(num_lists + 1)
     ]

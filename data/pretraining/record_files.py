@@ -1,7 +1,7 @@
 """Fingerprints files of pretraining records, and finds their lengths.
 
 The manifest that create_pretraining_data.py wrote beside the files contains
-their checksums. Files without one are read.
+their checksums. Files without a manifest are read.
 """
 
 import os
@@ -27,7 +27,7 @@ def find_masking_and_lengths(
     """Returns (whether records contain masks, {name of a flag: length}).
 
     The flags are "max_seq_length" and "max_predictions_per_seq". For records
-    without masks, the second is only known if there is a manifest.
+    without masks, only a manifest tells the length "max_predictions_per_seq".
 
     Args:
         files: paths of the files, whose records have the same lengths.
@@ -84,16 +84,17 @@ def _read_manifest(file: str | None) -> Manifest | None:
 def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
     """Returns a fingerprint of each file of records.
 
-    It tells the file from other files of the same name.
+    The fingerprint tells the file from other files of the same name. Name, size
+    and time are not enough, because archives, images and copies set them.
 
-    Name, size and time are not enough, because archives, images and copies set
-    them. A file that a manifest lists is not read: its checksum comes from the
-    manifest, and the checksums of its first and last record from the file, in
-    case other records replaced it. Other files are read and checked.
+    If a manifest lists the file, the function takes the file's checksum from
+    the manifest. It reads only the first and the last record, whose checksums
+    show if other records replaced those in the manifest. Files that no manifest
+    lists are read and checked.
 
     Returns:
-        [name, bytes, checksum, checksum of the first record, of the last] of
-        each file. The values are the same with and without a manifest.
+        [name, bytes, checksum of the file, of its first record, of its last
+        record] of each file, whether there is a manifest or not.
 
     Raises:
         OSError: a file cannot be read.

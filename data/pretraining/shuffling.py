@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def shuffle(items: MutableSequence[T], rng: random.Random) -> None:
-    """Shuffles exactly as rng.shuffle(items) does, in half the time."""
+    """Shuffles items in place, as rng.shuffle(items) does, in half the time."""
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:

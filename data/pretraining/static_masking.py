@@ -19,7 +19,7 @@ class MaskedTokens(NamedTuple):
     """The WordPieces of an instance after masking.
 
     Attributes:
-        tokens: the WordPieces, with those to predict replaced.
+        tokens: the WordPieces. Most WordPieces to predict are replaced.
         positions: positions of the WordPieces to predict, ascending.
         labels: the original WordPieces at these positions.
     """
@@ -55,6 +55,20 @@ def create_masked_lm_predictions(
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
+    output_tokens = _replace_tokens(tokens, chosen, vocabulary, rng, options)
+    chosen.sort()
+    labels = [tokens[index] for index in chosen]
+    return MaskedTokens(output_tokens, chosen, labels)
+
+
+def _replace_tokens(
+    tokens: Sequence[bytes],
+    chosen: Sequence[int],
+    vocabulary: EncodedVocabulary,
+    rng: random.Random,
+    options: InstanceOptions,
+) -> list[bytes]:
+    """Returns the tokens after masking the positions in `chosen`."""
     # Of the chosen WordPieces that do not become [MASK], the fraction
     # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
     # is exactly 0.5, as in Google's code.
@@ -70,9 +84,7 @@ def create_masked_lm_predictions(
             output_tokens[index] = mask
         elif random_draw() >= same_of_others:
             output_tokens[index] = rng.choice(vocabulary.encoded_ids)
-    chosen.sort()
-    labels = [tokens[index] for index in chosen]
-    return MaskedTokens(output_tokens, chosen, labels)
+    return output_tokens
 
 
 def _choose_words(

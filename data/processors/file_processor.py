@@ -61,7 +61,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         """Returns the examples of a set, as `DataProcessor.read` does.
 
         The train set may name the labels, and a dev or a test set may contain
-        no others. So of a data folder, the labels are found first.
+        no other labels. For a data folder, the function therefore finds the
+        labels before it reads a dev or a test set.
         """
         if set_name != "train" and not self._data_file_options.data_file:
             self.find_labels()

@@ -1,8 +1,8 @@
 """Turns the network's start and end logits into answers to SQuAD's questions.
 
 answer_spans.py finds the spans that may answer a question, in all its windows.
-They are sorted by the sum of their logits. final_text.py finds the best spans
-in the text of the passage.
+This module sorts the spans by the sum of their logits. final_text.py finds the
+best spans in the text of the passage.
 """
 
 import collections
@@ -64,13 +64,12 @@ def decode_predictions(
 
     Args:
         all_examples: the questions.
-        all_features: the windows of all questions. If they contain character
-            offsets, these offsets locate answers in the passage.
-        all_results: one RawResult for each window, in any order.
+        all_features: the windows of all questions. If the windows contain
+            character offsets, the offsets locate answers in the passage.
+        all_results: the logits of each window, in any order.
         options: options for choosing answers from the logits.
-        tokenizer: BasicTokenizer of the model. `find_final_text` uses it to map
-            answers to the passage's spelling, if there are no character
-            offsets.
+        tokenizer: tokenizer of the model, which maps answers to the passage's
+            spelling if there are no character offsets.
     """
     result_of = {result.unique_id: result for result in all_results}
     features_of = collections.defaultdict(list)
@@ -116,7 +115,7 @@ class RankedCandidates(NamedTuple):
     """The best candidates for the answer to a question.
 
     Attributes:
-        nbest: list of Candidates, best first, never empty.
+        nbest: the candidates, best first. There is at least one candidate.
         chosen_index: index in `nbest` of the predicted answer.
         score_diff: score of no answer minus score of the best answer.
     """
@@ -140,7 +139,7 @@ def decode_question(
         features: windows of the question.
         result_of: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
-        tokenizer: BasicTokenizer, as in `decode_predictions`.
+        tokenizer: tokenizer of the model, as in `decode_predictions`.
     """
     spans, null, null_score = find_spans(features, result_of, options)
     if options.version_2_with_negative:

@@ -92,7 +92,7 @@ class SquadDecoder:
     """Turns the start and end logits of windows into answers to questions.
 
     Args:
-        options: DecodingOptions. `verbose_logging` has no effect.
+        options: how to choose answers. `verbose_logging` has no effect.
         use_char_offsets: True to cut answers out of the passage at the
             characters of their first and last token. False to map answers back
             to the passage as in Google's code.
@@ -144,7 +144,7 @@ class SquadDecoder:
 
         Args:
             windows: windows of all questions, as `create_windows` returns them.
-            passages: Passages, one for each question.
+            passages: the passage of each question.
             best: result of `find_best` for all windows.
             rows: int32 [N], indices of the questions to answer. None for all.
         """

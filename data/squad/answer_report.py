@@ -71,7 +71,7 @@ def _create_judged_prediction(
     texts: set[str],
     predicted: str,
 ) -> JudgedPrediction:
-    """Compares an answer with the right ones, and finds both in the passage.
+    """Compares an answer with the right answers, and marks all in the passage.
 
     `texts` are the texts of the right `answers`, "" for no answer.
     """

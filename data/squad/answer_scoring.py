@@ -49,9 +49,16 @@ def score_predictions(
         ValueError: the file is not in SQuAD's layout or contains no gold
             answers, or in v2.0, a question has no prediction.
     """
-    gold_answers, counts = _read_gold_answers(
-        file, predictions, version_2_with_negative
+    gold_answers, num_skipped = _read_gold_answers(
+        file, version_2_with_negative
     )
+    _check_predictions(
+        file.path, gold_answers, predictions, version_2_with_negative
+    )
+    _warn_of_questions(
+        file.path, num_skipped, "have no gold answers and are not scored"
+    )
+    counts = {"num_without_gold_answers": num_skipped} if num_skipped else {}
     if not version_2_with_negative:
         return _score_v1(gold_answers, predictions) | counts
     scores = _score_v2(gold_answers, predictions)
@@ -102,14 +109,12 @@ def compute_f1(gold_answer: str, prediction: str) -> float:
 
 
 def _read_gold_answers(
-    file: SquadFile,
-    predictions: Mapping[str, str],
-    version_2_with_negative: bool,
-) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Returns [(question id, its gold answers)], and a count of the others.
+    file: SquadFile, version_2_with_negative: bool
+) -> tuple[list[tuple[str, list[str]]], int]:
+    """Returns [(question id, its gold answers)], and how many were skipped.
 
-    The count is {"num_without_gold_answers": number of skipped questions}, {}
-    for none.
+    In v1.1, questions without gold answers are skipped. Raises a ValueError if
+    no question has a gold answer.
     """
     gold_answers = []
     num_skipped = 0
@@ -132,22 +137,27 @@ def _read_gold_answers(
             f"{file.path} contains no right answers; to compute scores, use a "
             "train or dev file"
         )
+    return gold_answers, num_skipped
+
+
+def _check_predictions(
+    path: str,
+    gold_answers: list[tuple[str, list[str]]],
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool,
+) -> None:
+    """Warns of questions without a prediction. Raises a ValueError in v2.0."""
     missing = [
         qas_id for qas_id, _ in gold_answers if qas_id not in predictions
     ]
     if missing and version_2_with_negative:
         raise ValueError(
-            f"{file.path}: {len(missing)} questions have no prediction, such "
+            f"{path}: {len(missing)} questions have no prediction, such "
             f"as {missing[0]!r}"
         )
     _warn_of_questions(
-        file.path, len(missing), "have no prediction and count as wrong"
+        path, len(missing), "have no prediction and count as wrong"
     )
-    _warn_of_questions(
-        file.path, num_skipped, "have no gold answers and are not scored"
-    )
-    skipped = {"num_without_gold_answers": num_skipped} if num_skipped else {}
-    return gold_answers, skipped
 
 
 def _warn_of_questions(path: str, num_questions: int, problem: str) -> None:
@@ -239,20 +249,45 @@ def _find_best_thresholds(
     """
     results = {}
     exact, f1 = _score_questions(gold_of, predictions)
+    num_unanswerable = sum(not answers for answers in gold_of.values())
     for name, scores in (("exact", exact), ("f1", f1)):
-        score: float = sum(not gold_of[qas_id] for qas_id in scores)
-        best = score
-        best_threshold = 0.0
-        for qas_id in sorted(null_odds, key=null_odds.__getitem__):
-            if qas_id not in scores:
-                continue
-            if gold_of[qas_id]:
-                score += scores[qas_id]
-            elif predictions[qas_id]:
-                score -= 1
-            if score > best:
-                best = score
-                best_threshold = null_odds[qas_id]
+        # What each answered question adds to the score.
+        gains = {
+            qas_id: score if gold_of[qas_id] else -bool(predictions[qas_id])
+            for qas_id, score in scores.items()
+        }
+        best, threshold = _find_best_threshold(
+            gains, null_odds, num_unanswerable
+        )
         results[f"best_{name}"] = 100 * best / len(scores)
-        results[f"best_{name}_thresh"] = best_threshold
+        results[f"best_{name}_thresh"] = threshold
     return results
+
+
+def _find_best_threshold(
+    gains: Mapping[str, float], null_odds: Mapping[str, float], score: float
+) -> tuple[float, float]:
+    """Returns (best score, threshold that reaches it).
+
+    Examples:
+        Answering "a" adds 1 to the score, and answering "b" subtracts 1:
+
+        >>> _find_best_threshold({"a": 1, "b": -1}, {"a": -3.0, "b": 2.0}, 5)
+        (6, -3.0)
+
+    Args:
+        gains: {question id: what the score gains if the question is answered}.
+        null_odds: {question id: score of no answer minus score of the best
+            answer}.
+        score: score without any answered question.
+    """
+    best = score
+    best_threshold = 0.0
+    for qas_id in sorted(null_odds, key=null_odds.__getitem__):
+        if qas_id not in gains:
+            continue
+        score += gains[qas_id]
+        if score > best:
+            best = score
+            best_threshold = null_odds[qas_id]
+    return best, best_threshold

@@ -22,9 +22,9 @@ class RawResult(NamedTuple):
     """The network's outputs for a window of F positions.
 
     Attributes:
-        unique_id: that of the window's SquadFeatures.
+        unique_id: `unique_id` of the window's SquadFeatures.
         start_logits: float [F], whether an answer starts at a position.
-        end_logits: float [F], whether an answer ends there.
+        end_logits: float [F], whether an answer ends at a position.
     """
 
     unique_id: int
@@ -61,8 +61,8 @@ class QuestionSpans(NamedTuple):
 
     Attributes:
         spans: the possible answers.
-        null: span of "no answer". It contains only [CLS], in the window where
-            [CLS] has the lowest score.
+        null: span of "no answer", which contains only [CLS], in the window
+            where [CLS] has the lowest score.
         null_score: score of no answer, NO_ANSWER_SCORE_DIFF without windows.
     """
 

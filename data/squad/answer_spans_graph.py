@@ -1,10 +1,10 @@
 """Finds possible answers to SQuAD's questions with TensorFlow operations.
 
-The code cuts the texts of spans out of one passage at a time. It copies only
+The code cuts the texts of spans out of one passage at a time, and copies only
 these texts, not the passage. A text reaches from the first character of its
-first WordPiece to the last character of its last one. answer_decoding.py
-tokenizes the words again to find it, as Google's code does, which almost always
-finds the same text (docs/differences.md).
+first WordPiece to the last character of its last WordPiece. answer_decoding.py
+tokenizes the words again to find the text, as Google's code does, which almost
+always finds the same text (docs/differences.md).
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
@@ -123,8 +123,8 @@ def find_spans(
             ends of its words, as in Google's code.
 
     Returns:
-        Spans, without texts. They are sorted by window, then from the highest
-        to the lowest start logit, then by the end logit.
+        spans without texts, sorted by window, then from the highest to the
+        lowest start logit, then from the highest to the lowest end logit.
     """
     best = question.own_best()
     places = _find_places(question.own_windows(), best)
@@ -331,8 +331,11 @@ def order_by_score(spans: Spans) -> tf.Tensor:
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
-    `keys` are [S]. The indices are int32, ascending. For example, they are 0, 1
-    and 3 for "b", "a", "b", "c" and "a".
+    `keys` are [S]. The indices are int32, ascending.
+
+    Examples:
+        >>> first_of_equals(tf.constant(["b", "a", "b", "c"])).numpy().tolist()
+        [0, 1, 3]
     """
     values, value_indices = tf.unique(keys)
     return tf.math.unsorted_segment_min(

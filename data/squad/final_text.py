@@ -23,7 +23,8 @@ class TokenizedText(NamedTuple):
     Attributes:
         text: the words, joined by spaces.
         sources: for each character of `text` but spaces, its index in the
-            original text. None if their numbers of characters differ.
+            original text. None if the two texts differ in the number of these
+            characters.
     """
 
     text: str
@@ -108,11 +109,8 @@ def find_in_tokenized(
 ) -> tuple[int, int]:
     """Does what `find_final_text` does, with a text already tokenized.
 
-    Args:
-        pred_text: as for `find_final_text`.
-        orig_text: as for `find_final_text`.
-        tokenized: `orig_text` as the tokenizer normalizes it.
-        verbose_logging: as for `find_final_text`.
+    `tokenized` is `orig_text` as the tokenizer normalizes it. The other
+    arguments and the result are as in `find_final_text`.
     """
     tok_text, sources = tokenized
     start = tok_text.find(pred_text)

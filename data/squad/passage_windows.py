@@ -12,7 +12,7 @@ import functools
 import itertools
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
@@ -67,6 +67,29 @@ class SquadFeatures:
     token_to_char_map: dict[int, tuple[int, int]] | None = None
 
 
+class _PassagePart(NamedTuple):
+    """The part of a passage that a window contains.
+
+    Attributes:
+        start: index of the part's first token.
+        stop: index after the part's last token.
+        is_max_context: for each token, whether no other window contains more
+            context around the token.
+    """
+
+    start: int
+    stop: int
+    is_max_context: list[bool]
+
+
+class _TokenMaps(TypedDict):
+    """What `SquadFeatures` tells of each passage token in a window."""
+
+    token_to_orig_map: dict[int, int]
+    token_is_max_context: dict[int, bool]
+    token_to_char_map: dict[int, tuple[int, int]] | None
+
+
 @dataclasses.dataclass(frozen=True)
 class _Passage:
     """A passage, split into tokens.
@@ -84,6 +107,26 @@ class _Passage:
     word_of_token: list[int]
     first_tokens: list[int]
     char_spans: list[tuple[int, int]] | None
+
+    def map_tokens(self, part: _PassagePart, num_before: int) -> _TokenMaps:
+        """Returns the maps of the window that contains a part.
+
+        The window contains `num_before` tokens before the part.
+        """
+        token_to_char_map = None
+        if self.char_spans is not None:
+            token_to_char_map = _number_tokens(
+                self.char_spans[part.start : part.stop], num_before
+            )
+        return {
+            "token_to_orig_map": _number_tokens(
+                self.word_of_token[part.start : part.stop], num_before
+            ),
+            "token_is_max_context": _number_tokens(
+                part.is_max_context, num_before
+            ),
+            "token_to_char_map": token_to_char_map,
+        }
 
 
 def create_squad_features(
@@ -109,44 +152,38 @@ def create_squad_features(
         query_tokens = tokenizer.tokenize(example.question_text)
         first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
         parts = _cut_passage(len(passage.tokens), len(first), options)
-        for doc_span_index, (start, stop, is_max_context) in enumerate(parts):
-            tokens = [*first, *passage.tokens[start:stop], "[SEP]"]
+        for doc_span_index, part in enumerate(parts):
+            part_tokens = passage.tokens[part.start : part.stop]
+            tokens = [*first, *part_tokens, "[SEP]"]
             feature = SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                token_to_orig_map=_number_tokens(
-                    passage.word_of_token[start:stop], len(first)
-                ),
-                token_is_max_context=_number_tokens(is_max_context, len(first)),
                 is_impossible=example.is_impossible,
+                **passage.map_tokens(part, len(first)),
                 **tokenizer.create_inputs(
                     tokens, len(first), options.max_seq_length
                 ),
             )
-            if passage.char_spans is not None:
-                feature.token_to_char_map = _number_tokens(
-                    passage.char_spans[start:stop], len(first)
-                )
             if is_training:
                 feature.start_position, feature.end_position = _find_positions(
-                    answer, start, stop, len(first)
+                    answer, part.start, part.stop, len(first)
                 )
             yield feature
 
 
 def _cut_passage(
     num_tokens: int, num_before: int, options: WindowOptions
-) -> Iterator[tuple[int, int, list[bool]]]:
+) -> Iterator[_PassagePart]:
     """Yields the part of a passage that each window contains.
 
-    Yields (first token, token after the last, for each token whether no other
-    window contains more context around it). A window contains `num_before`
-    tokens before its part, and one after it.
+    A window contains `num_before` tokens before its part, and one token after
+    the part.
 
     For example, windows of 12 tokens, 5 of them before the part, contain 6
-    tokens of a passage of 10. For doc_stride=4, they are (1 = most context):
+    tokens of a passage of 10. For doc_stride=4, the parts are as follows, where
+    1 means most context:
 
         passage    a b c d e f g h i j
         (0, 6)     1 1 1 1 1 0
@@ -157,11 +194,17 @@ def _cut_passage(
     best_windows = max_context_windows(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
         stop = start + length
-        yield start, stop, (best_windows[start:stop] == window_index).tolist()
+        is_max_context = best_windows[start:stop] == window_index
+        yield _PassagePart(start, stop, is_max_context.tolist())
 
 
 def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
-    """Returns {position of a token: its value}, from the position `first`."""
+    """Returns {position of a token: its value}, from the position `first`.
+
+    Examples:
+        >>> _number_tokens(["x", "y"], first=5)
+        {5: 'x', 6: 'y'}
+    """
     return dict(enumerate(values, first))
 
 
@@ -170,10 +213,15 @@ def _find_positions(
 ) -> tuple[int, int]:
     """Returns the positions of an answer's first and last token in a window.
 
-    They are 0 if the window does not contain all of the answer. The window
-    contains the tokens `start` to `stop` of the passage after `num_before`
-    other tokens. For example, the tokens 5 and 6 of a passage are at 6 and 7 in
-    a window that begins with 5 other tokens and the passage's token 4.
+    The positions are 0 if the window does not contain all of the answer. The
+    window contains the tokens `start` to `stop` - 1 of the passage, after
+    `num_before` other tokens.
+
+    Examples:
+        >>> _find_positions(answer=(5, 6), start=4, stop=10, num_before=5)
+        (6, 7)
+        >>> _find_positions(answer=(5, 6), start=0, stop=6, num_before=5)
+        (0, 0)
     """
     if not answer or answer[0] < start or answer[1] >= stop:
         return 0, 0
@@ -186,8 +234,9 @@ def _create_passage_tokenizer(
 ) -> Callable[[SquadExample], _Passage]:
     """Returns a function that splits the passage of an example into tokens.
 
-    It caches the WordPieces of each word, because words repeat. The tokenizer's
-    own cache saves less time, because it is used only after text is cleaned.
+    The function caches the WordPieces of each word, because words repeat. The
+    tokenizer's own cache saves less time, because the tokenizer first cleans
+    the text.
     """
     find_char_spans = None
     if use_char_offsets:
@@ -303,8 +352,8 @@ def _find_answer(
                                                  ^^^^
 
     The word of the answer is "(1895-1943).", and its WordPieces contain the
-    answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
-    the word is the answer.
+    answer. But the WordPieces of "Japanese" do not contain "japan". If "Japan"
+    is the answer, the complete word "Japanese" is the result.
     """
     text = example.orig_answer_text
     char_spans = passage.char_spans

@@ -36,10 +36,10 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 @functools.cache
 def _list_accents() -> IntArray:
-    """Returns the combining marks that lower-casing drops, ascending.
+    """Returns the code points of marks that lower-casing drops, ascending.
 
-    They are code points. The last number is greater than all code points, so
-    that a binary search for any code point returns a valid index.
+    The last number is greater than all code points, so that a binary search for
+    any code point returns a valid index.
     """
     marks = [
         code_point
@@ -98,8 +98,8 @@ def create_windows(
     """Cuts questions and passages of any length into windows for the network.
 
     Args:
-        tokenizer: TokenizerLayer with the model's vocabulary.
-        options: WindowOptions, such as the length of a window.
+        tokenizer: layer with the model's vocabulary.
+        options: how to cut windows.
         questions: string [N].
         contexts: string [N], the passage of each question, UTF-8. Bytes that
             are not UTF-8 are dropped.
@@ -123,11 +123,7 @@ def create_windows(
     with tf.control_dependencies([tokenized.first_chars, *chars]):
         not_before_accent = _find_not_before_accent(chars)
     with tf.control_dependencies([not_before_accent]):
-        is_space = tf.fill(tf.shape(start_bytes), False)
-        for code_point in _WHITE_SPACE:
-            is_space |= chars.decoded == code_point
-        changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
-        word_edges = ragged.true_indices(changes)
+        word_edges = _find_word_edges(chars.decoded)
     with tf.control_dependencies([word_edges]):
         is_unknown = tokenized.ids.flat_values == tokenizer.id_of("[UNK]")
         num_unknown = tf.cumsum(tf.cast(is_unknown, tf.int32))
@@ -145,6 +141,21 @@ def create_windows(
         start_bytes=start_bytes,
         num_bytes=utf8_length(chars.decoded),
     )
+
+
+def _find_word_edges(decoded: tf.Tensor) -> tf.Tensor:
+    """Returns `Passages.word_edges` of code points, int32 [D].
+
+    Examples:
+        >>> decoded = tf.constant([*map(ord, "cafe (19)")])
+        >>> _find_word_edges(decoded).numpy().tolist()
+        [0, 4, 5]
+    """
+    is_space = tf.zeros_like(decoded, tf.bool)
+    for code_point in _WHITE_SPACE:
+        is_space |= decoded == code_point
+    changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
+    return ragged.true_indices(changes)
 
 
 def _find_not_before_accent(chars: Characters) -> tf.Tensor:

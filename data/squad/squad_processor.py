@@ -13,7 +13,7 @@ from files.paths import StrPath
 
 
 class SquadProcessor(DataProcessor[SquadExample]):
-    """Reads the questions to train on, and those to answer.
+    """Reads the questions to train on, and the questions to answer.
 
     Args:
         files: {"train" or "dev": file of the questions of this set}.
@@ -45,7 +45,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
     def check_answers(self) -> None:
         """Checks that the dev set can be scored.
 
-        So a file without answers shows now, and not after an epoch.
+        A file without answers then stops the script now, not after an epoch.
 
         Raises:
             OSError: the file of the dev set cannot be read.

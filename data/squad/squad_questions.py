@@ -46,36 +46,31 @@ def read_squad_file(
 ) -> SquadFile:
     """Reads the questions of a SQuAD file.
 
+    Other layouts are accepted too. An entry may contain `context` and `qas`
+    without `paragraphs`, as in KorQuAD. An entry may be one question with its
+    `context`, as in transformers' examples. The file may be a list of entries
+    instead of a dict with `data`, or contain one entry in each line. Or the
+    file is a table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns
+    `question`, `context` and, optionally, `id` and the columns that
+    `answer_cells.answers_of_row` reads.
+
     Args:
-        path: path of the file. `read_questions` describes the layouts.
+        path: path of the file.
         layout: how a table is written.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    return SquadFile(os.fspath(path), [*read_questions(path, layout)])
+    name = os.fspath(path)
+    return SquadFile(name, [*_read_questions(name, layout)])
 
 
-def read_questions(
-    input_file: StrPath,
-    layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
+def _read_questions(
+    path: str, layout: table_formats.TableLayout
 ) -> Iterator[Question]:
-    """Yields each question of a SQuAD file.
-
-    Other layouts are accepted too. An entry may contain `context` and `qas`
-    without `paragraphs`, as in KorQuAD. It may be one question with its
-    `context`, as in transformers' examples. The file may be a list of entries
-    instead of a dict with `data`, or contain one entry in each line. Or it is a
-    table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns `question`,
-    `context` and, optionally, `id` and those that
-    `answer_cells.answers_of_row` reads.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is not valid JSON, or not in SQuAD's layout.
-    """
-    for place, article in _read_entries(os.fspath(input_file), layout):
+    """Yields each question of a file, for `read_squad_file`."""
+    for place, article in _read_entries(path, layout):
         for where, paragraph in _read_paragraphs(article, place):
             context = read_field(paragraph, "context", str, where)
             if "qas" not in paragraph:

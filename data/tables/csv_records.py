@@ -127,11 +127,17 @@ def _show_escaped(row: list[str]) -> list[str]:
 
 
 def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
-    """Returns whether a quoted cell contains the next lines of the table.
+    r"""Returns whether a quoted cell contains the next lines of the table.
 
-    csv reads a stray quote in each of two lines as one cell, with as many tabs
-    as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
-    Commas are not counted, because a text may contain as many of them.
+    If two lines contain a stray quote each, csv reads the text between the two
+    quotes as one cell, with as many tabs as the lines have. Commas are not
+    counted, because a text may contain as many commas.
+
+    Examples:
+        >>> is_swallowed(["a", "b\nc\td"], delimiter="\t")
+        True
+        >>> is_swallowed(["a", "b c d"], delimiter="\t")
+        False
     """
     if delimiter not in "\t|":
         return False

@@ -1,8 +1,8 @@
 """Finds how a table of cells and marks is written: CSV, TSV and the like.
 
-Python's csv has to be told how a table is written. This module finds that out
-from the first 200 records. The first line is not enough, because the name of a
-column may contain a line break, and a text may contain any delimiter.
+Python's csv must be told the delimiter and the quotes of a table. This module
+finds them out from the first 200 records. The first line is not enough, because
+the name of a column may contain a line break, and a text any delimiter.
 """
 
 import itertools
@@ -181,16 +181,12 @@ def _choose_dialect(
             if fit
             else _choose_usual_dialect(chosen.delimiter, chosen)
         )
-    text = "".join(itertools.islice(sample, MAX_RECORDS))
-    delimiters = [
-        delimiter
-        for delimiter in CHARACTER_OF_DELIMITER.values()
-        if delimiter in text
-    ]
-    fits: dict[str, _FittingDialect] = {}
-    for delimiter in delimiters:
-        if fit := _fit_delimiter(sample, delimiter, chosen):
-            fits[delimiter] = fit
+    delimiters = _list_delimiters(sample)
+    fits = {
+        delimiter: fit
+        for delimiter in delimiters
+        if (fit := _fit_delimiter(sample, delimiter, chosen))
+    }
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
     if is_tsv and not fits:
@@ -201,6 +197,16 @@ def _choose_dialect(
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
     return strictest[0]
+
+
+def _list_delimiters(sample: TableSample) -> list[str]:
+    """Returns the delimiters that the first lines contain."""
+    text = "".join(itertools.islice(sample, MAX_RECORDS))
+    return [
+        delimiter
+        for delimiter in CHARACTER_OF_DELIMITER.values()
+        if delimiter in text
+    ]
 
 
 def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
@@ -270,7 +276,8 @@ def _fit_delimiter(
 def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
     """Returns the key to sort dialects by. The strictest dialect is first.
 
-    It has the fewest stray quotes, and among equals the lowest level. For
+    The strictest dialect has the fewest stray quotes. Among dialects of as many
+    stray quotes, the dialect of the lowest level is the strictest. For
     example, `,` cuts `x,"a; b"` into x and "a; b", and `;` cuts it into `x,"a`
     and ` b"`. Both fit, but `;` leaves two quotes that quote no cell. So `,` is
     stricter.

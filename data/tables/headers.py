@@ -228,10 +228,11 @@ def _is_above_labels(column: _ColumnCells) -> bool:
 def _numbers_may_be_names(table: Sequence[_ColumnCells]) -> bool:
     """Returns whether the numbers of a first row may be names of columns.
 
-    They are years above other numbers, or numbers at one distance. An empty
-    cell or a word that does not recur is beside them, or they are at least
-    three. For example, 2013 and 2014 may be names in the record name, 2013,
-    2014, and so may 0, 1 and 2. But the record 7, 8 may not be names.
+    The numbers must be years above other numbers, or have one distance. Beside
+    them must be an empty cell or a word that does not recur, or there must be
+    at least three numbers. For example, 2013 and 2014 may be names in the
+    record name, 2013, 2014, and so may 0, 1 and 2. But 7 and 8 may not be names
+    in the record 7, 8.
     """
     # pandas writes the year 2013 as 2013.0 if a name is empty.
     numbers = [

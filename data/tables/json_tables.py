@@ -198,16 +198,17 @@ def _split_objects(text: str) -> list[str]:
 def _kind_of_first_line(
     first_line: str, columns: Collection[str]
 ) -> TextKind | None:
-    """Returns "list" for a file of one list, "jsonl" for objects in lines.
+    """Finds what a file of JSON contains, by its first line.
 
-    Returns None if it may be both. `first_line` is its first line.
+    Returns "list" for one list, "jsonl" for an object in each line, and None if
+    the first line fits both.
     """
     if first_line.lstrip().startswith("["):
         return "list"
     try:
         row = parse_json(first_line, "", object, may_be_infinite=True)
     except ValueError:
-        # So does the first line of an object over several lines end.
+        # The first line of an object over several lines ends like this.
         is_opened = re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", first_line)
         return "list" if is_opened else "jsonl"
     if not isinstance(row, dict):

@@ -14,8 +14,8 @@ _NUM_FIRST_ROWS = 3
 class RowBuilder:
     """Builds the rows of a table from cells, and finds malformed ones.
 
-    A table without a header has no names of columns. Then most rows must have
-    the same width, its number of cells.
+    Most rows of a table without a header must have the same width, which is
+    their number of cells.
 
     Args:
         names: names of the columns, [] if the table has no header.

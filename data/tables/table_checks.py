@@ -146,7 +146,7 @@ def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
 def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
     """Raises a ValueError if the file uses apostrophes as quotes.
 
-    They stand around each name, or around each cell of a column.
+    Such apostrophes stand around each name, or around each cell of a column.
     """
     first, *rest = records or [[]]
     names = [*filter(None, first)]
@@ -240,8 +240,8 @@ def _are_quoted_records(
 ) -> bool:
     """Returns whether lines without their quotes are records of one width.
 
-    They have `num_names` cells if there are several names. After a comma within
-    a text there is a blank.
+    If there are several names, each record must have `num_names` cells. A blank
+    after a comma shows that the comma is in a text, not between two cells.
     """
     try:
         rows = [*csv.reader(lines, delimiter=delimiter, strict=True)]

@@ -78,9 +78,11 @@ _NUM_WORKBOOK_ROWS = 200
 
 
 def format_of(path: StrPath) -> TableFormat | None:
-    """Returns the format of the ending of a file's name, or None.
+    """Returns the format that the ending of a file's name shows, or None.
 
-    Upper case does not matter. An ending such as .gz is skipped.
+    Examples:
+        >>> format_of("Tickets.CSV.gz"), format_of("tickets.bin")
+        ('csv', None)
     """
     name = compressed_files.uncompressed_name(path)
     return next(
@@ -179,19 +181,7 @@ def _read_separated(
     file_format: Literal["csv", "tsv"],
 ) -> Iterator[Row]:
     """Yields the rows of CSV or TSV."""
-    delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
-    table_dialect = dialects.find_dialect(
-        str(path),
-        lines,
-        dialects.ChosenDialect(
-            delimiter,
-            layout.quoting,
-            layout.has_header,
-            layout.columns,
-            layout.encoding,
-        ),
-        is_tsv=file_format == "tsv" and not delimiter,
-    )
+    table_dialect = _find_dialect(path, lines, layout, file_format)
     records = csv_records.parse_records(
         table_dialect.lines, table_dialect.dialect
     )
@@ -217,6 +207,28 @@ def _read_separated(
             )
             wrong = _find_wrong_bytes(text, layout.encoding)
             yield line_number, wrong or builder.build(record, is_swallowed)
+
+
+def _find_dialect(
+    path: StrPath,
+    lines: IO[str],
+    layout: TableLayout,
+    file_format: Literal["csv", "tsv"],
+) -> dialects.TableDialect:
+    """Finds how a table of CSV or TSV is written, as far as its layout asks."""
+    delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
+    return dialects.find_dialect(
+        str(path),
+        lines,
+        dialects.ChosenDialect(
+            delimiter,
+            layout.quoting,
+            layout.has_header,
+            layout.columns,
+            layout.encoding,
+        ),
+        is_tsv=file_format == "tsv" and not delimiter,
+    )
 
 
 def _read_names(

@@ -19,7 +19,7 @@ _DELIMITER_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
 class TableSample:
-    """The first lines of a table. It reads no more lines than needed.
+    """Reads the first lines of a table, and no more lines than needed.
 
     Attributes:
         lines_read: the lines that were read so far.
@@ -31,7 +31,7 @@ class TableSample:
         self.lines_read: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        """Yields the first lines, those that were read already too."""
+        """Yields the first lines, beginning with the lines read so far."""
         yield from self.lines_read
         while self._size <= _MAX_CHARACTERS:
             line = next(self._lines, None)
@@ -42,7 +42,7 @@ class TableSample:
             yield line
 
     def records(self, dialect: Dialect) -> list[list[str]]:
-        """Returns the first records, up to a malformed one."""
+        """Returns the first records, up to the first malformed record."""
         return self.read_records(dialect)[0]
 
     def read_records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:

@@ -32,10 +32,6 @@ class Table:
     Args:
         path: a file in any format of table_formats.py.
         layout: how the table is written.
-
-    Attributes:
-        path: as in the arguments.
-        layout: as in the arguments.
     """
 
     def __init__(
@@ -77,7 +73,7 @@ class Table:
     def read(self) -> Iterator[Row]:
         """Returns all rows of the table, as `read_rows` yields them."""
         rows = self._rows
-        # Opens the file only if it is looked at or read again.
+        # This opens the file only when the next look or `read` needs a row.
         self._rows = read_rows(self.path, self.layout)
         return rows
 
@@ -119,9 +115,9 @@ def read_table(
 def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
     """Returns the texts of a row that `read_table` read.
 
-    `text_columns` are those of `read_table`, or some of them.
+    `text_columns` are all or some of the `text_columns` of `read_table`.
     """
-    # It has checked that they are texts.
+    # `read_table` has checked that these cells are texts.
     return [cast("str", row[column]) for column in text_columns]
 
 

@@ -13,8 +13,8 @@ def check_title(
 ) -> None:
     """Raises a ValueError if the first record seems to be a title.
 
-    It is narrower than the table below it, or only its first cell is filled.
-    The usual name of a column, or one of `columns`, is no title.
+    A title has fewer cells than the table below it, or only its first cell is
+    filled. The usual name of a column, or one of `columns`, is no title.
 
     Args:
         path: path of the file, for the error.

@@ -32,6 +32,10 @@ class ColumnNumber(str):
 def unique_keys(names: Sequence[str]) -> list[str]:
     """Replaces each name that an earlier column has by a RepeatedName.
 
+    Examples:
+        >>> unique_keys(["id", "text", "text"])
+        ['id', 'text', 'text.1']
+
     A dict keeps the order, and finds a name in a table of many columns fast.
     """
     keys: dict[str, None] = {}

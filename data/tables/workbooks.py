@@ -100,7 +100,7 @@ def _choose_sheet(
 ) -> str:
     """Returns the name of the sheet to read.
 
-    Without the name of a `sheet`, it is the first visible one with cells.
+    Without the name of a `sheet`, the first visible sheet with cells is read.
 
     Raises:
         ValueError: there is no sheet of that name.

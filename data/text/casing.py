@@ -40,9 +40,9 @@ def find_casing(
     """Returns whether to lower-case the text.
 
     Args:
-        tokenizer: FullTokenizer of the vocabulary.
+        tokenizer: tokenizer of the vocabulary.
         flag: value of --do_lower_case, or None if the user did not set it.
-        preset: Preset of the model that reads the text, or None without one.
+        preset: what the folder of the model states, None without a model.
 
     Raises:
         ValueError: the flag, a file and a release's name do not agree, or

@@ -83,7 +83,12 @@ def strip_accents(text: str) -> str:
 
 
 def split_on_punctuation(text: str) -> list[str]:
-    """Splits a word at punctuation. Each punctuation mark is a token."""
+    """Splits a word at punctuation. Each punctuation mark is a token.
+
+    Examples:
+        >>> split_on_punctuation("isn't")
+        ['isn', "'", 't']
+    """
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION_TABLE).split()

@@ -41,7 +41,7 @@ class PackingLayer(keras.layers.Layer):
           0    0   0    0    0   0  0   0    1    1    1  1   1
 
     Args:
-        tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
+        tokenizer: layer that tokenizes, such as `FullTokenizer.layer`.
         max_seq_length: F, length of a model input, at least 3. If a text or
             pair is longer, WordPieces are removed from the end of the longer
             text.

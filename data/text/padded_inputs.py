@@ -28,6 +28,11 @@ def pad_input(
     """Returns the network's input for ids, padded with zeros.
 
     The first `first_length` ids are in segment 0.
+
+    Examples:
+        >>> padded = pad_input([2, 7, 3, 8, 3], 3, max_seq_length=6)
+        >>> padded["input_ids"], padded["segment_ids"]
+        ([2, 7, 3, 8, 3, 0], [0, 0, 0, 1, 1, 0])
     """
     padding = [0] * (max_seq_length - len(input_ids))
     second_length = len(input_ids) - first_length

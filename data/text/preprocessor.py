@@ -60,10 +60,10 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         sample_weight: weights of the examples, which are returned unchanged.
 
     Returns:
-        dict of int32 [N, F]: input_ids, input_mask, segment_ids. They are [F]
-        for a scalar tensor, as in a dataset that is not batched, and [1, F] for
-        a `str`. With labels, a tuple `(dict, y)` or `(dict, y, sample_weight)`,
-        as `fit` expects.
+        dict of int32 [N, F]: input_ids, input_mask, segment_ids. The shape is
+        [F] for a scalar tensor, as in a dataset that is not batched, and [1, F]
+        for a `str`. With labels, a tuple `(dict, y)` or `(dict, y,
+        sample_weight)`, as `fit` expects.
 
     Raises:
         TypeError: a text is not a string, or `tokenizer` is no tokenizer.

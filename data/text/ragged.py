@@ -12,8 +12,13 @@ import tensorflow as tf
 def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
     """Returns the index of the row that contains each value, [num_values].
 
-    The result's dtype is the dtype of `row_splits`. For example, the splits
-    [0, 2, 2, 3] of three rows, of which the second is empty, become [0, 0, 2].
+    The result's dtype is the dtype of `row_splits`.
+
+    Examples:
+        Of these three rows, the second row is empty:
+
+        >>> row_ids(tf.constant([0, 2, 2, 3]), tf.constant(3)).numpy().tolist()
+        [0, 0, 2]
 
     Args:
         row_splits: int [number of rows + 1], index of each row's first value,
@@ -37,6 +42,11 @@ def with_row_splits(
 
 
 def true_indices(condition: tf.Tensor) -> tf.Tensor:
-    """Returns the indices, int32, at which `condition`, bool [C], is true."""
+    """Returns the indices, int32, at which `condition`, bool [C], is true.
+
+    Examples:
+        >>> true_indices(tf.constant([True, False, True])).numpy().tolist()
+        [0, 2]
+    """
     # Cast to int32, which needs half the memory of the int64 of tf.where.
     return tf.cast(tf.reshape(tf.where(condition), [-1]), tf.int32)

@@ -1,7 +1,7 @@
 """Keeps special tokens such as [MASK] whole where a text contains them.
 
-Google's tokenizer splits them: `[MASK]` becomes `[`, `mask` and `]`. The text
-between two of them is tokenized as a text of its own.
+Google's tokenizer splits special tokens: `[MASK]` becomes `[`, `mask` and `]`.
+The text between two special tokens is tokenized as a text of its own.
 """
 
 import re
@@ -20,6 +20,10 @@ def split_around(
     text: str, words: Collection[str], tokenize: Callable[[str], list[str]]
 ) -> list[str]:
     """Returns the tokens of a text, in which `words` are tokens.
+
+    Examples:
+        >>> split_around("The [MASK] left.", ["[MASK]"], str.split)
+        ['The', '[MASK]', 'left.']
 
     Args:
         text: the text.

@@ -123,6 +123,10 @@ def max_context_windows(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
 
     `doc_spans` are (start, length) of the passage's windows, which cover it.
 
+    Examples:
+        >>> max_context_windows([(0, 5), (3, 5), (6, 5)]).tolist()
+        [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2]
+
     Returns:
         index of the window for each token of the passage, int [tokens].
     """

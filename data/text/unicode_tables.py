@@ -95,6 +95,21 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
         if flags & REORDERED:
             classes |= {ord(out): unicodedata.combining(out) for out in result}
         entries[code_point] = flags | value << _VALUE_SHIFT
+    pages, distinct_entries = _share_equal_pages(entries)
+    marks = sorted(mark for mark in classes.items() if mark[1])
+    return UnicodeTables(
+        pages,
+        distinct_entries,
+        np.array(several or [[-1] * 3], np.int32),
+        np.array(marks or [(0, 0)], np.int32).T.copy(),
+    )
+
+
+def _share_equal_pages(entries: IntArray) -> tuple[IntArray, IntArray]:
+    """Returns `UnicodeTables.pages`, and the entries of the distinct pages.
+
+    `entries` are those of all code points, int32 [code points].
+    """
     # {block of entries: where it begins in the table of distinct blocks}
     blocks: dict[bytes, int] = {}
     pages = []
@@ -103,12 +118,9 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
         if block not in blocks:
             blocks[block] = len(blocks) << _PAGE_SHIFT
         pages.append(blocks[block])
-    marks = sorted(mark for mark in classes.items() if mark[1])
-    return UnicodeTables(
+    return (
         np.array(pages, np.int32),
         np.frombuffer(b"".join(blocks), np.int32),
-        np.array(several or [[-1] * 3], np.int32),
-        np.array(marks or [(0, 0)], np.int32).T.copy(),
     )
 
 
@@ -143,8 +155,9 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
 def _find_case_flag(char: str) -> int:
     """Finds the character's case properties, which `unicodedata` lacks.
 
-    It lower-cases a capital sigma after the character. The sigma becomes final
-    after a cased letter, even if case-ignorable characters are between them.
+    The function lower-cases a capital sigma after the character. The sigma
+    becomes final after a cased letter, even if case-ignorable characters are
+    between the letter and the sigma.
     """
     if f"{char}\u03a3".lower().endswith("\u03c2"):
         return CASED

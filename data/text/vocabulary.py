@@ -49,7 +49,11 @@ def count_words(
 def reserved_tokens(num_unused: int) -> list[str]:
     """Returns the special tokens and [unusedN] entries of a new vocabulary.
 
-    They come before the learned WordPieces, as in Google's releases.
+    These entries come before the learned WordPieces, as in Google's releases.
+
+    Examples:
+        >>> reserved_tokens(num_unused=1)
+        ['[PAD]', '[unused0]', '[UNK]', '[CLS]', '[SEP]', '[MASK]']
 
     Args:
         num_unused: number of [unusedN] entries. If it is at least 99, the
@@ -118,7 +122,7 @@ class _Learn(Protocol):
     """Learns WordPieces that occur often enough, in tensorflow-text."""
 
     def __call__(self, *, lower_thresh: int, upper_thresh: int) -> list[str]:
-        """Searches between two counts for the one that gives enough."""
+        """Returns the WordPieces, by a count between the two thresholds."""
 
 
 def _learn_by_search(
@@ -127,9 +131,9 @@ def _learn_by_search(
     """Learns about `num_wanted` WordPieces.
 
     A WordPiece enters the vocabulary if it occurs at least `least_count` times.
-    The function searches for the `least_count` that leads to `num_wanted` of
-    them. It is between the counts of the words with the ranks `num_wanted` and
-    `num_wanted` / 4.
+    The function searches for the `least_count` that leads to `num_wanted`
+    WordPieces. This count is between the counts of the words with the ranks
+    `num_wanted` and `num_wanted` / 4.
     """
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[num_wanted] if num_wanted < len(by_rank) else 1
@@ -194,12 +198,12 @@ def _count_covering_characters(counts: Mapping[str, int]) -> int:
 
     These characters are the fraction _CHARACTER_COVERAGE of the text.
     """
-    characters: collections.Counter[str] = collections.Counter()
+    count_of_char: collections.Counter[str] = collections.Counter()
     for word, num_times in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:
             for char in word:
-                characters[char] += num_times
-    totals = list(itertools.accumulate(sorted(characters.values())[::-1]))
+                count_of_char[char] += num_times
+    totals = list(itertools.accumulate(sorted(count_of_char.values())[::-1]))
     min_total = _CHARACTER_COVERAGE * totals[-1]
     return next(
         num_characters
@@ -223,7 +227,7 @@ def extend_vocabulary(
     Args:
         vocab: the WordPieces in the order of their ids.
         counts: {word: number of occurrences in the corpus}.
-        num_new_words: maximum number of words to add. They first replace
+        num_new_words: maximum number of words to add. The first words replace
             [unusedN] entries. The other words are appended. None = the number
             of [unusedN] entries.
 
@@ -238,18 +242,7 @@ def extend_vocabulary(
     ]
     if num_new_words is None:
         num_new_words = len(unused)
-    tokenizer = WordpieceTokenizer(set(vocab))
-    saved = {}
-    for word, num_times in counts.items():
-        has_letter = any(map(str.isalpha, word))
-        if num_times > 1 and len(word) <= _MAX_WORD_LENGTH and has_letter:
-            pieces = tokenizer.tokenize(word)
-            length = len(word) if pieces == ["[UNK]"] else len(pieces)
-            saved[word] = num_times * (length - 1)
-    words = sorted(
-        (word for word in saved if saved[word]),
-        key=lambda word: (-saved[word], word),
-    )[:num_new_words]
+    words = _rank_new_words(vocab, counts)[:num_new_words]
     if not words:
         raise ValueError(
             "nothing to add: the vocabulary already contains all words that "
@@ -262,10 +255,41 @@ def extend_vocabulary(
     return extended + words[len(unused) :]
 
 
+def _rank_new_words(
+    vocab: Sequence[str], counts: Mapping[str, int]
+) -> list[str]:
+    """Returns the words to add to a vocabulary, the most useful word first.
+
+    Examples:
+        Adding "boat" saves four WordPieces, two at each place of the word, and
+        adding "tugs" saves three. Adding "tug" would save none:
+
+        >>> counts = {"tugs": 3, "boat": 2, "tug": 9}
+        >>> _rank_new_words(["tug", "##s", "b", "##oa", "##t"], counts)
+        ['boat', 'tugs']
+    """
+    tokenizer = WordpieceTokenizer(set(vocab))
+    saved = {}
+    for word, num_times in counts.items():
+        has_letter = any(map(str.isalpha, word))
+        if num_times > 1 and len(word) <= _MAX_WORD_LENGTH and has_letter:
+            pieces = tokenizer.tokenize(word)
+            length = len(word) if pieces == ["[UNK]"] else len(pieces)
+            saved[word] = num_times * (length - 1)
+    return sorted(
+        (word for word in saved if saved[word]),
+        key=lambda word: (-saved[word], word),
+    )
+
+
 def extension_rows(
     vocab: Sequence[str], extended: Sequence[str]
 ) -> list[list[int]]:
     """Maps each token of an extended vocabulary to ids of the old vocabulary.
+
+    Examples:
+        >>> extension_rows(["[unused0]", "tug", "##s"], ["tugs", "tug", "##s"])
+        [[1, 2], [1], [2]]
 
     Returns:
         a list of ids for each token of `extended`. If the token's id in `vocab`

@@ -71,7 +71,7 @@ class WordpieceTokenizer:
     """Splits a word into the longest WordPieces that match, from the left.
 
     Args:
-        vocab: dict whose keys are the WordPieces.
+        vocab: the WordPieces.
         unk_token: token that replaces a word that cannot be split.
         max_input_chars_per_word: maximum number of characters of a word. A
             longer word becomes `unk_token`.
@@ -91,7 +91,10 @@ class WordpieceTokenizer:
     def tokenize(self, text: str) -> list[str]:
         """Splits each word of `text`. White space separates the words.
 
-        For example, "rowboats" -> ["row", "##boats"].
+        Examples:
+            >>> tokenizer = WordpieceTokenizer({"row", "##boats"})
+            >>> tokenizer.tokenize("rowboats row boats")
+            ['row', '##boats', 'row', '[UNK]']
         """
         output: list[str] = []
         for token in text.split():

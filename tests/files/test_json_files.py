@@ -1,6 +1,7 @@
 """JSON is written completely, and bad JSON becomes one line of an error."""
 
-from typing import Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired, TypedDict
 
 import pytest
 
@@ -58,6 +59,13 @@ class Line(TypedDict):
     count: NotRequired[int]
 
 
+class Folder(TypedDict):
+    """Entries that contain other objects and lists."""
+
+    lines: list[Line]
+    flags: Mapping[str, Any]
+
+
 @pytest.mark.parametrize(
     ("changed", "malformed"),
     [
@@ -74,6 +82,23 @@ class Line(TypedDict):
 def test_the_first_malformed_entry_is_found(changed, malformed):
     values = {"kind": "a", "hours": 0.5, "values": {"x": 1.0}} | changed
     assert json_files.find_malformed_entry(values, Line) == malformed
+
+
+@pytest.mark.parametrize(
+    ("changed", "malformed"),
+    [
+        ({}, None),
+        ({"lines": []}, None),
+        ({"lines": {"kind": "a"}}, "lines"),
+        ({"lines": [{"kind": "a"}]}, "lines"),
+        ({"lines": ["a"]}, "lines"),
+        ({"flags": ["seed"]}, "flags"),
+    ],
+)
+def test_lists_and_objects_in_an_entry_are_checked_too(changed, malformed):
+    line = {"kind": "a", "hours": 0.5, "values": {}}
+    values = {"lines": [line], "flags": {"seed": 5, "names": []}} | changed
+    assert json_files.find_malformed_entry(values, Folder) == malformed
 
 
 def test_a_required_entry_that_is_missing_is_malformed():

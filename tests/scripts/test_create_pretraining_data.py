@@ -10,7 +10,12 @@ import time
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_datasets, tfrecord_files
+from data.io import (
+    feature_specs,
+    record_checks,
+    record_parsing,
+    tfrecord_files,
+)
 from tests.support import golden, script_runner, shards
 from tests.support.waiting import killed_late
 
@@ -43,7 +48,7 @@ def test_records_are_those_of_the_original(case, tmp_path):
         case["max_seq_length"], case["max_predictions_per_seq"]
     )
     for index, path in enumerate(output_files):
-        read = record_datasets.decode_batch(
+        read = record_parsing.decode_batch(
             list(tfrecord_files.read_records(path)), spec
         )
         assert set(read) == set(recorded)
@@ -80,7 +85,7 @@ def test_shards_are_written_once(corpus):
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
-    record_datasets.check_records(
+    record_checks.check_records(
         files, feature_specs.pretraining_features(128, 20)
     )
     count = tfrecord_files.count_records(files)

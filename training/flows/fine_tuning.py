@@ -5,7 +5,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 
 import time
 
-from data.io import record_datasets
+from data.io import record_checks
 from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
 from training.flows.fine_tuning_steps.encoded_sets import (
     create_recorded_sets,
@@ -73,7 +73,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     first_step = trainer.run_weights.global_step
     evaluate = create_fine_tuning_evaluation(task, encoded_sets)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
-    with record_datasets.named_record_errors(records):
+    with record_checks.named_record_errors(records):
         if plan.num_steps:
             _train(
                 task,

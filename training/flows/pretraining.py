@@ -5,7 +5,7 @@ import time
 from absl import logging
 
 import modeling
-from data.io import record_datasets
+from data.io import record_checks, record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
@@ -61,7 +61,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     counts = MaskedCounts()
     evaluate = create_pretraining_evaluation(config, records.eval, counts)
     results: Scores = {}
-    with record_datasets.named_record_errors(records):
+    with record_checks.named_record_errors(records):
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:

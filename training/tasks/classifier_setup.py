@@ -7,7 +7,12 @@ TensorFlow.
 import dataclasses
 
 from command_line import config_values, flags
-from data.classification import glue, pair_processors, table_columns
+from data.classification import (
+    glue,
+    pair_features,
+    pair_processors,
+    table_columns,
+)
 from data.classification.label_set import compute_class_weights
 from data.classification.task_processors import TaskProcessors
 from data.classification.user_processor import find_processor
@@ -112,7 +117,7 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_processors.find_max_score(processor.read(scored[0]))
+        max_score = pair_features.find_max_score(processor.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
-from data.classification import label_decoding, metrics, pair_processors
+from data.classification import (
+    label_decoding,
+    metrics,
+    pair_features,
+    pair_scoring,
+)
 from data.classification.classification_examples import (
     InputExample,
     encode_features,
 )
+from data.classification.pair_processors import PairProcessor
 from data.io import feature_specs
 from data.processors.set_names import base_set_of
 from model_folders.results import Scores
@@ -47,7 +53,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: pair_processors.PairProcessor,
+        processor: PairProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
@@ -56,7 +62,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         super().__init__(start)
         self.processor = processor
         self.temperature = temperature
-        self.decoder = pair_processors.CosineDecoder()
+        self.decoder = pair_scoring.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
@@ -88,9 +94,9 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self, set_name: str, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a set as TFRecords, without origins."""
-        max_score = self.max_score or pair_processors.find_max_score(examples)
-        pair_processors.check_scale(set_name, examples, max_score)
-        created = pair_processors.create_pair_features(
+        max_score = self.max_score or pair_features.find_max_score(examples)
+        pair_features.check_scale(set_name, examples, max_score)
+        created = pair_features.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, max_score
         )
         for record in encode_features(created, self.max_seq_length):
@@ -157,4 +163,4 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]
-        return {"recall_1": pair_processors.recall_1(vectors, partners)}
+        return {"recall_1": pair_scoring.recall_1(vectors, partners)}

@@ -12,13 +12,10 @@ from absl import logging
 from data.io import file_checksums
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
+from data.jobs.job_files import JobFiles, create_input_entries
+from data.jobs.job_paths import JobPaths
 from data.jobs.manifest import JobResults, Manifest, UnitResult
-from data.jobs.sharded_job import (
-    JobFiles,
-    UnitRunner,
-    create_input_entries,
-    run_units,
-)
+from data.jobs.sharded_job import UnitRunner, run_units
 from files import lock
 from files.json_files import write_json
 from serving.batch.bulk.bulk_settings import BulkSettings
@@ -96,27 +93,27 @@ def answer_files(
     text_model = settings.load()
     folder = Path(text_model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        output = JobFiles(
-            output_file,
+        output = JobPaths(output_file, ending=_find_ending(output_file))
+        job_files = JobFiles(
+            output,
             {
                 "version": _VERSION,
                 "flags": {**settings.flags(), "num_shards": num_shards},
                 "inputs": create_input_entries(paths),
                 "model": checksums.list_file_checksums(folder, settings.engine),
             },
-            ending=_find_ending(output_file),
         )
-        if manifest := output.find_manifest():
-            output.remove_work()
+        if manifest := job_files.find_manifest():
+            job_files.remove_work()
             written = output.pattern(len(manifest["shards"]))
             return _result_of(manifest, f"already wrote {written}")
         # Check the flags first, because reading the files may take long.
-        output.check_begun()
+        job_files.check_begun()
         units = _create_units(settings, paths, output, num_shards)
-        output.check_overwrites(units)
-        output.begin()
+        job_files.check_overwrites(units)
+        job_files.begin()
         results = run_units(units, write_shard, run, "Predicting")
-        manifest = output.finish(_combine_results(results))
+        manifest = job_files.finish(_combine_results(results))
         written = output.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")
 
@@ -136,7 +133,7 @@ def _find_ending(path: str) -> str:
 def _create_units(
     settings: BulkSettings,
     paths: Sequence[str],
-    output: JobFiles,
+    output: JobPaths,
     num_shards: int,
 ) -> list[BulkUnit]:
     """Cuts the input into parts, and returns a unit for each."""
@@ -231,7 +228,7 @@ def _combine_results(results: Sequence[UnitResult]) -> JobResults:
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])
-    errors = [error for result in results for error in result["errors"]]
+    errors = [error for result in results for error in result.get("errors", [])]
     for error in errors[: batch_loop.MAX_LOGGED]:
         logging.warning("%s", error)
     shards = [entry for result in results for entry in result["shards"]]

@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn import metrics
 
-from data.classification import pair_processors
 from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.label_decoding import LabelDecoder
-from data.classification.metrics import score_labeled
+from data.classification.pair_scoring import score_ranking
 from data.classification.table_uses import TABLE_USE_OF_TASK
 from data.tables.data_file_options import DataFileOptions
-from data.text.tokenization import FullTokenizer
-from tests.support.script_runner import SAMPLES
 
 
 def read_set(folder, name, text, kind, **flags):
@@ -28,54 +23,6 @@ def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
     return TABLE_USE_OF_TASK[task_name].create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
-    )
-
-
-def compute_ranking_metrics(tmp_path, gains, scores, queries):
-    processor = create_processor("ranking", tmp_path)
-    examples = [
-        InputExample(row, query, "p", gain)
-        for row, (query, gain) in enumerate(zip(queries, gains, strict=True))
-    ]
-    decoder = LabelDecoder("regression", None)
-    return score_labeled(examples, scores, decoder, processor.score)
-
-
-def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
-    rng = np.random.default_rng(0)
-    queries = [f"q{i}" for i in range(6) for _ in range(15)]
-    gains = rng.integers(0, 4, len(queries)) * (rng.random(len(queries)) < 0.2)
-    gains[:15] = 0
-    gains[15:30] = np.eye(15)[14]
-    scores = rng.normal(size=len(queries))
-    # Beyond the tenth place.
-    scores[29] = -9.0
-    actual = compute_ranking_metrics(tmp_path, gains.tolist(), scores, queries)
-    shape = 6, 15
-    rows = [
-        gains_and_scores
-        for gains_and_scores in zip(
-            gains.reshape(shape), scores.reshape(shape), strict=True
-        )
-        if gains_and_scores[0].any()
-    ]
-    ndcg = np.mean([metrics.ndcg_score([g], [s], k=10) for g, s in rows])
-    firsts = [np.flatnonzero(g[np.argsort(-s)][:10])[:1] for g, s in rows]
-    assert firsts[0].size == 0
-    mrr = np.mean([1 / (f[0] + 1) if f.size else 0 for f in firsts])
-    assert actual == pytest.approx({"ndcg_10": ndcg, "mrr_10": mrr})
-    assert f"{6 - len(rows)} of 6 queries have no relevant" in caplog.text
-
-
-def test_equal_scores_and_unknown_labels_do_not_improve_a_rank(tmp_path):
-    gains = [1, 0, 0, None]
-    scores = [0.0, 0.0, 0.0, 1.0]
-    results = compute_ranking_metrics(tmp_path, gains, scores, ["q"] * 4)
-    assert results["mrr_10"] == pytest.approx(1 / 3)
-    with pytest.raises(ValueError, match="argument 2 is longer than"):
-        compute_ranking_metrics(tmp_path, gains, [*scores, 2.0], ["q"] * 4)
-    assert np.isnan(
-        compute_ranking_metrics(tmp_path, [0], [1.0], ["q"])["mrr_10"]
     )
 
 
@@ -152,78 +99,12 @@ def test_scores_in_another_column_are_asked_for(tmp_path, name):
     assert read_set(*args, label_column="")[1] == ("c", "d", None)
 
 
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [
-        ([0, 2.5, 5], [0, 0.5, 1]),
-        ([-1, 0.5, 1], [-1, 0.5, 1]),
-        ([None, None], [None, None]),
-    ],
-)
-def test_features_are_of_both_texts(scores, expected):
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    examples = [
-        InputExample(row, "the boat", "a", score)
-        for row, score in enumerate(scores)
-    ]
-    max_score = pair_processors.find_max_score(examples)
-    pair_processors.check_scale("train", examples, max_score)
-    features = [
-        *pair_processors.create_pair_features(examples, 5, tokenizer, max_score)
-    ]
-    assert [feature.label_id for feature in features] == expected
-    ids = np.array(features[0].input_ids).reshape(2, 5)
-    second = tokenizer.convert_ids_to_tokens(ids[1].tolist())
-    assert second[:3] == ["[CLS]", "a", "[SEP]"]
-    assert features[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
-
-
-def test_all_sets_have_their_scores_on_the_scale_of_the_first():
-    few, many = (
-        [InputExample(0, "a", "b", score) for score in scores]
-        for scores in ([0, 1], [1, 4.5])
-    )
-    max_score = pair_processors.find_max_score(many)
-    assert max_score == 5
-    pair_processors.check_scale("dev", few, max_score)
-    max_score = pair_processors.find_max_score(few)
-    assert max_score == 1
-    with pytest.raises(
-        ValueError, match="scores of the dev set are from 1 to 4"
-    ):
-        pair_processors.check_scale("dev", many, max_score)
-
-
-TEXTS = [*map(str, range(1500))]
-
-
-@pytest.fixture(scope="module")
-def vectors():
-    """Vectors of pairs, of which 900 have the same vector twice."""
-    pairs = np.random.default_rng(0).normal(size=(1500, 2, 8))
-    pairs /= np.linalg.norm(pairs, axis=-1, keepdims=True)
-    pairs[:900, 1] = pairs[:900, 0]
-    return pairs
-
-
-@pytest.fixture(scope="module")
-def recall(vectors):
-    """The share of the texts whose partner is the nearest text."""
-    nearest = (vectors[:, 0] @ vectors[:, 1].T).argmax(-1)
-    share = np.mean(nearest == np.arange(1500))
-    assert 0.6 <= share < 0.7
-    return share
-
-
-def test_recall_counts_the_texts_whose_partner_is_found(vectors, recall):
-    assert pair_processors.recall_1(vectors, TEXTS) == recall
-
-
-def test_vectors_that_are_all_the_same_find_nothing(vectors):
-    same = np.ones_like(vectors) / 8**0.5
-    assert pair_processors.recall_1(same, TEXTS) == 0
-
-
-def test_either_of_two_equal_texts_is_the_partner(vectors, recall):
-    twice = np.concatenate([vectors, vectors])
-    assert pair_processors.recall_1(twice, 2 * TEXTS) == recall
+def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
+    processor = create_processor("ranking", tmp_path)
+    queries = ["a", "a", "b"]
+    examples = [InputExample("dev-1", query, "passage") for query in queries]
+    labels = np.array([0.0, 1.0, 2.0])
+    predictions = np.array([3.0, 1.0, 2.0])
+    scores = processor.score(examples, labels, predictions)
+    mrr, ndcg = score_ranking(queries, labels, predictions)
+    assert scores == {"mrr_10": mrr, "ndcg_10": ndcg}

@@ -49,10 +49,18 @@ def test_a_label_that_is_no_ending_is_named(tmp_path):
         swag_examples.read_set(tmp_path, "test")
 
 
-def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
+def create_feature(tokenizer, max_seq_length):
+    """Returns the input of an example, whose third ending is right."""
     endings = ["b c", "b c d", "b d d d", "b"]
     example = swag_examples.SwagExample("g", "a a", endings, "2")
-    (feature,) = swag_examples.create_swag_features([example], 8, tokenizer)
+    (feature,) = swag_examples.create_swag_features(
+        [example], max_seq_length, tokenizer
+    )
+    return feature
+
+
+def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
+    feature = create_feature(tokenizer, max_seq_length=8)
     ids = [
         [2, 4, 4, 3, 5, 6, 3, 0],
         [2, 4, 4, 3, 5, 6, 9, 3],
@@ -61,13 +69,21 @@ def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
         [2, 4, 4, 3, 5, 3, 0, 0],
     ]
     assert feature.input_ids == [*itertools.chain(*ids)]
-    assert feature.is_cut
-    (other,) = swag_examples.create_swag_features([example], 9, tokenizer)
-    assert not other.is_cut
     assert feature.input_mask == [
         int(token_id > 0) for token_id in feature.input_ids
     ]
     assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
+
+
+@pytest.mark.parametrize(("max_seq_length", "is_cut"), [(8, True), (9, False)])
+def test_an_input_is_cut_if_one_of_its_choices_is(
+    tokenizer, max_seq_length, is_cut
+):
+    assert create_feature(tokenizer, max_seq_length).is_cut == is_cut
+
+
+def test_a_record_contains_the_choices_and_the_right_one(tokenizer):
+    feature = create_feature(tokenizer, max_seq_length=8)
     record = encode_classification_features(feature)
     values = tf.train.Example.FromString(record).features.feature
     assert list(values["input_ids"].int64_list.value) == feature.input_ids

@@ -76,9 +76,9 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
         json.dumps({"text": text, "label": [label]}) for text, label in rows
     )
     path.write_text("\n".join(lines))
-    task = create_processor(path, data_file=str(path), output_mode=mode)
-    assert task.find_labels() == sorted({label for _, label in rows})
-    assert "odd" in str([example.label for example in task.read("dev")])
+    processor = create_processor(path, data_file=str(path), output_mode=mode)
+    assert processor.find_labels() == sorted({label for _, label in rows})
+    assert "odd" in str([example.label for example in processor.read("dev")])
 
 
 @pytest.mark.parametrize("name", ["dev", "test"])
@@ -157,8 +157,8 @@ def test_no_column_is_both_text_and_label(tmp_path, flags):
 
 
 def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
-    task = create_processor(tmp_path, text_b_column="text")
-    assert task.text_columns == ["text", "text"]
+    processor = create_processor(tmp_path, text_b_column="text")
+    assert processor.text_columns == ["text", "text"]
 
 
 def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
@@ -297,9 +297,9 @@ def test_each_label_may_have_a_column(tmp_path):
 
 def test_columns_of_labels_name_the_labels_in_order(tmp_path):
     (tmp_path / "train.csv").write_text(COLUMN_OF_EACH_LABEL)
-    task = create_processor(tmp_path, **THREE_COLUMNS)
-    assert task.find_labels() == ["toxic", "insult", "threat"]
-    assert task.output_mode == "multilabel"
+    processor = create_processor(tmp_path, **THREE_COLUMNS)
+    assert processor.find_labels() == ["toxic", "insult", "threat"]
+    assert processor.output_mode == "multilabel"
 
 
 def test_a_test_set_may_lack_the_columns_of_labels(tmp_path):

@@ -1,6 +1,5 @@
-"""Batches of TFRecords: their order, and records that do not fit."""
+"""Batches of TFRecords: their order, and how they are trimmed."""
 
-import contextlib
 import math
 
 import numpy as np
@@ -120,78 +119,11 @@ def test_trim_padding_leaves_something_and_never_adds(value, length):
     assert trimmed["input_ids"].shape == (2, length)
 
 
-def read_all(files, spec, message=None):
-    """Reads all batches; expects an error, or none if `message` is None."""
-    wrong_records = record_datasets.Records(
-        files, feature_specs.with_id_bounds(spec, 100, 2)
-    )
-    expected = contextlib.nullcontext()
-    if message:
-        expected = pytest.raises(ValueError, match=message)
-    with expected, record_datasets.named_record_errors([wrong_records]):
-        for _ in record_datasets.create_dataset(
-            wrong_records, 4, is_training=False
-        ):
-            pass
-
-
-def one_wrong(path, spec, **changed):
-    """Writes 23 records of ones, of which number 19 has other values."""
-    with RecordWriter([str(path)]) as writer:
-        for number in range(23):
-            example = tf.train.Example()
-            for key, (shape, dtype, *_) in spec.items():
-                value = changed.get(key, 1) if number == 19 else 1
-                kind = "float_list" if dtype == "float32" else "int64_list"
-                entry = getattr(example.features.feature[key], kind)
-                entry.value.extend([value] * math.prod(shape))
-            writer.write(example.SerializeToString())
-    return [str(path)]
-
-
-CLASSIFIER = feature_specs.classifier_features(4)
-REGRESSION = feature_specs.classifier_features(4, "regression")
-SQUAD = feature_specs.squad_features(4, is_training=True)
-NER = feature_specs.ner_features(4)
-SWAG = feature_specs.swag_features(4, 2)
-
-
-@pytest.mark.parametrize(
-    "spec, name, value",
-    [
-        *((SPEC, "input_ids", value) for value in (-1, 100, 2**32 + 5)),
-        (SPEC, "masked_lm_ids", 1600),
-        (SPEC, "masked_lm_positions", 4),
-        (SPEC, "segment_ids", 9),
-        (SPEC, "next_sentence_labels", 5),
-        *((SPEC, "input_mask", value) for value in (7, 0)),
-        (SPEC, "masked_lm_weights", np.nan),
-        (CLASSIFIER, "label_ids", -1),
-        (REGRESSION, "label_ids", np.nan),
-        (SQUAD, "end_positions", -1),
-        (NER, "label_weights", np.nan),
-        (SWAG, "label_ids", 2),
-    ],
-)
-def test_a_wrong_value_in_any_record_is_named(tmp_path, spec, name, value):
-    changed = {name: value}
-    files = one_wrong(tmp_path / "a.tfrecord", spec, **changed)
-    read_all(files, spec, f"a.tfrecord, record 19: .*{name}")
-
-
-PADDING = ("is_real_example", "input_ids", "input_mask", "segment_ids")
-
-
-@pytest.mark.parametrize(
-    ("spec", "changed"),
-    [
-        (CLASSIFIER, dict.fromkeys(PADDING, 0)),
-        (REGRESSION, {"label_ids": -1e9}),
-        (SQUAD, {"unique_ids": 2**31 - 1}),
-    ],
-    ids=["padding", "a large label", "a large id"],
-)
-def test_padding_examples_and_labels_of_any_size_are_read(
-    tmp_path, spec, changed
-):
-    read_all(one_wrong(tmp_path / "a.tfrecord", spec, **changed), spec)
+@pytest.mark.parametrize("are_masked", [True, False])
+def test_the_first_record_tells_whether_all_contain_masks(tmp_path, are_masked):
+    spec = SPEC if are_masked else feature_specs.unmasked_features(4)
+    path = str(tmp_path / "a.tfrecord")
+    with RecordWriter([path]) as writer:
+        features = {name: [1] * math.prod(spec[name].shape) for name in spec}
+        writer.write(encode_example(features))
+    assert record_datasets.are_masked([path]) == are_masked

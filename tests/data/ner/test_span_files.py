@@ -89,20 +89,26 @@ def test_label_studio_changes_white_space(tmp_path):
     assert example.labels[1] == "B-LOC"
 
 
+# One text that was annotated, and three that were not or were rejected.
+PARTLY_ANNOTATED = [
+    FORMATS["Label Studio"],
+    label_studio([]),
+    label_studio(FORMATS["Label Studio"]["annotations"][:1]),
+    FORMATS["Prodigy"] | {"answer": "reject"},
+]
+
+
 def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
-    records = [
-        FORMATS["Label Studio"],
-        label_studio([]),
-        label_studio(FORMATS["Label Studio"]["annotations"][:1]),
-        FORMATS["Prodigy"] | {"answer": "reject"},
-    ]
-    (example,) = read_records(tmp_path, *records)
+    (example,) = read_records(tmp_path, *PARTLY_ANNOTATED)
     assert example.labels == TAGS
     (skipped,) = caplog.messages
     assert "3 of 4 texts were not annotated, or were rejected" in skipped
     assert skipped.endswith("They are skipped")
-    rows = read_records(tmp_path, *records, {"text": TEXT}, needs_spans=False)
-    # A test set is scored by what is annotated in it.
+
+
+def test_what_nobody_annotated_in_a_test_set_has_no_entities(tmp_path, caplog):
+    records = [*PARTLY_ANNOTATED, {"text": TEXT}]
+    rows = read_records(tmp_path, *records, needs_spans=False)
     assert "4 of 5 texts were not annotated" in caplog.messages[-1]
     assert caplog.messages[-1].endswith("count as texts without entities")
     assert [set(row.labels) == {"O"} for row in rows] == [False, *[True] * 4]

@@ -1,9 +1,11 @@
 """The report of a corpus, which warns of likely mistakes."""
 
 import re
+from collections import Counter
 
 import pytest
 
+from data.pretraining import corpus_checks
 from tests.support.shards import create_shards, logged_warnings
 
 
@@ -32,3 +34,36 @@ def test_report_warns_of_what_usually_goes_wrong(
     create_shards(tmp_path, text)
     assert any(message.startswith("corpus: ") for message in caplog.messages)
     assert any(re.search(warning, line) for line in logged_warnings(caplog))
+
+
+# The counts of a corpus in which nothing is unusual.
+USUAL = {
+    "num_documents": 2,
+    "num_sentences": 6,
+    "num_tokens": 100,
+    "num_unknown": 1,
+    "num_dropped_bytes": 0,
+}
+
+
+@pytest.mark.parametrize("line", ["</doc>", '<doc id="1">', '{"text": "a"}'])
+def test_tags_and_objects_are_no_sentences(line):
+    assert corpus_checks.find_markup(line)
+
+
+@pytest.mark.parametrize("line", ["", "<b>Harbor</b>", "{curly}", "The <doc>"])
+def test_other_lines_with_marks_may_be_sentences(line):
+    assert corpus_checks.find_markup(line) is None
+
+
+def test_counts_of_a_usual_corpus_are_only_reported(caplog):
+    caplog.set_level("INFO")
+    corpus_checks.check_and_log_counts(Counter(USUAL), ["a.txt"])
+    assert caplog.messages == [
+        "corpus: 2 documents, 6 sentences, 100 WordPieces, 1.00% [UNK]"
+    ]
+
+
+def test_input_without_text_is_named():
+    with pytest.raises(ValueError, match=r"no text in the input: a\.txt, b"):
+        corpus_checks.check_and_log_counts(Counter(), ["a.txt", "b.txt"])

@@ -26,15 +26,16 @@ def write_shard(path, numbers):
 def shard_files(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
     output_file = str(tmp_path / "made")
-    output = pretraining_job.create_job_files(
-        output_file, {"max_predictions_per_seq": 3}, []
+    job_paths = pretraining_job.create_job_paths(output_file)
+    job_files = pretraining_job.create_job_files(
+        job_paths, {"max_predictions_per_seq": 3}, []
     )
-    paths = [*output.shard_paths(2), pretraining_job.eval_file(output_file)]
+    paths = [*job_paths.shard_paths(2), pretraining_job.eval_file(output_file)]
     entries = [
         write_shard(path, range(start, start + 20))
         for start, path in enumerate(paths)
     ]
-    output.finish({"shards": entries[:2], "eval_shards": entries[2:]})
+    job_files.finish({"shards": entries[:2], "eval_shards": entries[2:]})
     return paths
 
 

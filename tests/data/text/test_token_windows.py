@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from data.text.token_windows import cut_spans, max_context_windows
+from data.text.token_windows import (
+    cut_spans,
+    log_num_cut,
+    max_context_windows,
+    pack_tokens,
+)
 
 
 def is_max_context(doc_spans, cur_span_index, position):
@@ -33,3 +38,37 @@ def test_a_token_belongs_to_the_window_with_most_context(
             windows[positions] == index,
             [is_max_context(spans, index, p) for p in positions],
         )
+
+
+@pytest.mark.parametrize(
+    ("tokens_a", "tokens_b", "expected", "first_length", "num_cut"),
+    [
+        ("a b", "", "[CLS] a b [SEP]", 4, 0),
+        ("a b c d e f", "", "[CLS] a b c d e [SEP]", 7, 1),
+        ("a b", "c", "[CLS] a b [SEP] c [SEP]", 4, 0),
+        # The longer text is cut, and of equal texts the second one.
+        ("a b c d", "e", "[CLS] a b c [SEP] e [SEP]", 5, 1),
+        ("a b c", "d e f", "[CLS] a b [SEP] d e [SEP]", 4, 2),
+        ("a b c", "d e", "[CLS] a b [SEP] d e [SEP]", 4, 1),
+    ],
+)
+def test_texts_are_packed_into_an_input_of_seven_tokens(
+    tokens_a, tokens_b, expected, first_length, num_cut
+):
+    packed = pack_tokens(tokens_a.split(), tokens_b.split(), 7)
+    assert packed == (expected.split(), first_length, num_cut)
+
+
+def test_items_that_were_cut_are_counted_at_the_end(caplog):
+    caplog.set_level("INFO")
+    items = log_num_cut([1, 5, 9], lambda item: item > 4, "texts were cut")
+    assert next(items) == 1
+    assert caplog.messages == []
+    assert [*items] == [5, 9]
+    assert caplog.messages == ["2 of 3 texts were cut"]
+
+
+def test_without_a_cut_nothing_is_logged(caplog):
+    caplog.set_level("INFO")
+    assert [*log_num_cut([1], lambda item: False, "texts were cut")] == [1]
+    assert caplog.messages == []

@@ -1,8 +1,5 @@
 """Words are split into WordPieces inside a graph."""
 
-import itertools
-import re
-
 import tensorflow as tf
 
 from data.text.wordpiece_graph import WordpieceTrie
@@ -78,47 +75,9 @@ def test_more_words_than_a_step_begins_are_all_split(monkeypatch):
     assert ends == [1, 4, 7, 11, 13, 18, 20]
 
 
-def read_example(docstring):
-    """Returns (positions, tokens, ends) of each step that a docstring shows."""
-    lines = docstring.split("\n")
-    (header,) = (line for line in lines if "step  positions" in line)
-    first = lines.index(header) + 1
-    places = [header.index(name) for name in ("positions", "tokens", "ends")]
-    rows = itertools.takewhile(str.strip, lines[first:])
-    return [
-        [
-            [int(number) for number in re.findall(r"\d+", row[place:][:7])]
-            for place in places
-        ]
-        for row in rows
-    ]
-
-
-def test_the_docstring_of_the_loop_shows_what_each_step_does(monkeypatch):
-    table = WordpieceTrie(["[UNK]", "un", "##a", "##able", "##b"], UNKNOWN)
-    read_characters = table._read_characters
-    steps = []
-
-    def record_step(codes, state):
-        after = read_characters(codes, state)
-        step = len(steps)
-        tokens, ends = after.tokens.read(step), after.ends.read(step)
-        steps.append(
-            [
-                values.numpy().tolist()
-                for values in (state.positions, tokens, ends)
-            ]
-        )
-        # A value is lost when it is read.
-        return after._replace(
-            tokens=after.tokens.write(step, tokens),
-            ends=after.ends.write(step, ends),
-        )
-
-    monkeypatch.setattr(table, "_read_characters", record_step)
-    text = "unable unab x "
-    begins = [
-        " " in (before, char) for before, char in itertools.pairwise(f" {text}")
-    ]
-    table.split(tf.constant([*map(ord, text)]), tf.constant(begins))
-    assert read_example(WordpieceTrie._read.__doc__) == steps
+def test_a_text_is_read_on_after_a_wordpiece_that_ended_before():
+    """After "unab", the "b" continues "una", because "##able" does not fit."""
+    vocab = ["[UNK]", "un", "##a", "##able", "##b"]
+    ids, ends = split_text("unable unab x", vocab)
+    assert ids == [1, 3, 1, 2, 4, UNKNOWN]
+    assert ends == [2, 6, 9, 10, 11, 13]

@@ -37,8 +37,8 @@ def read_examples(
     if isinstance(text, list):
         text = "\n".join(map(json.dumps, text))
     (folder / name).write_bytes(text.encode())
-    task = create_processor(folder, **kwargs)
-    examples = task.read(base_set_of(name.partition(".")[0]))
+    processor = create_processor(folder, **kwargs)
+    examples = processor.read(base_set_of(name.partition(".")[0]))
     return [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples

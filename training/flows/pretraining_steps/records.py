@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import feature_specs, record_datasets
+from data.io import feature_specs, record_checks, record_datasets
 from data.io.text_files import expand_patterns
 from data.io.tfrecord_files import count_records
 from data.pretraining.dynamic_masking import DynamicMasking
@@ -78,7 +78,7 @@ def _find_records(
     spec = feature_specs.with_id_bounds(
         spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
     )
-    record_datasets.check_records(files, spec)
+    record_checks.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
         # training, `record_files.fingerprint_records` checks all records.

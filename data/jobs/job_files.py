@@ -1,0 +1,184 @@
+"""Writes, compares and removes what a job states about itself.
+
+sharded_job.py describes the files.
+"""
+
+import contextlib
+import glob
+import os
+from collections.abc import Iterable
+from typing import cast
+
+from data.io import file_checksums
+from data.jobs.job_paths import JobPaths
+from data.jobs.manifest import (
+    InputEntry,
+    JobDescription,
+    JobResults,
+    Manifest,
+)
+from data.jobs.sharded_job import WorkUnit
+from files.atomic import remove_partial
+from files.json_files import (
+    JsonObject,
+    find_malformed_entry,
+    read_entry,
+    read_json,
+    write_json,
+)
+
+
+def create_input_entries(paths: Iterable[str]) -> list[InputEntry]:
+    """Returns the path, size and checksum of each file, as a job records them.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return [
+        {"path": path, **file_checksums.compute_file_checksum(path)}
+        for path in paths
+    ]
+
+
+class JobFiles:
+    """The manifest of a job, and OUTPUT.work with job.json.
+
+    Args:
+        paths: paths of the files.
+        description: what determines the shards.
+    """
+
+    def __init__(self, paths: JobPaths, description: JobDescription) -> None:
+        self._paths = paths
+        self._description = description
+
+    def check_overwrites(self, units: Iterable[WorkUnit]) -> None:
+        """Raises a ValueError if a shard of a unit would replace an input."""
+        paths = self._paths
+        shards = [path for unit in units for path in unit.shards]
+        outputs = {*map(os.path.realpath, [*shards, paths.manifest_file])}
+        inputs = {
+            os.path.realpath(entry["path"])
+            for entry in self._description["inputs"]
+        }
+        if replaced := outputs & inputs:
+            raise ValueError(
+                f"--output_file={paths.output_file} would replace "
+                f"{replaced.pop()}, which is an input; use another "
+                "--output_file"
+            )
+
+    def find_manifest(self) -> Manifest | None:
+        """Returns the manifest if the job is finished and its shards intact.
+
+        Otherwise returns None.
+
+        Raises:
+            ValueError: the manifest records other flags or inputs, or is
+                damaged.
+        """
+        paths = self._paths
+        contents = self._read_same(paths.manifest_file)
+        if contents is None:
+            return None
+        if name := find_malformed_entry(contents, Manifest):
+            raise ValueError(
+                f"{paths.manifest_file} is damaged: `{name}` is missing or "
+                "malformed. Remove the file, and run the same command again"
+            )
+        manifest = cast("Manifest", contents)
+        # Do not use the paths in the manifest, because the user may have moved
+        # the files together with the manifest.
+        entries = [*manifest["shards"]]
+        shards = paths.shard_paths(len(entries))
+        for entry_name, path in paths.named_shards.items():
+            if entry_name in manifest:
+                entries += manifest[entry_name]
+                shards.append(path)
+        is_intact = all(map(file_checksums.is_whole, shards, entries))
+        return manifest if is_intact else None
+
+    def check_begun(self) -> None:
+        """Checks the unfinished work in OUTPUT.work, if there is any.
+
+        Raises:
+            ValueError: the work has other flags or inputs.
+        """
+        self._read_same(self._paths.job_file)
+
+    def begin(self) -> None:
+        """Creates OUTPUT.work with job.json, or checks them.
+
+        Raises:
+            ValueError: the work that the folder contains has other flags or
+                inputs, or the folder contains files of the user.
+        """
+        paths = self._paths
+        if self._read_same(paths.job_file) is not None:
+            return
+        remove_partial(paths.job_file)
+        if os.path.isdir(paths.work_dir) and os.listdir(paths.work_dir):
+            raise ValueError(
+                f"{paths.work_dir}, the folder for unfinished work, contains "
+                "files that this script did not write; use another "
+                "--output_file, or move the folder"
+            )
+        write_json(paths.job_file, self._description)
+
+    def finish(self, results: JobResults) -> Manifest:
+        """Writes and returns the manifest, which also contains `results`."""
+        manifest: Manifest = {**self._description, **results}
+        write_json(self._paths.manifest_file, manifest)
+        self.remove_work()
+        return manifest
+
+    def remove_work(self) -> None:
+        """Removes OUTPUT.work, unless it contains a user's file."""
+        paths = self._paths
+        if os.path.exists(paths.job_file):
+            # Remove job.json last, because it shows that a job created the
+            # folder. An interrupted removal can then be repeated.
+            work_dir = glob.escape(paths.work_dir)
+            for path in glob.glob(f"{work_dir}/unit-*.json"):
+                os.remove(path)
+            os.remove(paths.job_file)
+            with contextlib.suppress(OSError):
+                os.rmdir(paths.work_dir)
+
+    def _read_same(self, path: str) -> JsonObject | None:
+        """Reads the manifest or job.json of a job like this one.
+
+        Returns None if the file does not exist.
+        """
+        try:
+            contents: JsonObject = read_json(path)
+        except FileNotFoundError:
+            return None
+        if {**contents, **self._description} == contents:
+            return contents
+        changes = _describe_changes(self._description, contents, path)
+        raise ValueError(
+            f"{path} was written with {changes}; use another --output_file, or "
+            f"remove {self._paths.manifest_file} and {self._paths.work_dir} to "
+            "start again"
+        )
+
+
+def _describe_changes(
+    description: JobDescription, earlier: JsonObject, path: str
+) -> str:
+    """Names the flags and inputs in which an earlier job differs.
+
+    `earlier` is what `path` states of this job.
+    """
+    flags = read_entry(earlier, "flags", dict, path)
+    changes = [
+        f"--{name}={flags.get(name)}"
+        for name, value in description["flags"].items()
+        if flags.get(name) != value
+    ]
+    if earlier.get("model") != description.get("model"):
+        changes.append("another model")
+    if changes:
+        return ", ".join(changes)
+    return "other input files, or another version of this script"

@@ -1,0 +1,57 @@
+"""What all processors of classification tasks do."""
+
+import numpy as np
+import pytest
+
+from data.classification.classification_examples import InputExample
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+)
+
+EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
+
+
+class Processor(ClassificationProcessor):
+    """A task whose sets a test holds."""
+
+    text_columns = ("text",)
+
+    def __init__(self, labels):
+        super().__init__()
+        self._labels = labels
+
+    def find_labels(self):
+        """Returns the labels of the test."""
+        return self._labels
+
+    def _load_sets(self, set_name):
+        """Returns the same examples for each set."""
+        return {set_name: EXAMPLES}
+
+
+def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
+    labels, predictions = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
+    scores = Processor(["ham", "spam"]).score(EXAMPLES, labels, predictions)
+    assert scores == {
+        "eval_accuracy": 3 / 4,
+        "ham_precision": 1.0,
+        "ham_recall": 1 / 2,
+        "ham_f1": pytest.approx(2 / 3),
+        "ham_support": 2,
+        "spam_precision": pytest.approx(2 / 3),
+        "spam_recall": 1.0,
+        "spam_f1": pytest.approx(4 / 5),
+        "spam_support": 2,
+    }
+
+
+def test_a_regression_has_no_scores_of_labels():
+    processor = Processor(labels=None)
+    processor.metrics = ("pearson",)
+    numbers = np.array([0.5, 1.0, 2.0, 4.0])
+    scores = processor.score(EXAMPLES, numbers, 2 * numbers)
+    assert scores == {"pearson": pytest.approx(1)}
+
+
+def test_a_set_is_read_as_of_any_processor():
+    assert Processor(["ham", "spam"]).read("dev") == EXAMPLES

@@ -1,0 +1,18 @@
+"""A sentence with tagged words."""
+
+import pytest
+
+from data.ner.ner_example import NerExample
+
+
+def test_words_in_columns_have_no_text_and_no_row():
+    example = NerExample("line 1", ["Ann"], ["B-PER"], document_index=0)
+    assert example.text is None
+    assert example.row is None
+
+
+def test_a_misspelled_attribute_is_an_error():
+    """A processor sets the tags and the name of an example later."""
+    example = NerExample("line 1", ["Ann"], ["B-PER"], document_index=0)
+    with pytest.raises(AttributeError, match="lables"):
+        example.lables = ["O"]
