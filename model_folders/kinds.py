@@ -65,7 +65,7 @@ class ModelKind:
     text_tasks: tuple[str, ...] = ()
 
 
-# docs/architecture.md, "The files of a task", names the files of each kind.
+# docs/code_reference.md, "The files of a task", names the files of each kind.
 KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
     PRETRAINER: ModelKind(
         transformers_class="BertForPreTraining",
