@@ -98,7 +98,7 @@ class PathFlag:
 def expand_home(value: str, kind: PathKind) -> str:
     """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
 
-    A shell does not replace them after the `=` of --output_dir=~/run.
+    A shell does not replace `~` after the `=` of --output_dir=~/run.
 
     Args:
         value: value of the flag.

@@ -48,8 +48,9 @@ class DevSetRule:
         key: names of what decides about a row: the columns of its texts,
             "words" or "document".
         clean_fraction: the smallest dev_fraction of the run and of the runs
-            that it started from. None of them was trained on a row whose place
-            is below it. 0 if one of them chose its sets in another way.
+            that it started from. None of these runs was trained on a row whose
+            place is below this fraction. 0 if one of these runs chose its sets
+            in another way.
     """
 
     rule: int

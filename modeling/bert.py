@@ -103,7 +103,7 @@ class BertModel(BaseModel):
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
 
     Raises:
-        TypeError: `config` is no BertConfig.
+        TypeError: `config` is not a BertConfig.
         ValueError: the shape of an input does not match `input_ids`.
     """
 
@@ -202,7 +202,8 @@ class BertModel(BaseModel):
 
         Raises:
             ValueError: a feature is missing or unknown, its shape does not
-                match `input_ids`, or there are a dict and other tensors.
+                match `input_ids`, or the call passes both a dict and other
+                tensors.
         """
         input_ids, input_mask, token_type_ids = self._read_inputs(
             input_ids, input_mask, token_type_ids
@@ -271,8 +272,9 @@ class BertModel(BaseModel):
     ) -> tuple[UnpaddedRows | None, PackedRows | None]:
         """Returns the rows of a batch without padding, and how to pack them.
 
-        Both are None if the call computes its padding too. The second is None
-        if attention does not pack the sequences of this call.
+        Both results are None if the call also computes padding. The second
+        result alone is None if attention does not pack the sequences of this
+        call.
         """
         if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
             return None, None

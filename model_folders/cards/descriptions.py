@@ -64,7 +64,8 @@ def create_model_json_of_copy(
         for name, value in preset.recorded_settings.items()
         if name not in changed
     }
-    # Some of the settings of a TrainingSettings are one too.
+    # A dict with only some entries of a TrainingSettings is a TrainingSettings
+    # too.
     provenance["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
         provenance["weights"] = source

@@ -37,8 +37,8 @@ def check_trained_settings(
     Args:
         preset: Preset of the weights.
         bert_config: configuration of the network that loads the weights.
-        tokenizer: FullTokenizer of the texts, or None.
-        settings: {setting: value} of others to compare, such as
+        tokenizer: tokenizer of the texts, or None.
+        settings: {setting: value} of other settings to compare, such as
             NETWORK_OPTIONS. Settings that the folder does not state are not
             compared.
         trains: whether the model will be trained. Then its sizes may differ

@@ -65,7 +65,8 @@ def export(
 
     Returns:
         the values of the export's README.md, to write it again with scores.
-        None if the export has no README.md, as that of a multiple-choice model.
+        None if the export has no README.md, such as the export of a
+        multiple-choice model.
 
     Raises:
         OSError: the export cannot be written. An earlier export does not

@@ -16,7 +16,7 @@ one body, and a `CallBatch` the calls that are computed together.
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
     served_model.py: a model with a thread that computes the calls to it
-    call_queue.py: forms batches of these calls, and tells whose turn it is
+    call_queue.py: forms batches of these calls, and chooses whose turn it is
     errors.py: the errors that handlers raise, each of which is a reply
     openapi.py: what openapi.json says
     page/: the page that the server shows in a browser

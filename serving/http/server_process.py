@@ -53,7 +53,7 @@ class _Stopwatch:
     """
 
     def __init__(self) -> None:
-        # {connection: (its state, time at which it was first seen in it)}
+        # {connection: (its state, time at which this state was first seen)}
         self._entries: dict[Connection, tuple[object, float]] = {}
 
     def measure(
@@ -121,7 +121,7 @@ class _TimedServer(UvicornServer):
     def _close_silent(self, stopwatch: _Stopwatch) -> None:
         """Closes connections that receive no more bytes, unless they compute.
 
-        `stopwatch` measures since when they have received none.
+        `stopwatch` measures for how long a connection has received no bytes.
         """
         receptions = {
             connection: _Reception(

@@ -33,7 +33,7 @@ class Connection(H11Protocol):
 
     @property
     def last_request(self) -> object:
-        """The last request, another object for every request, None at first."""
+        """The last request, a new object for each request, None at first."""
         return self.cycle
 
     @property
@@ -57,7 +57,7 @@ class Connection(H11Protocol):
 
 
 class UvicornServer(uvicorn.Server, abc.ABC):
-    """A server that a subclass can watch, and whose end it can delay.
+    """A server whose subclass watches connections, and may delay the end.
 
     Args:
         config: settings of uvicorn, whose `http` is `Connection`.
@@ -65,7 +65,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
 
     @abc.abstractmethod
     def watch(self) -> None:
-        """Does what has to be done ten times a second, until the end."""
+        """Checks the connections, ten times a second until the server ends."""
 
     @abc.abstractmethod
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
@@ -137,7 +137,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
 def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
     """Yields the connections that the system has accepted for the server.
 
-    It would reset them when the listener is closed.
+    The system would reset these connections when the listener is closed.
     """
     with contextlib.suppress(BlockingIOError):
         while True:

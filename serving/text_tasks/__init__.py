@@ -131,8 +131,8 @@ def check_settings(
 def _may_rank(settings: HeadSettings) -> bool:
     """Returns whether a classifier can rank texts.
 
-    It can by its only output, or by the probability of the second of two
-    labels.
+    A classifier ranks by its only output, or by the probability of the second
+    of two labels.
     """
     mode = settings.get("output_mode")
     if mode == output_kinds.REGRESSION:

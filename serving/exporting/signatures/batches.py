@@ -80,7 +80,7 @@ def call_in_batches(
         parallel_iterations=1,
     )
     joined = {name: array.concat() for name, array in arrays.items()}
-    # The outputs of all batches, by the same names as those of one.
+    # `joined` contains the same names as the outputs of one batch.
     return cast(_OutputsT, joined)
 
 

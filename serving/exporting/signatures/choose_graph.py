@@ -22,7 +22,7 @@ def create_choose_signatures(
     choices, float32 [B, C].
 
     Args:
-        model: a BertMultipleChoice.
+        model: model to export.
         settings: not used.
         options: not used.
     """

@@ -46,7 +46,7 @@ def create_pretrained_signatures(
     returns `probability`, float32 [N], that the second text follows the first.
 
     Args:
-        model: a BertPretrainer.
+        model: model to export.
         settings: not used.
         options: without a tokenizer, the export accepts only ids. Texts longer
             than `max_seq_length` are cut.
@@ -128,7 +128,8 @@ class _PretrainedPredictor:
     ) -> Tensors:
         """Returns the best words for all masks in texts `start` to `end` - 1.
 
-        They are `ids` and their `probabilities`, [masks, K].
+        The outputs are the `ids` of the words and their `probabilities`,
+        [masks, K].
         """
         packing = self._options.packing
         features = batches.pack_rows(packing, [tokens], start, end)
