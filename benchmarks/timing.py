@@ -309,8 +309,8 @@ class Contestant:
         if self._connection.closed:
             return
         self._connection.close()
-        # The process was started, so it has an id. If that has just happened,
-        # its process group does not exist yet.
+        # The process was started, so it has an id. If the process has only just
+        # started, its process group does not exist yet.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(cast("int", self._process.pid), signal.SIGKILL)
         self._process.kill()

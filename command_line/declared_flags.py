@@ -86,7 +86,7 @@ class Flag:
 
 
 def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
-    """Returns the flags of a script, or only those with one of the roles."""
+    """Returns the flags of a script, or only flags with one of the roles."""
     config_class: type = config if isinstance(config, type) else type(config)
     return [
         script_flag

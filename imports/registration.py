@@ -72,6 +72,6 @@ class _Placeholder:
         self._name = name
 
     def from_config(self, config: dict[str, object]) -> object:
-        """Creates an object of the class, which its import registers."""
+        """Imports the class, and creates an object of the class."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)

@@ -5,7 +5,7 @@ Two modules define what all other modules use:
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
 
-What the files of a folder state, and who reads it:
+What the files of a folder state, and which module reads them:
 
     reading/: `read_preset` and `Preset`, all that the files of a folder state
     model_json_types.py: the entries of model.json, with their types

@@ -142,7 +142,7 @@ class DevSetRuleEntry(TypedDict):
     Attributes:
         rule: version of the rule.
         dev_fraction: fraction of the rows in the dev set.
-        key: names of what decides about a row.
+        key: names of the values that decide in which set a row is.
         clean_fraction: fraction of the rows that neither the run nor its starts
             were trained on.
     """
@@ -188,9 +188,11 @@ class TrainingSettings(ClassifierSettings, total=False):
         left_to_right: as in `NetworkOptions`.
         bilstm: as in `NetworkOptions`.
         init_checkpoint: the checkpoint of the start.
-        init_checkpoint_network: what interprets the weights of the start.
+        init_checkpoint_network: settings that determine what the weights of the
+            start compute.
         teacher: the checkpoint of the teacher.
-        teacher_network: what interprets the weights of the teacher.
+        teacher_network: settings that determine what the weights of the teacher
+            compute.
     """
 
     flags: RecordedFlags

@@ -117,7 +117,7 @@ class BaseModel(KerasFitModel):
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        `output_names` and `replaces_head` are those of `LoadOptions`.
+        `LoadOptions` documents `output_names` and `replaces_head`.
         """
         load_options = LoadOptions(
             output_names=output_names, replaces_head=replaces_head

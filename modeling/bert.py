@@ -72,8 +72,8 @@ class BertModel(BaseModel):
             backward pass instead of keeping them.
         left_to_right: let each position attend only to itself and earlier
             positions (ablation in section 5.1 of the paper). The model then
-            pools the last WordPiece, which attends to all others, instead of
-            the first.
+            pools the last WordPiece, which attends to all other WordPieces,
+            instead of the first.
         unpad: skip padding, as described above.
         seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
@@ -318,7 +318,7 @@ def _check_same_shape(
 ) -> None:
     """Raises a ValueError if a feature has another shape than `input_ids`.
 
-    A single row or column would silently be repeated for all others.
+    Otherwise a single row or column would silently be repeated.
     """
     if tensor is None:
         return

@@ -119,7 +119,7 @@ def _choose_plain(
     *,
     training: bool,
 ) -> None:
-    """Chooses the plain version, where there are no faster ones."""
+    """Chooses the plain version, where there are no faster versions."""
 
 
 def _find_training_parameter(function: Callable[..., object]) -> str | None:

@@ -138,7 +138,7 @@ def count_words_of_files(
 def print_extension(
     old_vocab: Sequence[str], vocab: Sequence[str], counts: Mapping[str, int]
 ) -> None:
-    """Prints how many words were added to a vocabulary, and what they save.
+    """Prints how many words were added, and how many WordPieces they save.
 
     Args:
         old_vocab: the WordPieces of the vocabulary, in the order of their ids.

@@ -92,7 +92,7 @@ def create_training_work(
 ) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `start` is the StartingPoint of a script.
+    `start` is where the training of a script starts from.
     """
     trainer_setup.set_seed_and_precision(start.config)
     plan = RunPlan(

@@ -45,7 +45,7 @@ def create_model_json_of_copy(
         preset: Preset of the folder that the weights come from. None if the
             weights are random.
         model_class: class of the model that is copied or exported.
-        settings: settings of the head to add to the ones of `preset`.
+        settings: settings of the head to add to the settings in `preset`.
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings in `preset` that no longer apply to the
             copy.

@@ -51,7 +51,7 @@ Object-based checkpoints of TensorFlow 2:
 For several formats:
 
     weight_entries.py: an entry of a file, under Google's name
-    weight_names.py: what Google's names have in common with those in files
+    weight_names.py: converts names in files, for several formats
     shape_checks.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file

@@ -136,7 +136,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
 
 
 def parse_network(values: JsonObject, path: str) -> JsonObject:
-    """Converts the entries of a config.json to those of a bert_config.json.
+    """Converts the entries of a config.json to entries of a bert_config.json.
 
     Args:
         values: contents of the file.

@@ -23,8 +23,9 @@ def _dense_weights(
     return {f"{name}/kernel": (inputs, outputs), f"{name}/bias": (outputs,)}
 
 
-# {Google's name without its scope: entries of the configuration that are its
-# shape} of the weights that precede the blocks, and of those of a block.
+# {Google's name without its scope: entries of the configuration that are the
+# shape}, first of the weights that precede the blocks, then of the weights of a
+# block.
 _SIZES_OF_EMBEDDING_WEIGHT: Mapping[str, tuple[str, ...]] = {
     "word_embeddings": ("vocab_size", "hidden_size"),
     "position_embeddings": ("max_position_embeddings", "hidden_size"),

@@ -31,7 +31,7 @@ _WEIGHTS_PATH = re.compile(
 def list_config_file_names(path: StrPath) -> tuple[str, str]:
     """Returns the names of the configurations of weights, the likelier first.
 
-    A folder may contain both files, and weights for each of them. "gelu" is
+    A folder may contain both files, and weights for each file. "gelu" is
     another function in config.json than in bert_config.json.
 
     Args:

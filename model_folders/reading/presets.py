@@ -151,7 +151,7 @@ class Preset:
         """Reads the configuration. Returns None if the folder contains none.
 
         Raises:
-            ValueError: it is not the configuration of a BERT.
+            ValueError: the file is not the configuration of a BERT.
         """
         return self._config
 
@@ -164,7 +164,7 @@ class Preset:
         Raises:
             FileNotFoundError: the file does not exist, or the folder contains
                 no configuration.
-            ValueError: it is not the configuration of a BERT.
+            ValueError: the file is not the configuration of a BERT.
         """
         if file in {None, self.config_file} and self._config is not None:
             return self._config

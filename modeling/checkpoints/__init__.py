@@ -1,6 +1,6 @@
 """Loads checkpoints of several libraries into models, and writes them.
 
-    checkpoint.py: `Checkpoint`, what a checkpoint of any format can do
+    checkpoint.py: `Checkpoint`, the methods of checkpoints in all formats
     finding.py: finds a checkpoint of any format
     loading.py: loads a checkpoint into a model. Begin here
     restore.py: assigns the values of a file to the variables of a model

@@ -96,7 +96,7 @@ def _create_signatures(
 ) -> ExportSignatures:
     """Returns the signatures that suit the kind of a model.
 
-    The settings are those of the kind of the model. Raises a ValueError, which
+    `settings` contains only settings of this kind. Raises a ValueError, which
     names the folder to write, if the class is not one of `modeling`.
     """
     model_class = kinds.model_class_of(model)

@@ -52,7 +52,7 @@ class QueuedCall:
     def create(
         cls, text_task: AnyTextTask, requests: Sequence[object]
     ) -> "QueuedCall":
-        """Checks requests, and returns a call of them in the running loop.
+        """Checks requests, and returns their call, for the running event loop.
 
         Args:
             text_task: task that answers the requests.

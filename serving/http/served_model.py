@@ -102,7 +102,7 @@ class ServedModel:
             self._worker = None
 
     async def _take_turn(self, batch: CallBatch) -> None:
-        """Computes a batch for a turn, and queues what is left of it.
+        """Computes a batch for a turn, and queues the rest of the batch.
 
         Raises no error, because the calls of the batch end with the error.
         """

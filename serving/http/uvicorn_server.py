@@ -1,8 +1,8 @@
 """Extends uvicorn by what the server needs beyond its documentation.
 
 Only this module uses names that uvicorn does not document, and that an upgrade
-may remove or change: those of its protocol for HTTP/1.1, and of its server's
-state. server_process.py decides how long connections may take.
+may remove or change. They belong to uvicorn's protocol for HTTP/1.1, and to the
+state of its server. server_process.py decides how long connections may take.
 """
 
 import abc
@@ -47,12 +47,12 @@ class Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.more_body
 
     def abort(self) -> None:
-        """Closes the connection without sending what is left of a reply."""
+        """Closes the connection without sending the rest of a reply."""
         if self.transport is not None:
             self.transport.abort()
 
     def close(self) -> None:
-        """Closes the connection, once what was written is sent."""
+        """Closes the connection, once all bytes of the reply are sent."""
         self.transport.close()
 
 
@@ -111,7 +111,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
         await super().shutdown(sockets)
 
     async def stop_listening(self, listeners: Sequence[socket.socket]) -> None:
-        """Closes the listeners, and serves what the system has accepted."""
+        """Closes the listeners, and serves connections accepted so far."""
         accepted = [
             connection
             for listener in listeners

@@ -32,7 +32,7 @@ ModelT = TypeVar("ModelT", bound=CachedModel)
 
 
 class _ModelKey(NamedTuple):
-    """What tells apart the models that a process loads.
+    """Tells apart the models that a process loads.
 
     Attributes:
         path: absolute path of the folder.
@@ -70,7 +70,7 @@ class _ModelCache:
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
 
-        The arguments are those of `load_cached`.
+        `load_cached` documents the arguments.
         """
         asked = _ModelKey(
             os.path.abspath(path), num_threads, engine or "", checksum

@@ -43,7 +43,7 @@ class AnswerReply(TypedDict):
 
 
 class _Question(NamedTuple):
-    """What decoding needs to know of a request.
+    """The data of a request that decoding needs.
 
     Attributes:
         example: the question and its passage.

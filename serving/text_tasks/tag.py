@@ -55,7 +55,7 @@ class TagReply(TypedDict):
 
 
 class _Sentence(NamedTuple):
-    """What decoding needs to know of a request.
+    """The data of a request that decoding needs.
 
     Attributes:
         text: the text, None if the request contains words.

@@ -32,7 +32,7 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What a task needs to know of a request when it decodes the outputs.
+# The data of a request that a task needs when it decodes the outputs.
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 # The TypedDict of a task's reply, as its caller gets it.
@@ -45,7 +45,7 @@ class EncodedRequest(NamedTuple, Generic[ContextT]):
 
     Attributes:
         inputs: the inputs of the network, several for a long text.
-        context: all that `TextTask.decode` needs to know of the request.
+        context: the data of the request that `TextTask.decode` needs.
     """
 
     inputs: list[PackedInput]

@@ -145,7 +145,7 @@ def _create_units(
     names_files = len(paths) > 1
     columns = read_input_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)
-    # An array stores no columns, so they rename no field.
+    # An array stores no columns, so no column renames a field.
     is_array = settings.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(parts))

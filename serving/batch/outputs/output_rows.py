@@ -28,7 +28,7 @@ class OutputRow(NamedTuple):
 
 
 class OutputSchema(NamedTuple):
-    """What all files that contain the answers to one input have in common.
+    """The columns and fields that all files with answers to one input share.
 
     Attributes:
         columns: {key of a cell: its name in the header} of CSV.

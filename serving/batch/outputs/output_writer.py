@@ -46,7 +46,7 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 def choose_format(
     requested: OutputFormat | None, path: StrPath | None
 ) -> OutputFormat:
-    """Returns the output format: `requested`, or that of `path`'s extension.
+    """Returns the output format: `requested`, or as the extension of `path`.
 
     If `requested` is None and the extension is unknown, returns "jsonl".
 

@@ -140,7 +140,7 @@ def answer_rows(
 class _FieldCheck:
     """Checks once that the replies have the fields to keep.
 
-    Only one reply is checked, because others may lack an optional field.
+    Only one reply is checked, because other replies may lack an optional field.
     """
 
     def __init__(self, row_options: RowOptions) -> None:

@@ -98,9 +98,9 @@ def read_requests(
             field, and so on. None reads the column with the field's own name.
         layout: how the files are written.
         trained_columns: names like `columns`, of the table that the model was
-            trained on. They are read if `columns` is None and they exist. If
-            they do not exist in a table, its column of texts is found by its
-            name, as in training.
+            trained on. A field whose entry in `columns` is None reads the
+            column with this name. If a table has no such column, the function
+            finds the column of texts by its usual name, as in training.
         file_names: for each path, the name of the file in its InputRows. None =
             the path, or "" if there is only one path.
 

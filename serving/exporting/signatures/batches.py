@@ -137,7 +137,7 @@ def assert_little_padding(
 def assert_true(condition: tf.Tensor, *data: tf.Tensor | str) -> tf.Operation:
     """Returns an operation that fails, and prints `data`, if not `condition`.
 
-    Tracing it is faster than tracing tf.debugging.Assert, which traces a graph
-    for each of the two cases.
+    Tracing this operation is faster than tracing tf.debugging.Assert, which
+    traces a graph for each of the two cases.
     """
     return tf.raw_ops.Assert(condition=condition, data=data, summarize=3)

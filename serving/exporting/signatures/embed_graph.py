@@ -29,7 +29,7 @@ def create_embed_signatures(
 ) -> ExportSignatures:
     """Returns the signatures of an encoder.
 
-    The input of `embed` is `text`, string [N]. It returns
+    The input of `embed` is `text`, string [N]. `embed` returns
 
         pooled_output    float32 [N, W], the output of the model's pooler
         mean_output      float32 [N, W], the mean over the text's tokens

@@ -32,7 +32,7 @@ def create_tag_signatures(
     """Returns the signatures of a token classifier.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
-    space between the words, as in CoNLL's files. It returns
+    space between the words, as in CoNLL's files. `tag_words` returns
 
         words          string [N, M], "" after the last word of a text
         tags           string [N, M], "" after the last word of a text

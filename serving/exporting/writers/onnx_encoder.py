@@ -193,7 +193,7 @@ def _add_lstm(
     mask: str,
     last: str,
 ) -> EncoderOutputNames:
-    """Adds an LSTM. Its pooled output is the last of each direction.
+    """Adds an LSTM, whose pooled output is the last output of each direction.
 
     Padding must be at the end of inputs. `last` is the last position that is
     not padding.

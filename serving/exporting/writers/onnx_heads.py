@@ -166,7 +166,7 @@ def _add_labels(
     logits: GraphOutput,
     output_kind: output_kinds.OutputKind,
 ) -> GraphOutputs:
-    """Adds what a head of labels computes from its logits."""
+    """Adds the outputs that a head of labels computes from its logits."""
     outputs = {"logits": logits}
     if output_kind == output_kinds.LOGITS:
         return outputs
