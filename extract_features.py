@@ -79,7 +79,7 @@ class Config(flags.Config):
         return self.devices.is_chief
 
     def download(self) -> Self:
-        """Returns the flags with a local folder for a model of the hub."""
+        """Downloads a model of the hub. Returns the flags with its folder."""
         return config_values.convert_paths(
             self, hub.to_local_folder, "init_checkpoint"
         )

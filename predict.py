@@ -50,7 +50,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> int:
     """
     config = parsed.config
     beam_options = config.beam.parse(parsed.arguments, config.num_processes)
-    # With Beam, the arguments are its flags, and no texts.
+    # With Beam, the arguments are Beam's flags, not texts.
     arguments = parsed.arguments if beam_options is None else ()
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)

@@ -189,7 +189,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
 def _end_at_signals() -> None:
     """Ends the process at SIGTERM and Ctrl-C.
 
-    Later, the server handles them itself.
+    Later, the server handles these signals itself.
     """
     # Commands in the background of a shell ignore SIGINT.
     for signal_number in (signal.SIGINT, signal.SIGTERM):

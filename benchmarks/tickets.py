@@ -63,7 +63,7 @@ def count_rows(folder: str) -> int:
 def measure_memory() -> int:
     """Returns the resident memory of this process's children in bytes.
 
-    Memory that processes share is counted in each of them.
+    Memory that processes share is counted for each of these processes.
     """
     pages = 0
     for name in filter(str.isdecimal, os.listdir("/proc")):
@@ -79,7 +79,8 @@ def measure_memory() -> int:
 def run_script(command: Sequence[str]) -> tuple[float, float]:
     """Runs a script to its end.
 
-    Returns (processor seconds, peak memory in GiB) of all its processes.
+    Returns (processor seconds, peak memory in GiB) of all processes of the
+    script.
 
     Raises:
         SystemExit: the script failed. Unlike the traceback of another error,
@@ -122,7 +123,7 @@ def create_tickets_work(
 
     Args:
         spec: settings of the contestant. "num_texts" is the number of tickets.
-        create_command: what returns the command of the script.
+        create_command: function that returns the command of the script.
     """
     folder = Path(spec["folder"])
     texts = create_texts(spec, spec["num_texts"])

@@ -32,7 +32,7 @@ PROCESSES = multiprocessing.get_context("spawn")
 
 
 class WorkSpec(TypedDict, total=False):
-    """Settings of a contestant: those of its `rows.Row`, and the following.
+    """Settings of a contestant: the settings of its `rows.Row`, and these.
 
     Attributes:
         precision: precision of the row.
@@ -107,7 +107,7 @@ def run_contestant(
         parent: connection to the parent process.
     """
     # Start a process group, so that `Contestant.close` also ends the processes
-    # that this one starts.
+    # that this process starts.
     os.setsid()
     os.chdir(ROOT)
     _write_to_log(spec)
@@ -163,7 +163,7 @@ def _time_repeat(work: Work, num_steps: int) -> Measurement:
 
 def read_config(spec: WorkSpec) -> dict[str, Any]:
     """Returns --bert_config_file as a dict."""
-    # Any, because its entries have different types.
+    # Any, because the entries have different types.
     config: dict[str, Any] = json.loads(
         Path(spec["bert_config_file"]).read_text()
     )
@@ -254,7 +254,7 @@ class Contestant:
     Args:
         name: name of a module of benchmarks.contestants.
         spec: settings of the contestant, without its folder.
-        folder: folder in which to create that of the process.
+        folder: folder in which to create the folder of the process.
         stack: ExitStack on which to register `close`.
 
     Attributes:
@@ -309,8 +309,8 @@ class Contestant:
         if self._connection.closed:
             return
         self._connection.close()
-        # The process was started, so it has an id. If that has just happened,
-        # its process group does not exist yet.
+        # The process was started, so it has an id. If the process has only just
+        # started, its process group does not exist yet.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(cast("int", self._process.pid), signal.SIGKILL)
         self._process.kill()

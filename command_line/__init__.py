@@ -2,22 +2,22 @@
 
 A script declares its flags as a `Config`, and the main call is `cli.run`:
 
-    flags.py: a flag is a field of a dataclass, a group is several of them
+    flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
     groups.py: the groups for the model and the devices
     config_values.py: reads and changes the values of a `Config`
     cli.py: `run`, from the command line to the exit status
     declared_flags.py: the flags that a `Config` declares
     flag_parsing.py: turns a `Config` into a command line, with absl
-    arguments.py: parses it, and ends the script if it is wrong
-    beam_flags.py: parses the flags of Apache Beam beside it
-    path_flags.py: checks that no output lies where an input or another is
+    arguments.py: parses the command line, and ends the script at an error in it
+    beam_flags.py: parses the flags of Apache Beam on the same command line
+    path_flags.py: checks that no output overlaps an input or another output
     help_pages.py: prints --help and --helpfull
 
 What the user sees while a script runs:
 
     progress.py: a changing line on a terminal, else lines of the log
-    user_errors.py: tells errors of the user from bugs, and words them
+    user_errors.py: tells errors of the user from bugs, with their messages
     signals.py: ends a script at SIGTERM or Ctrl-C
-    script_logs.py: the format of the log, and whose records it shows
+    script_logs.py: the format of the log, and which records the log shows
     tensorflow_logs.py: hides the logs of TensorFlow
 """

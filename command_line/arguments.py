@@ -43,7 +43,8 @@ def _describe_similar_flags(name: str) -> str:
     all_flags = absl_flags.FLAGS
     if "pipeline" in all_flags and beam_flags.is_for_beam(name):
         return "; set --pipeline=beam for the flags of Beam"
-    # absl suggests names that are spelled alike, and this longer names.
+    # absl already suggests names with a similar spelling. This function
+    # suggests longer names that contain the same words.
     words = {*name.split("_")}
     longer = [
         f"--{other}" for other in all_flags if words < {*other.split("_")}

@@ -1,4 +1,4 @@
-"""Parses the flags of Apache Beam, which a script takes beside its own.
+"""Parses the flags of Apache Beam, which a script accepts beside its own.
 
 Beam itself ignores a flag that it does not know. A typing error in a flag would
 then run a job with the default.
@@ -19,7 +19,7 @@ from imports.installation import install_command
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
-# {runner that Beam only knows by the name of its class: this name}.
+# {runner that Beam knows only by the name of its class: name of the class}.
 _CLASS_OF_RUNNER = {
     "daskrunner": "apache_beam.runners.dask.dask_runner.DaskRunner",
 }
@@ -55,7 +55,8 @@ class BeamFlags:
 
         Raises:
             ValueError: --beam_option is set without --pipeline=beam, or
-                --num_processes with it. Or an error of `parse_options`.
+                --num_processes is set with --pipeline=beam. Or `parse_options`
+                raises an error.
         """
         others = self.beam_option or []
         if self.pipeline == "beam":
@@ -75,7 +76,7 @@ class BeamFlags:
 
 
 def is_for_beam(name: str) -> bool:
-    """Returns whether a name is probably that of a flag of Beam."""
+    """Returns whether a name is probably the name of a flag of Beam."""
     return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
 
 

@@ -96,7 +96,7 @@ def run(
 
 
 def _define_flags(config: type[flags.Config], is_on_beam: bool) -> list[str]:
-    """Defines the flags of a script. Returns the names of the required ones."""
+    """Defines the flags of a script, and returns names of required flags."""
     script_name = flag_parsing.script_name()
     required = flag_parsing.define_flags(config, script_name)
     flag_parsing.define_flags(_CommonConfig, script_name)

@@ -1,4 +1,4 @@
-"""Reads and changes the values of a script's flags, in whatever group they are.
+"""Reads and changes the values of a script's flags, whatever their group is.
 
 flags.py declares the flags. A Config is frozen, so each function that changes a
 value returns another Config.
@@ -110,7 +110,7 @@ def convert_paths(
     Args:
         config: the flags.
         function: function from the value of a flag to the new value.
-        *names: names of flags. Those that are not set stay so.
+        *names: names of flags. Flags that are not set stay unset.
     """
     values = flag_values_of(config)
     converted = {

@@ -28,12 +28,13 @@ class Flag:
 
     Attributes:
         name: name of the flag and of its field.
-        value_type: type of its value, if it is not None. See `_value_type`.
+        value_type: type of the flag's value, if the value is not None. See
+            `_value_type`.
         default: the default, dataclasses.MISSING if the user must set the flag.
         help: the help text.
         role: the Role, which the functions `identity`, `head`, `training`,
             `decoding` and `neutral` set. None for a flag that trains no model.
-        properties: the properties that the flag sets, besides these.
+        properties: other properties that the flag sets.
     """
 
     name: str
@@ -72,7 +73,7 @@ class Flag:
 
     def _is_valid_number(self, value: object) -> bool:
         """Returns whether a value is a number within the flag's bounds."""
-        # Python takes True for a number.
+        # In Python, True is a number.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         if self.value_type is int and not isinstance(value, int):
@@ -85,7 +86,7 @@ class Flag:
 
 
 def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
-    """Returns the flags of a script, or only those with one of the roles."""
+    """Returns the flags of a script, or only flags with one of the roles."""
     config_class: type = config if isinstance(config, type) else type(config)
     return [
         script_flag

@@ -13,7 +13,7 @@ from command_line.flags import Config, ConfigT, ParsedCommand
 from command_line.path_flags import expand_home
 from imports import installation
 
-# {type of a value: function of absl, which takes the options of such flags}.
+# {type of a value: function of absl that defines a flag with such values}.
 _DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
     str: absl_flags.DEFINE_string,
     bool: absl_flags.DEFINE_boolean,
@@ -77,7 +77,7 @@ def parse_flags(
 
     Args:
         config: class of the script's flags.
-        arguments: the arguments that are not its flags.
+        arguments: the arguments that are not flags of the script.
 
     Raises:
         ValueError: flags contradict each other.

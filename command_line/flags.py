@@ -16,8 +16,8 @@ with other scripts:
         )
         train_file: str = flag(..., "File to train on.")
 
-A function takes the group that it needs, such as `config.optimizer`. A field
-without a default is a flag that the user must set.
+A function has a parameter for the group that it needs, such as
+`config.optimizer`. A field without a default is a flag that the user must set.
 
 The way of a flag, from its declaration to its use:
 
@@ -117,8 +117,8 @@ def flag(
 ) -> ValueT:
     """Returns a dataclass field that is also a command-line flag.
 
-    To a type checker, the field's value is the default, so it rejects a default
-    that is not of the field's type.
+    A type checker sees the default as the field's value, so it rejects a
+    default that is not of the field's type.
 
     Args:
         default: default of the field and the flag. `...` = there is no default,
@@ -128,7 +128,8 @@ def flag(
         **properties: other properties, see `FlagProperties`.
     """
     metadata = {_FLAG: FlagDeclaration(help, role, properties)}
-    # As `dataclasses.field` does, the function says that it returns a value.
+    # Like `dataclasses.field`, this function states the type of the field's
+    # value as its own return type.
     if default is ...:
         return cast(ValueT, dataclasses.field(metadata=metadata))
     return dataclasses.field(default=default, metadata=metadata)
@@ -210,16 +211,17 @@ def group(
 
     Args:
         group_class: dataclass of the group.
-        without: names of fields that are no flags of this script. They keep
-            their defaults.
+        without: names of fields that are no flags of this script. These fields
+            keep their defaults.
         shared: names of fields that are flags of another group of the same
-            script, or of the script itself. They get the value of that flag.
+            script, or of the script itself. These fields get the value of that
+            flag.
         **changes: {name of a flag: result of `like`}.
     """
     declared = FlagGroup(
         group_class, frozenset(without), frozenset(shared), changes
     )
-    # As for a flag, the type is that of the value.
+    # As for a flag, the stated type is the type of the field's value.
     return cast(GroupT, dataclasses.field(metadata={_GROUP: declared}))
 
 
@@ -231,8 +233,8 @@ class Config:
         """Checks that no flag is defined twice.
 
         Raises:
-            TypeError: two groups contain a flag of one name, and neither names
-                it in `shared`.
+            TypeError: two groups contain a flag of the same name, and neither
+                group names it in `shared`.
         """
         counts: collections.Counter[str] = collections.Counter()
         for name, field in cls._declared_fields().items():
@@ -293,7 +295,7 @@ class Config:
         return f"--{flag}"
 
     def download(self) -> Self:
-        """Returns the flags with local folders for models of a hub.
+        """Downloads models of a hub. Returns the flags with local folders.
 
         Runs after the paths are checked.
 
@@ -315,7 +317,7 @@ class ParsedCommand(Generic[ConfigT]):
         config: the flags.
         command: {flag that the user set: value as it was typed}.
         arguments: the other arguments: texts, or flags of Apache Beam. Empty
-            for a script that takes none (see `cli.run`).
+            for a script that accepts none (see `cli.run`).
         script: name of the script, without its folder.
     """
 
@@ -371,8 +373,8 @@ class FlagGroup:
     def names_with_values(self) -> set[str]:
         """Returns the names of the fields whose values the command line sets.
 
-        These are the own fields, and the shared ones. A shared field need not
-        be declared as a flag, because another group declares the flag.
+        These are the group's own fields, and the shared fields. A shared field
+        need not be declared as a flag, because another group declares the flag.
         """
         fields = dataclasses.fields(self.group_class)
         names = {field.name for field in fields if field.init}

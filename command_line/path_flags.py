@@ -98,7 +98,7 @@ class PathFlag:
 def expand_home(value: str, kind: PathKind) -> str:
     """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
 
-    A shell does not replace them after the `=` of --output_dir=~/run.
+    A shell does not replace `~` after the `=` of --output_dir=~/run.
 
     Args:
         value: value of the flag.
@@ -198,7 +198,8 @@ def _may_harm(output: _ResolvedPath, other: _ResolvedPath) -> bool:
         other_flag is output.flag or other_flag.kind is PathKind.MODEL
     ):
         return False
-    # These folders are read by the names of their files.
+    # A script reads files of known names from such a folder, so an output
+    # inside the folder does no harm.
     if is_inside and other_flag.kind is PathKind.DATA_FOLDER:
         return False
     if is_inside and other_flag.kind is PathKind.RUNS:

@@ -1,4 +1,4 @@
-"""Logs in this project's format, without what other libraries only remark."""
+"""Logs in this project's format, without minor records of other libraries."""
 
 import logging as std_logging
 from pathlib import Path

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-# What `signal.signal` takes: a function, SIG_IGN or SIG_DFL.
+# What `signal.signal` accepts: a function, SIG_IGN or SIG_DFL.
 Handler: TypeAlias = (
     Callable[[int, types.FrameType | None], object] | int | None
 )
@@ -17,7 +17,7 @@ _SIGNALS: tuple[int, ...] = (signal.SIGTERM, signal.SIGINT)
 class SignalInterrupt(KeyboardInterrupt):
     """A signal ended the work. `cli.run` prints the text of this exception.
 
-    It is no Exception, so that no library takes it for an error of its own.
+    It is no Exception, so that no library handles it as an ordinary error.
 
     Attributes:
         name: name of the signal, such as "SIGTERM".
@@ -93,8 +93,8 @@ def handled_by(handle: Callable[[int, Handler], None]) -> Iterator[None]:
 def stoppable() -> Iterator[Callable[[], None]]:
     """Raises SignalInterrupt in a `with` block at SIGTERM or Ctrl-C.
 
-    The signals that follow are ignored, so that they do not interrupt what the
-    block cleans up.
+    The signals that follow are ignored, so that they do not interrupt the block
+    while it cleans up.
 
     Yields:
         a function that ignores the signals up to the end of the block. Call it

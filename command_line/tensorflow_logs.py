@@ -17,7 +17,8 @@ def silence_tensorflow() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
     if "tensorflow" not in sys.modules:
-        # Its native code logs while it loads, before it reads any setting.
+        # TensorFlow's native code logs while it loads, before it reads any
+        # setting.
         surround_import("tensorflow", _silent_stderr)
 
 

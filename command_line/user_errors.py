@@ -1,4 +1,4 @@
-"""Tells the errors of the user from bugs, and words them."""
+"""Tells the errors of the user from bugs, and writes their messages."""
 
 import sys
 from collections.abc import Sequence

@@ -6,5 +6,5 @@ remote paths. Its modules:
     paths.py: finds files, and names them for TensorFlow and in errors
     atomic.py: files that appear complete or not at all
     lock.py: keeps two processes from writing the same output
-    json_files.py: writes JSON, and reads it, the only module that does
+    json_files.py: writes JSON, and is the only module that reads JSON
 """

@@ -23,8 +23,8 @@ def partial_path(path: StrPath) -> str:
     """Returns the temporary name under which this process writes `path`.
 
     The name ends with a number of this machine and the process id, so no other
-    process uses it, even if several machines write to one file system.
-    Processes in containers often have the same id.
+    process uses it, even if several machines write to one file system. The
+    number is needed because processes in containers often have the same id.
     """
     machine = zlib.crc32(os.uname().nodename.encode())
     return f"{os.fspath(path)}.partial-{machine}{os.getpid():07d}"
@@ -102,8 +102,8 @@ def write_bytes(path: StrPath, contents: bytes) -> None:
 def remove_partial(path: StrPath) -> None:
     """Removes the partial files or folders of `path` that no process writes.
 
-    Processes that were killed leave them. Their names are exactly the name of
-    `path`, `.partial-` and a number.
+    Killed processes leave such files and folders behind. Their names are
+    exactly the name of `path`, `.partial-` and a number.
     """
     folder, name = os.path.split(os.path.abspath(path))
     pattern = re.compile(rf"{re.escape(name)}\.partial-[0-9]+")
@@ -117,7 +117,8 @@ def _remove_unlocked(partial: str) -> None:
     """Removes a partial file or folder, unless a process has locked it."""
     descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        # Its process may have renamed the file, and begun another.
+        # The process that wrote the file may have renamed it, and begun another
+        # file.
         if try_lock(descriptor) and is_path_of(partial, descriptor):
             is_folder = os.path.isdir(partial)
             (shutil.rmtree if is_folder else os.remove)(partial)
@@ -130,7 +131,8 @@ def try_lock(descriptor: int) -> bool | None:
     """Locks an open file or folder, and returns whether this succeeded.
 
     Returns False if another process holds the lock, and None if the system does
-    not support locks. A process locks each partial file while it writes it.
+    not support locks. A process locks each partial file while it writes the
+    file.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -142,7 +144,7 @@ def try_lock(descriptor: int) -> bool | None:
 
 
 def is_path_of(path: StrPath, descriptor: int) -> bool:
-    """Returns whether a path is that of an open file or folder."""
+    """Returns whether a path leads to an open file or folder."""
     with contextlib.suppress(FileNotFoundError):
         return os.path.samefile(path, descriptor)
     return False
@@ -174,7 +176,7 @@ def _open_locked(path: str) -> IO[bytes]:
     """Creates a file, and locks it.
 
     Until the file is locked, `remove_partial` of another process may remove it.
-    Then this function creates it again.
+    In this case, this function creates the file again.
     """
     while True:
         file = open(path, "wb", buffering=1 << 20)  # noqa: SIM115  returned

@@ -25,8 +25,8 @@ from files.atomic import write_text
 from files.paths import StrPath, named_errors
 
 # A JSON object, or a row of a table, {column: cell}. Its values are objects, so
-# that mypy asks whoever reads one to check its type: the file may be of a user
-# or of another program.
+# that mypy demands a check of the type of each value that is read, because the
+# file may come from a user or from another program.
 JsonObject: TypeAlias = dict[str, object]
 EntryT = TypeVar("EntryT")
 ValueT = TypeVar("ValueT")
@@ -131,11 +131,11 @@ def read_entry(
     value_type: type[EntryT],
     where: str,
 ) -> EntryT:
-    """Returns an entry of a JSON object, an empty one if there is none.
+    """Returns an entry of a JSON object, an empty value if it is missing.
 
     Args:
         values: the object.
-        name: name of the entry. A missing entry and null are the same.
+        name: name of the entry. null counts as missing.
         value_type: type that the entry must have, dict or list.
         where: path of the file, for messages.
 

@@ -37,8 +37,8 @@ class _Finder:
         """Returns the package's import spec, None for other modules."""
         if name != self._package:
             return None
-        # Python has asked the finders before this one. One of the others may
-        # be a _Finder for the same package.
+        # Python has already asked the finders before this finder, so ask only
+        # the later finders. One of these may be a _Finder for the same package.
         others = sys.meta_path[sys.meta_path.index(self) + 1 :]
         specs = (finder.find_spec(name, path, target) for finder in others)
         spec = next(filter(None, specs), None)

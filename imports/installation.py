@@ -67,8 +67,9 @@ def read_version() -> str:
 def with_command_names(text: str) -> str:
     """Returns a text with the names of scripts as the user types them.
 
-    An installed command, such as bert-serve, is named for `python serve.py`. A
-    text of a script is not changed.
+    If an installed command runs, the result names commands such as bert-serve
+    instead of `python serve.py`. If a script runs, the text is returned
+    unchanged.
     """
     if running_command() is None:
         return text

@@ -1,8 +1,9 @@
 """Imports the names of a package at their first use.
 
-`modeling` and `serving` do so, because a script should print --help, or report
-a wrong flag, before it imports TensorFlow. Such a package lists its names once,
-as imports that Python skips and that type checkers and editors read:
+`modeling` and `serving` import their names late, because a script should print
+--help, or report a wrong flag, before the script imports TensorFlow. Such a
+package lists its names once, as imports that Python skips and that type
+checkers and editors read:
 
     if TYPE_CHECKING:
         from modeling.bert import BertModel as BertModel

@@ -1,9 +1,9 @@
 """Lets Keras load models of this package that no code has imported yet.
 
-A `.keras` file names classes such as `bert>BertClassifier`. Importing all of
-them imports Keras, for which a script that prints --help has no time. So Keras
-gets placeholders, as soon as it and a package with such classes are imported. A
-placeholder imports its class when a file needs it.
+A `.keras` file names classes such as `bert>BertClassifier`. Importing all these
+classes imports Keras, which is too slow for a script that only prints --help.
+So Keras gets placeholders as soon as both Keras and a package with such classes
+are imported. A placeholder imports its class when a file needs it.
 """
 
 import contextlib
@@ -24,7 +24,8 @@ def register_classes(
         package: the package's name in Keras.
         names: {name of a class: the module that defines it}.
         sibling: name of a package that registers classes too. A file may name
-            classes of both, so the sibling is imported when Keras is.
+            classes of both packages, so the sibling is imported when Keras is
+            imported.
     """
     placeholders = {
         name: _Placeholder(module, name) for name, module in names.items()
@@ -64,13 +65,13 @@ def _add_placeholders(
 
 
 class _Placeholder:
-    """Stands for a class, which it imports when a file needs it."""
+    """Stands for a class, and imports the class when a file needs it."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module = module
         self._name = name
 
     def from_config(self, config: dict[str, object]) -> object:
-        """Creates an object of the class, which its import registers."""
+        """Imports the class, and creates an object of the class."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)

@@ -1,11 +1,11 @@
 """Reads and writes the files of a folder of weights, without Keras.
 
-Two modules define what all others speak of:
+Two modules define what all other modules use:
 
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
 
-What the files of a folder state, and who reads it:
+What the files of a folder state, and which module reads them:
 
     reading/: `read_preset` and `Preset`, all that the files of a folder state
     model_json_types.py: the entries of model.json, with their types
@@ -13,7 +13,7 @@ What the files of a folder state, and who reads it:
     recorded_sets.py: which rows a run trained on, as model.json records it
     labels.py: labels.txt, the names of outputs in their order
     tokenizer_files.py: creates vocab.txt and the files beside it
-    folder_warnings.py: what is odd in a folder, logged only once
+    folder_warnings.py: logs what is odd in a folder, but only once
     formats/: the files of each format of weights
 
 What a command does with a folder:

@@ -23,18 +23,19 @@ from files.atomic import (
 from files.paths import StrPath, named_errors
 from model_folders import model_json
 
-# Where the file may lie that lists the files of its folder. An export of only a
-# SavedModel has it beside the vocabulary.
+# Possible paths of the file that lists the files of its folder. An export of
+# only a SavedModel stores this file beside the vocabulary.
 _LISTING_FILES = (
     model_json.MODEL_JSON_FILE,
     f"assets.extra/{model_json.MODEL_JSON_FILE}",
 )
-# Marks a folder that was moved to PATH.old, to tell it from a user's copy.
+# Marks a folder that was moved to PATH.old, to tell the folder from a user's
+# copy.
 _MOVED_MARK = ".moved"
 
 
 def check_folder(path: StrPath, flag: str = "") -> None:
-    """Checks that a new folder may replace `path`, if that exists.
+    """Checks that a new folder may replace `path`, if `path` exists.
 
     `flag` is the flag that names the path, for messages.
 
@@ -51,7 +52,7 @@ def check_folder(path: StrPath, flag: str = "") -> None:
     unlisted = _find_unlisted_files(path)
     old = _old_folder_of(path)
     if os.path.lexists(old) and not _is_leftover(old):
-        # The folder moves there while it is replaced.
+        # The earlier folder moves to PATH.old while it is replaced.
         unlisted.append(str(old))
     if unlisted:
         raise ValueError(

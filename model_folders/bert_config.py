@@ -9,7 +9,8 @@ from typing import Any
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 
-# What other libraries call their configuration. Google's is bert_config.json.
+# Name of the configuration file of other libraries. Google's file is
+# bert_config.json.
 CONFIG_FILE = "config.json"
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
@@ -155,10 +156,10 @@ class BertConfig:
 
 
 def check_config(config: object) -> None:
-    """Checks that a value is a BertConfig, and not what it is made from.
+    """Checks that a value is a BertConfig, and not a dict or a file's path.
 
     Raises:
-        TypeError: it is a dict, a path or something else.
+        TypeError: the value is a dict, a path or something else.
     """
     if not isinstance(config, BertConfig):
         raise TypeError(

@@ -14,8 +14,8 @@ from model_folders.model_json_types import ModelJson
 BEST_FOLDER = "best"
 # The name of a run's checkpoint is this prefix, a hyphen and the step.
 CHECKPOINT_PREFIX = "model.ckpt"
-# {what it is, and what to do: pattern of the names of its files and folders} of
-# weights that are not read.
+# {what the weights are, and what to do: pattern of the names of their files and
+# folders}, for weights that are not read.
 _PATTERN_OF_UNREAD_WEIGHTS = {
     "weights of Flax. Convert them with transformers 4 (from_flax=True) to "
     "model.safetensors": r"flax_model.*\.msgpack(\.index\.json)?",
@@ -79,14 +79,14 @@ def find_tf1_checkpoint(
 
 
 def find_best(folder: StrPath, contents: ModelJson | None = None) -> str | None:
-    """Returns the checkpoint of a run's best step, or None if it has none.
+    """Returns the checkpoint of a run's best step, None without a best step.
 
     A run that was killed may have saved its best step, but no later checkpoint.
     The best step is then None, because the run repeats it.
 
     Args:
         folder: folder of the run.
-        contents: entries of its model.json. None = read the file.
+        contents: entries of the folder's model.json. None = read the file.
     """
     if contents is None:
         contents = model_json.read_model_json(folder)

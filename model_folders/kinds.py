@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 from model_folders.model_json_types import OutputMode
 
 # A class of this project. Where a class may be a user's own, its name is a str,
-# and `in KIND_OF_CLASS` tells.
+# and `in KIND_OF_CLASS` tells whether the class is of this project.
 ModelClass: TypeAlias = Literal[
     "BertModel",
     "BertPretrainer",
@@ -99,7 +99,8 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         transformers_class="BertForMultipleChoice",
         pipeline_tag="multiple-choice",
     ),
-    # Its exports contain only the encoder, and are of the kind ENCODER.
+    # The exports of an embedder contain only the encoder, and are of the kind
+    # ENCODER.
     EMBEDDER: ModelKind(has_trained_head=False),
 }
 

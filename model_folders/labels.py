@@ -95,7 +95,7 @@ def _differ_in_one_letter(first: str, second: str) -> bool:
     """Returns whether one letter is replaced, added or left out."""
     if first == second:
         return False
-    # What follows the beginning that both have.
+    # What follows the common beginning of the two labels.
     pairs = zip(first, second, strict=False)
     equal = itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)
     start = len([*equal])

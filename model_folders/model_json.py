@@ -59,8 +59,9 @@ _OBJECT_ENTRIES = (
 )
 _AllowedValues: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
-# trust these entries: a negative stride would loop for ever, and "no" be true.
-# `config_values.fill_unset_flags` checks every entry that becomes a flag.
+# trust these entries: a negative stride would loop for ever, and "no" would
+# count as true. `config_values.fill_unset_flags` checks every entry that
+# becomes a flag.
 _ALLOWED_VALUES_OF_ENTRY: dict[str, _AllowedValues] = {
     "best_step": int | None,
     "clean_fraction": int | float,

@@ -10,9 +10,10 @@ from typing import Literal, TypeAlias, TypedDict, cast
 
 from files.paths import StrPath
 
-# What tells a file from others of its name: [name, bytes, a checksum], and of a
-# file of records [name, bytes, three checksums]. It is a list, as JSON has it,
-# because a resumed run compares it with model.json as a whole.
+# Tells a file from other files with the same name: [name, bytes, a checksum],
+# and of a file of records [name, bytes, three checksums]. A fingerprint is a
+# list, as in JSON, because a resumed run compares it with model.json as a
+# whole.
 Fingerprint: TypeAlias = list[str | int]
 # What a classifier's labels are: one for each text, any number, or a number.
 OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
@@ -45,18 +46,20 @@ class TokenizerIdentity(TypedDict, total=False):
 class HeadSettings(TypedDict, total=False):
     """Settings that decide how the outputs of any head are read.
 
-    A task, an export and `serving.load` pass them on from the training to the
-    answers. A head that needs more has a subclass. So has a task of your own
-    that records more.
+    A task, an export and `serving.load` pass these settings on from the
+    training to the answers. A subclass adds the settings of one head, or of a
+    task of your own.
 
     Attributes:
         name: the class of the model, as in `kinds.KIND_OF_CLASS`.
         task_name: value of --task_name, such as "cola".
         output_mode: what a classifier's labels are.
-        problem_type: the same in transformers, a value of
+        problem_type: the name of `output_mode` in transformers, a value of
             `kinds.PROBLEM_TYPE_OF_MODE`.
-        labels: names of the outputs, in order. None if they have no names.
-        num_texts: 1 for single texts, 2 for pairs, None if either may be asked.
+        labels: names of the outputs, in order. None if the outputs have no
+            names.
+        num_texts: 1 for single texts, 2 for pairs, None if the model accepts
+            both.
         max_seq_length: length of an input, in WordPieces.
         doc_stride: WordPieces between the starts of the windows of a text, 0 =
             no windows.
@@ -102,7 +105,7 @@ class SpanSettings(HeadSettings, total=False):
         max_answer_length: length of an answer, in WordPieces.
         version_2_with_negative: whether a question may have no answer.
         null_score_diff_threshold: by how much the score of "no answer" must
-            exceed that of the best answer.
+            exceed the score of the best answer.
         verbose_logging: whether answers that cannot be mapped to the passage
             are logged.
     """
@@ -116,7 +119,8 @@ class SpanSettings(HeadSettings, total=False):
     verbose_logging: bool
 
 
-# Empty settings for the defaults of attributes. Nobody can add to them.
+# Empty settings for the defaults of attributes. They are read-only, because all
+# objects with this default share them.
 NO_SETTINGS = cast("HeadSettings", MappingProxyType({}))
 
 
@@ -138,7 +142,7 @@ class DevSetRuleEntry(TypedDict):
     Attributes:
         rule: version of the rule.
         dev_fraction: fraction of the rows in the dev set.
-        key: names of what decides about a row.
+        key: names of the values that decide in which set a row is.
         clean_fraction: fraction of the rows that neither the run nor its starts
             were trained on.
     """
@@ -150,7 +154,7 @@ class DevSetRuleEntry(TypedDict):
 
 
 class RecordedFlags(TypedDict, total=False):
-    """The flags of a run that other commands read. It records more of them.
+    """The flags of a run that other commands read. A run records more flags.
 
     Attributes:
         max_seq_length: length of an input, in WordPieces.
@@ -184,9 +188,11 @@ class TrainingSettings(ClassifierSettings, total=False):
         left_to_right: as in `NetworkOptions`.
         bilstm: as in `NetworkOptions`.
         init_checkpoint: the checkpoint of the start.
-        init_checkpoint_network: what interprets the weights of the start.
+        init_checkpoint_network: settings that determine what the weights of the
+            start compute.
         teacher: the checkpoint of the teacher.
-        teacher_network: what interprets the weights of the teacher.
+        teacher_network: settings that determine what the weights of the teacher
+            compute.
     """
 
     flags: RecordedFlags

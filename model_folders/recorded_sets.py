@@ -50,11 +50,12 @@ class DevSetRule:
     Attributes:
         rule: version of the rule (data/tables/row_keys.py).
         dev_fraction: fraction of the rows in the dev set.
-        key: names of what decides about a row: the columns of its texts,
-            "words" or "document".
+        key: names of the values that decide in which set a row is: the columns
+            of its texts, "words" or "document".
         clean_fraction: the smallest dev_fraction of the run and of the runs
-            that it started from. None of them was trained on a row whose place
-            is below it. 0 if one of them chose its sets in another way.
+            that it started from. None of these runs was trained on a row whose
+            place is below this fraction. 0 if one of these runs chose its sets
+            in another way.
     """
 
     rule: int

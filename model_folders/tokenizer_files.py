@@ -97,7 +97,7 @@ def create_tokenizer_files(
     These are vocab.txt, tokenizer_config.json and tokenizer.json.
 
     Args:
-        tokenizer: FullTokenizer to describe.
+        tokenizer: tokenizer to describe.
         max_seq_length: maximum length of inputs, in WordPieces.
         vocab_size: size of the model's vocabulary. None skips `check_vocab`.
 

@@ -16,7 +16,7 @@ The network and its heads:
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
     task_models.py: `BertClassifier` and its siblings, one for each task
 
-What they learn:
+What the models learn:
 
     base_loss.py: `Loss`, the base class of the losses of tasks
     losses.py: the formula of each task's loss
@@ -26,7 +26,8 @@ What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
     base_model.py: `BaseModel`, the base class of all models
-    keras_fit.py: its base class, which makes `fit` use these losses
+    keras_fit.py: the base class of `BaseModel`, which makes `fit` use these
+        losses
     metric_targets.py: what Keras's metrics compare with outputs
     keras_export.py: the shapes with which Keras exports a model
 
@@ -42,7 +43,7 @@ What the layers compute with:
 
 Files of weights:
 
-    checkpoints/: loads their values into models, and writes them
+    checkpoints/: loads such files into models, and writes such files
 
 What users call:
 
@@ -156,7 +157,7 @@ _MODULE_OF_NAME = lazy.read_imports(__file__)
 __all__ = [*_MODULE_OF_NAME]
 _import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
-# Whose objects a `.keras` file names.
+# Modules whose objects a `.keras` file names.
 _SAVED_MODULES = ("modeling.bert", "modeling.losses", "modeling.task_models")
 registration.register_classes(
     "bert",

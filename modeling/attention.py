@@ -132,10 +132,10 @@ class AttentionLayer(keras.layers.Layer):
         return ops.swap_attention_heads(projected, training=training)
 
     def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
-        """Returns what is added to scores: -10000 if they are masked, else 0.
+        """Returns the tensor to add to scores: -10000 if masked, else 0.
 
         The adder is [B, 1, F, T], to broadcast over the heads. B, F and T are 1
-        where it does not vary.
+        where the adder does not vary.
         """
         dtype = keras.backend.result_type(self.compute_dtype, "float32")
         if attention_mask is None:

@@ -1,4 +1,4 @@
-"""The base of all losses: it weights, sums and averages their terms.
+"""The base of all losses, which weights, sums and averages loss terms.
 
 losses.py contains the formulas, a class for each task.
 
@@ -67,12 +67,13 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
         """Returns {name of a loss term: its weighted mean}, scalars.
 
         As in Google's code, `epsilon` keeps the loss finite if all weights of a
-        term are 0, such as those of a batch without masked WordPieces. Terms
-        without an epsilon are exact means.
+        term are 0, such as the weights of a batch without masked WordPieces.
+        Terms without an epsilon are exact means.
 
         Args:
             sums: sums over a batch or a piece of it, as `sums` returns them.
-            divisors: those of the complete batch, as the method returns them.
+            divisors: divisors of the complete batch, as `divisors` returns
+                them.
         """
         means = {}
         for name, value in sums.items():
@@ -87,7 +88,7 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
 
         Raises:
             TypeError: Keras called the loss with labels and outputs, because
-                the compiled model is none of this package.
+                the compiled model is not a model of this package.
         """
         if not isinstance(features, Mapping):
             raise TypeError(
@@ -105,8 +106,8 @@ class OutputTarget(NamedTuple):
     """The labels and the loss term of one of several outputs of a model.
 
     Attributes:
-        label: name of the feature with its labels.
-        term: name of the loss term that compares the two.
+        label: name of the feature with the labels of the output.
+        term: name of the loss term that compares the output with the labels.
     """
 
     label: str
@@ -119,7 +120,7 @@ AnyLoss: TypeAlias = "Loss[Any]"
 
 
 class Loss(BatchLoss[OutputsT_contra]):
-    """Base class of the losses of tasks. They read the outputs of a model.
+    """Base class of the losses of tasks, which read the outputs of a model.
 
     A subclass computes `unreduced_terms`: the loss of each example or
     WordPiece. It names the type of the outputs that it reads, `Loss[Tensor]`,
@@ -132,8 +133,8 @@ class Loss(BatchLoss[OutputsT_contra]):
     Attributes:
         sample_weight_feature: name of the feature that gets the `sample_weight`
             of Keras's `fit`.
-        target_of_output: {name of an output: what it is compared with}, of
-            models with several outputs, {} of others.
+        target_of_output: {name of an output: its OutputTarget}, for models with
+            several outputs. {} for other models.
     """
 
     sample_weight_feature = "example_weights"
@@ -214,8 +215,8 @@ class Loss(BatchLoss[OutputsT_contra]):
 
         Args:
             features: dict of the model's inputs, labels included or not.
-            labels: dict of labels, or the only label, such as [B]. None = in
-                `features`.
+            labels: dict of labels, or the only label, such as [B]. None =
+                `features` contains the labels.
             sample_weight: weights [B], or [B, T] of a `TokenLoss`. None = as
                 in `features`.
 
@@ -276,7 +277,7 @@ def sum_weighted(values: Tensor, weights: Tensor) -> Tensor:
 def divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns the Kullback-Leibler divergence of logits from a teacher's.
+    """Returns the Kullback-Leibler divergence of logits from teacher logits.
 
     Args:
         logits: float [..., L], of L classes.

@@ -115,9 +115,9 @@ class BaseModel(KerasFitModel):
         replaces_head: bool = False,
         **options: Unpack[ModelOptions],
     ) -> tuple[Self, LoadReport]:
-        """Creates a model like `from_preset`. Returns it, and a LoadReport.
+        """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        `output_names` and `replaces_head` are those of `LoadOptions`.
+        `LoadOptions` documents `output_names` and `replaces_head`.
         """
         load_options = LoadOptions(
             output_names=output_names, replaces_head=replaces_head
@@ -135,8 +135,9 @@ class BaseModel(KerasFitModel):
     def compute_output_spec(self, *args: object, **kwargs: object) -> Outputs:
         """Returns the shapes and dtypes of the outputs of symbolic inputs.
 
-        Infers them for two sizes of the axes whose size is unknown. Keras would
-        try sizes above the number of positions on torch, and none on JAX.
+        Infers the shapes for two sizes of each axis whose size is unknown.
+        Keras would try sizes above the number of positions on torch, and none
+        on JAX.
         """
         infer = super().compute_output_spec
         specs = []
@@ -150,7 +151,7 @@ class BaseModel(KerasFitModel):
         return merged
 
     def get_build_config(self) -> JsonObject:
-        """Returns what else a file says: frozen layers and quantization."""
+        """Returns the frozen layers and the quantization, to be saved."""
         return {
             "trainable": [layer.trainable for layer in all_layers(self)],
             "quantization": self._quantization,
@@ -164,7 +165,8 @@ class BaseModel(KerasFitModel):
             self.quantize(config=deserialize(config["quantization"]))
         # `get_build_config` wrote the list.
         trainable = cast("list[bool]", config.get("trainable", []))
-        # A layer comes before the layers inside it, which its flag changes.
+        # A layer comes before its inner layers, because setting the layer's
+        # flag also sets the flags of the inner layers.
         for layer, flag in zip(all_layers(self), trainable, strict=False):
             if layer.trainable != flag:
                 layer.trainable = flag
@@ -220,8 +222,8 @@ class BaseModel(KerasFitModel):
             filepath: path of the export.
             format: format of the export, a name that Keras knows.
             verbose: whether to print messages.
-            input_signature: the inputs, as Keras takes them. By default all
-                features that the model reads.
+            input_signature: specs of the inputs, as for `keras.Model.export`.
+                By default, all features that the model reads.
             **kwargs: options of the format.
 
         Raises:

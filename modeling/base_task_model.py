@@ -144,7 +144,7 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         """Returns the outputs of `BertModel`, and the head's dropout seed.
 
         With `bilstm`, `sequence_output` [B, T, W] and `pooled_output` [B, W]
-        are those of the LSTM. The seed is int [2], or None.
+        come from the LSTM. The seed is int [2], or None.
         """
         if not training:
             seed = None

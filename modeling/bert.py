@@ -72,8 +72,8 @@ class BertModel(BaseModel):
             backward pass instead of keeping them.
         left_to_right: let each position attend only to itself and earlier
             positions (ablation in section 5.1 of the paper). The model then
-            pools the last WordPiece, which attends to all others, instead of
-            the first.
+            pools the last WordPiece, which attends to all other WordPieces,
+            instead of the first.
         unpad: skip padding, as described above.
         seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
@@ -103,7 +103,7 @@ class BertModel(BaseModel):
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
 
     Raises:
-        TypeError: `config` is no BertConfig.
+        TypeError: `config` is not a BertConfig.
         ValueError: the shape of an input does not match `input_ids`.
     """
 
@@ -202,7 +202,8 @@ class BertModel(BaseModel):
 
         Raises:
             ValueError: a feature is missing or unknown, its shape does not
-                match `input_ids`, or there are a dict and other tensors.
+                match `input_ids`, or the call passes both a dict and other
+                tensors.
         """
         input_ids, input_mask, token_type_ids = self._read_inputs(
             input_ids, input_mask, token_type_ids
@@ -271,8 +272,9 @@ class BertModel(BaseModel):
     ) -> tuple[UnpaddedRows | None, PackedRows | None]:
         """Returns the rows of a batch without padding, and how to pack them.
 
-        Both are None if the call computes its padding too. The second is None
-        if attention does not pack the sequences of this call.
+        Both results are None if the call also computes padding. The second
+        result alone is None if attention does not pack the sequences of this
+        call.
         """
         if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
             return None, None
@@ -316,7 +318,7 @@ def _check_same_shape(
 ) -> None:
     """Raises a ValueError if a feature has another shape than `input_ids`.
 
-    A single row or column would silently be repeated for all others.
+    Otherwise a single row or column would silently be repeated.
     """
     if tensor is None:
         return

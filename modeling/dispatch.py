@@ -71,7 +71,8 @@ class DispatchedFunction(Generic[FirstT, P, R]):
             this.
 
     Raises:
-        TypeError: this parameter is not keyword-only, or the function has both.
+        TypeError: this parameter is not keyword-only, or the function has both
+            parameters.
     """
 
     def __init__(self, plain: Callable[Concatenate[FirstT, P], R]) -> None:
@@ -118,7 +119,7 @@ def _choose_plain(
     *,
     training: bool,
 ) -> None:
-    """Chooses the plain version, where there are no faster ones."""
+    """Chooses the plain version, where there are no faster versions."""
 
 
 def _find_training_parameter(function: Callable[..., object]) -> str | None:
@@ -128,8 +129,8 @@ def _find_training_parameter(function: Callable[..., object]) -> str | None:
 
     Raises:
         TypeError: the parameter can be passed by position, where a
-            `DispatchedFunction` would not see it, or the function has two of
-            them.
+            `DispatchedFunction` would not see it, or the function has both
+            `training` and `seed`.
     """
     parameters = inspect.signature(function).parameters
     names = [name for name in ("training", "seed") if name in parameters]
@@ -148,8 +149,9 @@ def _find_training_parameter(function: Callable[..., object]) -> str | None:
 def _find_chooser() -> _Chooser:
     """Returns `accelerated.choose_version`, if there are faster versions.
 
-    The package imports modeling/ops.py, which cannot import it, needs
-    TensorFlow, and may have been deleted.
+    modeling/accelerated/ imports modeling/ops.py, which uses this module, so
+    this module imports the package late. The package also needs TensorFlow, and
+    may have been deleted.
     """
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):

@@ -41,9 +41,9 @@ class Distiller:
     """Calls a student and its teacher on the same batch, for a train step.
 
     Args:
-        student: a built TaskModel.
-        teacher: a built TaskModel.
-        loss: the student's DistillationLoss.
+        student: model to train, built.
+        teacher: model to learn from, built.
+        loss: loss of the student.
         seed: int, seed of the projection's initial weights.
 
     Attributes:
@@ -157,7 +157,7 @@ class DistillationLoss(BatchLoss[DistillerOutputs]):
 
     @property
     def term_names(self) -> tuple[str, ...]:
-        """Names of the terms: those of each part, and of hidden states."""
+        """Names of the terms of each part, and of the hidden states."""
         names = [
             f"{part}_{name}"
             for part in self.shares

@@ -11,8 +11,9 @@ from modeling.tensors import Tensor
 _AXES_OF_RANK = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
 # The axes of `masked_lm_positions`.
 _AXES_OF_POSITIONS = ("batch", "positions")
-# {backend of Keras: formats of its exports}. What tf2onnx writes of the network
-# does not run, and what OpenVINO reads of it loses the names of inputs.
+# {backend of Keras: formats of its exports}. tf2onnx writes a file of the
+# network that does not run, and OpenVINO loses the names of the network's
+# inputs.
 _FORMATS_OF_BACKEND = {
     "tensorflow": ("tf_saved_model", "litert"),
     "jax": ("tf_saved_model",),

@@ -17,8 +17,8 @@ class KerasFitModel(keras.Model):
 
     Attributes:
         config: sizes of the network. The constructor of a subclass sets it.
-        num_labels: number of outputs of the head, None for a model that is not
-            one of those with `has_labels` in `kinds.KIND_OF_CLASS`.
+        num_labels: number of outputs of the head, None for a model whose
+            outputs have no labels (see `has_labels` in `kinds.KIND_OF_CLASS`).
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.
@@ -91,13 +91,14 @@ class KerasFitModel(keras.Model):
         """Returns the loss of a step of `fit` or `evaluate`, a scalar.
 
         For a loss of this package, the labels are the features that the loss
-        reads: `y` is a dict of them, or `label_ids`, or None where `x` contains
-        them. `sample_weight` is `example_weights` [B] or, for a `TokenLoss`,
-        `label_weights` [B, T].
+        reads: `y` is a dict of these labels, or `label_ids`, or None if `x`
+        contains the labels. `sample_weight` is `example_weights` [B] or, for a
+        `TokenLoss`, `label_weights` [B, T].
         """
         if isinstance(self.loss, Loss):
             features = self.loss.join_labels(x or {}, y, sample_weight)
-            # Keras passes the outputs, although its default is None.
+            # Keras always passes the outputs, although the default of `y_pred`
+            # is None.
             loss, _ = self.loss(cast("Outputs", y_pred), features)
             return loss
         keras_loss: Tensor = super().compute_loss(
@@ -114,7 +115,8 @@ class KerasFitModel(keras.Model):
     ) -> dict[str, Tensor]:
         """Returns the metrics of `compile`, updated with a step's batch.
 
-        For a loss of this package, the metrics of an output get its labels.
+        For a loss of this package, the metrics compare each output with the
+        labels of the output.
         """
         labels: object = y
         weights: object = sample_weight

@@ -12,7 +12,7 @@ from modeling.tensors import Tensor
 
 
 class LayerOptions(TypedDict, total=False):
-    """Arguments of `keras.layers.Layer` that our layers and models take."""
+    """Arguments of `keras.layers.Layer` that our layers and models accept."""
 
     name: str | None
     dtype: str | keras.DTypePolicy | None
@@ -84,7 +84,7 @@ class BertLayer(keras.layers.Layer):
 
 
 class DenseOptions(LayerOptions, total=False):
-    """Arguments of `keras.layers.Dense` that our `Dense` takes."""
+    """Arguments of `keras.layers.Dense` that our `Dense` accepts."""
 
     kernel_initializer: keras.initializers.Initializer
 

@@ -3,8 +3,9 @@
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
 choices, L = labels, V = vocabulary size and W = hidden size.
 
-base_loss.py weights and averages what they return. The trainer and the
-distillation know only that module, so a new formula here changes nothing there.
+base_loss.py weights and averages the terms that these classes return. The
+trainer and the distillation use only base_loss.py, so they need no change for a
+new formula.
 """
 
 from collections.abc import Mapping, Sequence

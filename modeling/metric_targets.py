@@ -11,9 +11,9 @@ def labels_and_weights(
 ) -> tuple[Outputs | Mapping[str, Tensor | None], Outputs]:
     """Returns the labels and weights that a loss reads, for metrics.
 
-    They have the structure of the model's outputs: dicts if the model returns a
-    dict. Of a model with one output, both are [B], or [B, T] for a `TokenLoss`.
-    The weights count in the `weighted_metrics` of `compile`.
+    Both have the structure of the model's outputs: dicts if the model returns a
+    dict. For a model with one output, both are [B], or [B, T] for a
+    `TokenLoss`. The weights count in the `weighted_metrics` of `compile`.
 
     Args:
         loss: the loss that the model was compiled with.

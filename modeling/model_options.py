@@ -16,12 +16,12 @@ class EncoderOptions(TypedDict, total=False):
 
 
 class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
-    """Arguments that every task model takes besides its own."""
+    """Arguments that every task model accepts besides its own."""
 
     bilstm: bool
 
 
 class ModelOptions(TaskModelOptions, total=False):
-    """Arguments of any model. `num_labels` is one of classifiers only."""
+    """Arguments of any model. Only classifiers accept `num_labels`."""
 
     num_labels: int

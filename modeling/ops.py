@@ -118,7 +118,7 @@ def attention_probs(
     Args:
         attention_scores: float [B, N, F, T].
         adder: float32 or float64, broadcastable to the scores, such as -10000
-            at masked positions and 0 elsewhere. It gets no gradient.
+            at masked positions and 0 elsewhere. The adder gets no gradient.
         scale: number that multiplies the scores.
         dropout_prob: fraction of the weights to drop, in [0, 1).
         seed: int [2], as for `dropout`. None = drop nothing.

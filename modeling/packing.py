@@ -23,7 +23,8 @@ class PackedRows(KeptRows):
     packed sequence with enough unused positions.
 
     Args:
-        rows: the rows of the batch. Those after its WordPieces are padding.
+        rows: the rows of the batch. The rows after the last WordPiece are
+            padding.
 
     Attributes:
         attention_mask: int [S, T, T], 1 = both positions contain WordPieces of
@@ -42,7 +43,8 @@ class PackedRows(KeptRows):
 
     def _gather(self, padded: Tensor) -> Tensor:
         """Returns the rows [R, W] of [S, T, W], zeros for a row of padding."""
-        # The entry of such a row in `positions` is the position of another row.
+        # For a row of padding, `positions` contains the position of another
+        # row.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 
@@ -120,8 +122,10 @@ class FirstFit(NamedTuple):
     """Where each sequence begins in the packed sequences.
 
     Attributes:
-        packed_index: int [B], index of the packed sequence that contains it.
-        offsets: int [B], the position at which it begins there.
+        packed_index: int [B], index of the packed sequence that contains each
+            sequence.
+        offsets: int [B], position in the packed sequence at which each sequence
+            begins.
         num_packed: number of packed sequences, at least 1.
     """
 
@@ -139,7 +143,8 @@ def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
 
     Args:
         lengths: int [B].
-        capacity: length of a packed sequence, at least that of the longest.
+        capacity: length of a packed sequence, at least the length of the
+            longest sequence.
     """
     batch_size = keras.ops.shape(lengths)[0]
     order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")

@@ -25,8 +25,7 @@ def create_attention_mask_from_input_mask(
             positions.
 
     Returns:
-        int [B, 1, T], which broadcasts over the F positions, or
-        [B, F, T].
+        int [B, 1, T], which broadcasts over the F positions, or [B, F, T].
     """
     # Do not index with `[:, None]`, for which LiteRT lacks an operation.
     is_square = len(input_mask.shape) == 3

@@ -1,7 +1,8 @@
 """Types of tensors, of their shapes, and of dicts of tensors.
 
-Keras runs on several backends, so `Tensor` lists what their tensors have in
-common. The functions of `keras.ops` take and return it (stubs/keras/ops.pyi).
+Keras runs on several backends, so `Tensor` lists what the tensors of all
+backends have in common. The functions of `keras.ops` accept and return this
+type (stubs/keras/ops.pyi).
 """
 
 # ruff: noqa: D105  Operators need no docstrings.
@@ -12,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, overload
 
 import numpy as np
 
-# What an operator of a tensor takes: a number, a tensor or an array.
+# What an operator of a tensor accepts: a number, a tensor or an array.
 Operand: TypeAlias = "Tensor | float"
 # An index of one axis, or None, which adds an axis.
 _AxisIndex: TypeAlias = "int | slice | EllipsisType | Tensor | None"
@@ -45,7 +46,8 @@ class Tensor(Protocol):
         """The type of the elements."""
 
     def __getitem__(self, index: Index, /) -> "Tensor": ...
-    # NumPy's operators take what has this method, so an array is a Tensor too.
+    # NumPy's operators accept any object with this method, so an array is a
+    # Tensor too.
     def __array__(self) -> np.ndarray: ...
     def __float__(self) -> float: ...
     def __neg__(self) -> "Tensor": ...

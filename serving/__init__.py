@@ -14,19 +14,19 @@ To write an export:
     export_flags.py: the flags of scripts that export
     exporting/: writes the formats of an export, and signatures of SavedModels
 
-To ask an export from Python:
+To call an export from Python:
 
     text_models/: `load` and `TextModel`, an export as Python calls it
-    text_tasks/: requests to inputs, outputs to answers
+    text_tasks/: converts requests to inputs, and outputs to answers
     prepared_model.py: an engine with a tokenizer
     engines/: runs the network in a runtime, arrays in, arrays out
 
-To ask it in other ways, with the modules above:
+To call an export in other ways, with the modules above:
 
-    batch/: the requests of files and pipes, for predict.py
-    http/: requests over HTTP, for serve.py
+    batch/: answers the requests of files and pipes, for predict.py
+    http/: answers requests over HTTP, for serve.py
 
-Four objects hold an exported model. Each holds the next one:
+Four objects contain an exported model. Each contains the next object:
 
     Object         What it adds                        Who uses it
     ServedModel    a queue of calls, and a thread      serve.py
@@ -34,9 +34,9 @@ Four objects hold an exported model. Each holds the next one:
     PreparedModel  a tokenizer, lengths and labels     text_tasks/
     Engine         the network: arrays in, arrays out  text_tasks/task_steps.py
 
-What several of them read:
+What several of these modules read:
 
-    output_kinds.py: what exports compute from logits, and back
+    output_kinds.py: what exports compute from logits, and how to undo this
     serving_flags.py: the flags that classes of this package read
 """
 

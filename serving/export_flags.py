@@ -48,7 +48,7 @@ class ExportFlags:
 
     @property
     def _format_names(self) -> tuple[str, ...]:
-        """Names in --export_format, of formats or not: `check` tells."""
+        """Names in --export_format, which `check` compares with the formats."""
         default = "litert" if self.quantize else "saved_model"
         names = (self.export_format or default).split(",")
         return tuple(dict.fromkeys(map(str.strip, names)))

@@ -17,7 +17,7 @@ class ExportOptions:
     """Options of an export that do not depend on the kind of the model.
 
     Attributes:
-        tokenizer: FullTokenizer of the model. None exports only the signature
+        tokenizer: tokenizer of the model. None exports only the signature
             `ids`.
         max_seq_length: maximum number of WordPieces in an input or a window.
         predict_batch_size: maximum number of inputs in one batch of the
@@ -26,8 +26,9 @@ class ExportOptions:
         fixed_length: fixed length of inputs in formats other than
             "saved_model". None allows any length.
         quantize: "int8" to quantize formats other than "saved_model", or None.
-        weights: checkpoint or folder of the weights, or its Preset, whose
-            model.json becomes part of the export's. None if there is none.
+        weights: checkpoint or folder of the weights, or the Preset of this
+            folder. The folder's model.json becomes part of the export's
+            model.json. None if the weights come from no folder.
     """
 
     tokenizer: FullTokenizer | None = None

@@ -1,4 +1,4 @@
-"""Names what exports compute from logits, and turns it back into logits.
+"""Names what exports compute from logits, and converts it back to logits.
 
 The signature `ids` of each kind of model returns
 

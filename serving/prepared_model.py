@@ -53,9 +53,9 @@ def create_prepared_model(
     Args:
         engine: engine that runs the network.
         tokenizer: tokenizer of the model.
-        settings: settings of the head. In those of the returned model,
-            `max_seq_length` is not above the length of the engine's inputs, if
-            that is fixed.
+        settings: settings of the head. In the settings of the returned model,
+            `max_seq_length` is at most the length of the engine's inputs, if
+            this length is fixed.
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (settings["max_seq_length"], fixed)))

@@ -109,7 +109,7 @@ class Config(flags.Config):
     )
 
     def download(self) -> Self:
-        """Returns the flags with a local folder for a model of the hub."""
+        """Downloads a model of the hub. Returns the flags with its folder."""
         return config_values.convert_paths(
             self, hub.to_local_folder, "init_checkpoint"
         )
@@ -174,7 +174,7 @@ def _check_format(
 def _load_tokenizer(
     config: Config, bert_config: "modeling.BertConfig", preset: presets.Preset
 ) -> tokenization.FullTokenizer:
-    """Returns the checkpoint's tokenizer, checked to be the model's."""
+    """Returns the checkpoint's tokenizer, after checking that it fits."""
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")

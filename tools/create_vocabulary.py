@@ -84,7 +84,7 @@ class Config(flags.Config):
 def _find_casing_file(config: Config) -> str | None:
     """Returns the path at which to write the casing.
 
-    None if a file beside --output_file states it already.
+    Returns None if a file beside --output_file already states the casing.
     """
     folder = os.path.dirname(config.output_file)
     stated = read_stated_casing(folder)
@@ -138,7 +138,7 @@ def count_words_of_files(
 def print_extension(
     old_vocab: Sequence[str], vocab: Sequence[str], counts: Mapping[str, int]
 ) -> None:
-    """Prints how many words were added to a vocabulary, and what they save.
+    """Prints how many words were added, and how many WordPieces they save.
 
     Args:
         old_vocab: the WordPieces of the vocabulary, in the order of their ids.
@@ -239,7 +239,8 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
         contents = tokenizer_files.format_casing(config.do_lower_case)
         write_bytes(casing_file, contents)
     if old_vocab is None:
-        # tools.convert_checkpoint writes that of an extended model.
+        # tools.convert_checkpoint writes the configuration of an extended
+        # model.
         write_configuration(os.path.dirname(config.output_file), len(vocab))
     else:
         print_extension(old_vocab, vocab, counts)

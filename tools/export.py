@@ -62,7 +62,7 @@ class Config(flags.Config):
     )
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, whose export was checked."""
+        """Checks the flags of the export, and returns all flags."""
         self.export.check()
         return self
 
@@ -152,7 +152,7 @@ def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
     }
     trim_padding = preset.decision_flags()["trim_padding"]
     if model_class == kinds.SPAN_LABELER and trim_padding is not None:
-        # A flag of the training, by which answers are decoded too.
+        # This flag of the training also changes how answers are decoded.
         settings["trim_padding"] = trim_padding
     return settings
 

@@ -115,7 +115,7 @@ def create_figure(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
         runs: (name, curves) of each run.
         axis: label of the x axes.
     """
-    # Only whoever draws needs matplotlib.
+    # Import late, because only this function needs matplotlib.
     import matplotlib as mpl
     from matplotlib import figure, lines
 

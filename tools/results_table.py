@@ -97,7 +97,7 @@ def format_table(
         table.append([label, str(len(runs))])
         for name in metrics:
             values = [run[name] for run in runs if name in run]
-            # The mean of a part of the seeds would be misleading.
+            # The mean of only some of the seeds would be misleading.
             is_complete = len(values) == len(runs)
             table[-1].append(format_values(values) if is_complete else "")
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

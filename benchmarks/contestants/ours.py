@@ -55,7 +55,7 @@ class OpenedMrpc(NamedTuple):
     """A run on MRPC that can begin.
 
     Attributes:
-        start: where it starts from.
+        start: starting point of the run.
         task: task of the run.
         run_folder: folder of the run.
         encoded_sets: {name of a set: the set, with its records}.
@@ -94,7 +94,7 @@ def create_training_work(
 ) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `start` is the StartingPoint of a script.
+    `start` is where the training of a script starts from.
     """
     trainer_setup.set_seed_and_precision(start.config)
     plan = RunPlan(
@@ -112,7 +112,7 @@ def create_training_work(
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
-    # It is None only without `num_steps`.
+    # `train_step` is None only without `num_steps`.
     train_step = cast("TrainStep", trainer.train_step)
 
     def repeat(num_steps: int) -> None:
@@ -196,7 +196,7 @@ def load_engine(
 
 
 def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
-    """Writes MRPC's records. `command` is more flags of run_classifier.py."""
+    """Writes MRPC's records. `command` adds flags of run_classifier.py."""
     command += (
         " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "

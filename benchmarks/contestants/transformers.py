@@ -177,7 +177,7 @@ def compute_logits(
     tokenizer: transformers.PreTrainedTokenizerBase,
     windows: transformers.BatchEncoding,
 ) -> Iterator[Logits]:
-    """Yields the logits of each window, of which batches are computed."""
+    """Yields the logits of each window, which are computed in batches."""
     batch_size = spec["batch_size"]
     for start in range(0, len(windows["input_ids"]), batch_size):
         chosen = slice(start, start + batch_size)

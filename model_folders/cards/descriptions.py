@@ -45,7 +45,7 @@ def create_model_json_of_copy(
         preset: Preset of the folder that the weights come from. None if the
             weights are random.
         model_class: class of the model that is copied or exported.
-        settings: settings of the head to add to the ones of `preset`.
+        settings: settings of the head to add to the settings in `preset`.
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings in `preset` that no longer apply to the
             copy.
@@ -64,7 +64,8 @@ def create_model_json_of_copy(
         for name, value in preset.recorded_settings.items()
         if name not in changed
     }
-    # Some of the settings of a TrainingSettings are one too.
+    # A dict with only some entries of a TrainingSettings is a TrainingSettings
+    # too.
     provenance["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
         provenance["weights"] = source

@@ -1,4 +1,4 @@
-"""Shows how an exported model is asked, in Python and on the command line."""
+"""Shows how to call an exported model, in Python and on the command line."""
 
 import dataclasses
 import shlex

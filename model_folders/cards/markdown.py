@@ -75,6 +75,6 @@ def _is_of_word(character: str) -> bool:
 
 
 def _longest_run(text: str) -> int:
-    """Returns the number of backticks in the longest run of them."""
+    """Returns the number of backticks in the longest run of backticks."""
     runs = [len([*run]) for mark, run in itertools.groupby(text) if mark == "`"]
     return max(runs, default=0)

@@ -1,8 +1,8 @@
 """Writes model cards: the README.md of weights, of exports and of runs.
 
-`Card` holds the values, and card.md.jinja the words. Every value that the
-template shows is escaped by markdown.py, unless it is Markdown already. This
-module imports no TensorFlow.
+`Card` contains the values, and card.md.jinja contains the words. Every value
+that the template shows is escaped by markdown.py, unless it is Markdown
+already. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -93,7 +93,7 @@ class Card:
             Heads without labels do not use it.
         export_scores: {format: {name: score}} of an EXPORT on the dev set.
         is_best_step: whether the dev set chose the step of an EXPORT. The
-            description of a RUN states it.
+            description of a RUN states this itself.
     """
 
     kind: CardKind
@@ -121,7 +121,7 @@ class Card:
 
     @property
     def reports_best(self) -> bool:
-        """Whether the dev set chose the step that the scores are of."""
+        """Whether the scores belong to the step that the dev set chose."""
         # With --noload_best, a run reports its last step.
         task = self.description["task"]
         is_best = self.description.get("best_step") and task.get(
@@ -180,7 +180,7 @@ class Card:
         return " \\\n  ".join([f"python {provenance['script']}", *flags])
 
     def file_rows(self) -> Iterator[tuple[Sequence[str], str, float]]:
-        """Yields names of files, what they contain, and their MB."""
+        """Yields (names of files, what the files contain, their size in MB)."""
         for pattern, purpose in _PURPOSE_OF_FILES.items():
             if names := fnmatch.filter(self.files, pattern):
                 num_mb = sum(self.files[name] for name in names) / 1e6

@@ -1,6 +1,6 @@
 """Reads the files of each format of weights, without Keras.
 
-A format has one prefix. What follows it tells what a module is for:
+Each format has a prefix. The rest of a module's name says what the module does:
 
     *_config     what the JSON files beside the weights state
     *_weights    finds or opens the files of the weights
@@ -21,14 +21,14 @@ bert_config.py, model_json.py and tokenizer_files.py.
 Checkpoints of TensorFlow 1:
 
     tf1_weights.py: opens a checkpoint
-    tf1_index.py: checks its index, where TensorFlow ends the process
+    tf1_index.py: checks the index, whose errors would end the process
 
-Folders of transformers. Those with a tf_model.h5 have the same JSON files:
+Folders of transformers. Folders with a tf_model.h5 contain the same JSON files:
 
     huggingface_config.py: config.json
     huggingface_tokenizer.py: what a tokenizer's files state
     huggingface_vocabulary.py: the vocabulary in a tokenizer.json
-    huggingface_pooling.py: how sentence-transformers makes a vector of tokens
+    huggingface_pooling.py: how sentence-transformers makes one vector of a text
     huggingface_weights.py: opens model.safetensors and pytorch_model.bin
     huggingface_names.py: the names in these files
     tf_h5_weights.py: opens tf_model.h5
@@ -37,21 +37,21 @@ Folders of transformers. Those with a tf_model.h5 have the same JSON files:
 Presets of KerasHub:
 
     kerashub_config.py: reads config.json, task.json and other JSON files
-    kerashub_objects.py: creates their contents
+    kerashub_objects.py: creates the contents of these files
     kerashub_weights.py: opens model.weights.h5 and task.weights.h5
-    kerashub_names.py: the variables that their numbered datasets belong to
+    kerashub_names.py: the variables to which the numbered datasets belong
 
 Object-based checkpoints of TensorFlow 2:
 
     object_config.py: what a SavedModel of TF-Hub states about its encoder
     object_weights.py: finds checkpoints whose names are in a graph of objects
-    object_variables.py: opens these
-    object_names.py: the names in them
+    object_variables.py: opens these checkpoints
+    object_names.py: the names in these checkpoints
 
 For several formats:
 
     weight_entries.py: an entry of a file, under Google's name
-    weight_names.py: what Google's names have in common with those in files
+    weight_names.py: converts names in files, for several formats
     shape_checks.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file

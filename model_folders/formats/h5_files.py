@@ -1,7 +1,7 @@
 """Lists the datasets of HDF5 files, which Keras and transformers 4 write.
 
-Only values are read that are stored as they are, in the file itself. So no link
-can name another file, and nothing in a file can be larger than the file.
+This module reads only values that the file itself stores, uncompressed. So no
+link can name another file, and nothing in a file can be larger than the file.
 """
 
 import contextlib

@@ -34,7 +34,7 @@ HUGGINGFACE_WEIGHTS = (
     "pytorch_model.bin.index.json",
 )
 # {activation in config.json: activation in `BertConfig`}. If several names mean
-# the same activation, `create_config_json` writes the last.
+# the same activation, `create_config_json` writes the last name.
 _ACTIVATION_OF_NAME = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
@@ -136,7 +136,7 @@ def read_config_labels(path: StrPath) -> list[str] | None:
 
 
 def parse_network(values: JsonObject, path: str) -> JsonObject:
-    """Returns the entries of a bert_config.json for those of a config.json.
+    """Converts the entries of a config.json to entries of a bert_config.json.
 
     Args:
         values: contents of the file.
@@ -182,10 +182,11 @@ def create_config_json(
 
     Args:
         config: configuration of the model.
-        model_class: name of its class, which may be a user's own.
-        num_labels: number of the outputs of its head. None if it has no labels.
+        model_class: name of the model's class, which may be a user's own class.
+        num_labels: number of outputs of the head. None if the model has no
+            labels.
         labels: names of the outputs, in order. None = LABEL_0, LABEL_1, ...
-        tokenizer: FullTokenizer of the model. None = the id of [PAD] is 0.
+        tokenizer: tokenizer of the model. None = the id of [PAD] is 0.
         problem_type: entry `problem_type` of config.json, None to leave it out.
         leave_out: Google's names of the weights that the file lacks.
 

@@ -1,6 +1,6 @@
 """Converts the names of Hugging Face's classes for torch to Google's, and back.
 
-tf_h5_names.py converts those of its classes for TensorFlow.
+tf_h5_names.py converts the names of Hugging Face's classes for TensorFlow.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Reads what transformers' files in a folder state about its tokenizer.
 
-KerasHub's tokenizer.json has the same name, so it is told apart here.
+KerasHub also writes a tokenizer.json, so this module tells the two files apart.
 """
 
 import json
@@ -64,13 +64,13 @@ class _JsonFile(NamedTuple):
 def read_stated_casing(folder: StrPath) -> StatedCasing:
     """Reads what transformers' files in a folder state about its tokenizer.
 
-    Logs a warning if the tokenizer keeps other words whole than BERT's five
-    special tokens, because a FullTokenizer splits them like other text. Logs
-    one too if two files state different casings.
+    Logs a warning if there are other words than BERT's five special tokens that
+    the tokenizer does not split, because a FullTokenizer splits such words like
+    other text. Also logs a warning if two files state different casings.
 
     Returns:
-        {"do_lower_case": whether text is lower-cased, "file": path that states
-        it}. {} if no file in the folder states it.
+        {"do_lower_case": whether text is lower-cased, "file": path of the file
+        that states this}. {} if no file in the folder states the casing.
 
     Raises:
         ValueError: the tokenizer would return other tokens than a

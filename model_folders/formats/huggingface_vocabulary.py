@@ -62,7 +62,8 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
 def _find_entry(values: JsonObject, name: str, default: object = None) -> Any:  # noqa: ANN401  JSON of any type
     """Returns the entry SECTION.KEY of a tokenizer.json.
 
-    Returns the default if it is missing or null, or its section is none.
+    Returns the default if the entry is missing or null, or if SECTION is no
+    object.
     """
     section, key = name.split(".")
     group = values.get(section)
@@ -73,7 +74,7 @@ def _find_entry(values: JsonObject, name: str, default: object = None) -> Any:  
 def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
     """Raises a ValueError if a tokenizer.json is not of a BERT.
 
-    `lower_case` is its entry `normalizer.lowercase`.
+    `lower_case` is the entry `normalizer.lowercase` of the file.
     """
     checks = {
         name: (_find_entry(values, name), expected)
@@ -97,10 +98,10 @@ def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
 def _parse_ids(
     values: JsonObject, path: str
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns ({token: id} of `model.vocab`, the same of `added_tokens`).
+    """Returns {token: id} of `model.vocab`, and {token: id} of `added_tokens`.
 
     Raises:
-        ValueError: one of them has another type.
+        ValueError: an entry has another type.
     """
     added_ids = None
     # Any, because `suppress` tells whether it is a list of tokens.
@@ -115,7 +116,7 @@ def _parse_ids(
 
 
 def _parse_token_ids(ids: object, name: str, path: str) -> dict[str, int]:
-    """Returns {token: id}, or raises a ValueError if it is anything else."""
+    """Returns `ids`, or raises a ValueError if it is not {token: id}."""
     if not isinstance(ids, dict) or not all(
         isinstance(token, str) and type(row) is int and row >= 0
         for token, row in ids.items()

@@ -2,7 +2,7 @@
 
 KerasHub writes config.json, tokenizer.json and task.json as Keras serializes
 objects: `class_name`, `registered_name` and `config`. No object is created from
-these files. kerashub_objects.py creates their contents.
+these files. kerashub_objects.py creates the contents of such files.
 """
 
 import json
@@ -79,10 +79,10 @@ def parse_object(values: JsonObject, path: str, *names: str) -> JsonObject:
     Args:
         values: contents of the file.
         path: path of the file, for messages.
-        *names: valid names of its class.
+        *names: valid names of the object's class.
 
     Raises:
-        ValueError: it is of another class, or its `config` is not an object.
+        ValueError: the object is of another class, or its `config` is no dict.
     """
     name = values["class_name"]
     origins = ("keras_hub", "keras_nlp")
@@ -225,7 +225,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     """Returns what a preset's tokenizer.json states about its tokenizer.
 
     KerasHub keeps accents by default, even of lower-cased text. Google's BERT,
-    whose weights KerasHub's presets contain, strips them from such text.
+    whose weights KerasHub's presets contain, strips accents from such text.
 
     Returns:
         {"do_lower_case": whether text is lower-cased, "file": path}.
@@ -235,7 +235,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
             Google's.
     """
     entries = parse_object(values, path, "BertTokenizer")
-    # A cased tokenizer that strips accents is none of Google's.
+    # Google has no cased tokenizer that strips accents.
     lower_case = entries.get("lowercase", False) is True
     allowed = _ALLOWED_VALUES_OF_ENTRY | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():

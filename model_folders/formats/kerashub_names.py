@@ -15,7 +15,7 @@ class WeightTarget(NamedTuple):
         name: Google's name of the variable.
         stored_shape: shape in the file.
         shape: shape in the model.
-        is_transposed: whether the axes of the two have the opposite order.
+        is_transposed: whether the two shapes list the axes in opposite orders.
     """
 
     name: str

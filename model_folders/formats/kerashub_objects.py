@@ -1,7 +1,7 @@
 """Creates the contents of the JSON files of KerasHub's presets.
 
-They are objects as Keras serializes them, which kerashub_config.py reads.
-Imports no Keras.
+The files contain objects as Keras serializes them. kerashub_config.py reads
+such files. Imports no Keras.
 """
 
 from files.json_files import JsonObject
@@ -24,10 +24,11 @@ _MODULE_OF_CLASS = {
 
 
 def check_backbone(config: BertConfig) -> None:
-    """Checks that a BertBackbone computes the same as this network.
+    """Checks that a BertBackbone computes the same outputs as a network.
 
     Raises:
-        ValueError: it computes something else. The message names the entry.
+        ValueError: a BertBackbone computes other outputs. The message names the
+            entry of `config` that is the cause.
     """
     rate = config.hidden_dropout_prob
     # A BertBackbone has a single rate of dropout.
@@ -126,7 +127,8 @@ def _create_object(
 ) -> JsonObject:
     """Returns a serialized object of KerasHub, as Keras writes it.
 
-    A `dtype` of None writes nothing of the weights' type and training.
+    If `dtype` is None, the object states neither the type of the weights nor
+    whether they are trained.
     """
     module = _MODULE_OF_CLASS[class_name]
     weights: JsonObject = {}

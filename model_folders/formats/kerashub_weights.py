@@ -71,13 +71,14 @@ def open_kerashub_entries(path: str) -> Mapping[str, WeightEntry]:
     Raises:
         OSError: a file is missing or cannot be read.
         ValueError: the files contain other weights than config.json and
-            task.json describe. The message names the first.
+            task.json describe. The message names the first such weight.
     """
     folder = os.path.dirname(path)
     config = kerashub_config.load_network(os.path.join(folder, CONFIG_FILE))
     stored = _open_weights(path)
     blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
-    # The number is compared first, because it sets the number of targets.
+    # Compare the number of blocks first, because it determines the number of
+    # targets.
     if len(blocks) != config.num_hidden_layers:
         raise ValueError(
             f"{path} contains {len(blocks)} blocks, but {CONFIG_FILE} states "
@@ -100,7 +101,7 @@ def open_kerashub_entries(path: str) -> Mapping[str, WeightEntry]:
 
 
 def read_shards(path: str) -> list[tuple[str, str]]:
-    """Returns (group of datasets, path of a file that contains some of them).
+    """Returns (group of datasets, path of a file with some of these datasets).
 
     Args:
         path: path of the index, model.weights.json.
@@ -126,7 +127,7 @@ def _check_exists(file: str) -> None:
 def _open_weights(path: str) -> dict[str, WeightEntry]:
     """Returns {name without the scope: WeightEntry} of the weights at a path.
 
-    The path is of a file, or of the index of several.
+    The path names a file, or the index of several files.
     """
     is_index = path.endswith(INDEX_FILE)
     datasets = _open_shards(path) if is_index else open_h5_entries(path)

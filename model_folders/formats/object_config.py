@@ -26,8 +26,8 @@ _FIRST_BLOCK = "bert/encoder/layer_0"
 def is_saved_encoder(folder: StrPath) -> bool:
     """Returns whether a folder may be the SavedModel of an encoder.
 
-    An export of this project counts as none, because its weights were changed
-    for serving.
+    An export of this project does not count as such a SavedModel, because its
+    weights were changed for serving.
     """
 
     def has(name: str) -> bool:
@@ -49,7 +49,7 @@ def read_network(folder: StrPath) -> JsonObject:
         OSError: the weights cannot be read.
         ValueError: the SavedModel contains no BERT.
     """
-    # It loads TensorFlow, which most folders do not need.
+    # This module loads TensorFlow, which most folders do not need.
     from model_folders.formats import object_variables
 
     entries = object_variables.open_graph_entries(_variables_prefix(folder))
@@ -78,7 +78,7 @@ def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
     Raises:
         OSError: the weights cannot be read.
     """
-    # It loads TensorFlow, which most folders do not need.
+    # This module loads TensorFlow, which most folders do not need.
     from model_folders.formats import object_variables
 
     prefix = _variables_prefix(folder)

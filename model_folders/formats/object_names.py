@@ -1,7 +1,7 @@
 """Converts the names in object-based checkpoints to Google's.
 
 Model Garden's classes of encoders share the names of their variables. In a
-checkpoint without names, the keys of the values show them. tf_h5_names.py
+checkpoint without names, the keys of the values show the names. tf_h5_names.py
 converts the names in the checkpoints of transformers.
 """
 
@@ -96,7 +96,8 @@ _NAME_OF_KEY_PATTERN = {
     ),
 }
 # Matches the names of the weights of Model Garden's heads of tasks: labels of
-# texts, answers and tags. They are not read. The encoder beside them is.
+# texts, answers and tags. These weights are not read, but the encoder beside
+# them is.
 _OTHER_HEAD = re.compile(
     r"(?:^|/)(?:sentence_prediction|span_labeling|token_classification"
     r"|(?<!cls/)predictions/transform/logits)/"

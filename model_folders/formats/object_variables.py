@@ -72,10 +72,10 @@ class _Variable(NamedTuple):
     """A variable of a checkpoint.
 
     Attributes:
-        name: name in the graph, or the name that its key shows.
-        key: key of its value.
-        shape: shape of its value in the file.
-        dtype: name of its type, such as "float32".
+        name: name in the graph, or the name that `key` shows.
+        key: key of the variable's value.
+        shape: shape of the value in the file.
+        dtype: name of the value's type, such as "float32".
     """
 
     name: str
@@ -151,7 +151,7 @@ def read_casing(path: str) -> bool | None:
 
 
 def _read_variables(path: str) -> list[_Variable]:
-    """Returns the variables of a checkpoint, without its training's state."""
+    """Returns the variables of a checkpoint, without the training's state."""
     check_tf1_files(path)
     with open_tf1_checkpoint(path) as (reader, _):
         shapes = reader.get_variable_to_shape_map()

@@ -21,8 +21,8 @@ def find_object_weights(path: StrPath) -> str | None:
     prefix = _find_prefix(os.fspath(path))
     if prefix is None:
         return None
-    # It needs TensorFlow, which other backends of Keras lack, and the paths of
-    # other formats do not need.
+    # Import late, because this module needs TensorFlow, which other backends of
+    # Keras lack, and which other formats do not need.
     from model_folders.formats import object_variables
 
     return prefix if object_variables.has_graph(prefix) else None
@@ -51,7 +51,7 @@ def open_object_entries(path: str) -> Mapping[str, WeightEntry]:
     Raises:
         OSError, ValueError: as `open_graph_entries` raises them.
     """
-    # Only now, as in `find_object_weights`.
+    # Import late, as in `find_object_weights`.
     from model_folders.formats import object_variables
 
     return object_variables.open_graph_entries(path)

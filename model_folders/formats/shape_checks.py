@@ -1,7 +1,7 @@
 """Compares the sizes in a configuration with the shapes in a checkpoint.
 
-Both are small to read. A model is only created, which may need much memory, if
-they agree.
+Reading the configuration and the shapes needs little memory. Creating a model
+may need much, so the model is created only if the two agree.
 """
 
 import itertools
@@ -23,8 +23,9 @@ def _dense_weights(
     return {f"{name}/kernel": (inputs, outputs), f"{name}/bias": (outputs,)}
 
 
-# {Google's name without its scope: entries of the configuration that are its
-# shape} of the weights that precede the blocks, and of those of a block.
+# {Google's name without its scope: entries of the configuration that are the
+# shape}, first of the weights that precede the blocks, then of the weights of a
+# block.
 _SIZES_OF_EMBEDDING_WEIGHT: Mapping[str, tuple[str, ...]] = {
     "word_embeddings": ("vocab_size", "hidden_size"),
     "position_embeddings": ("max_position_embeddings", "hidden_size"),
@@ -62,7 +63,7 @@ def check_layers(config: BertConfig, layers: Sequence[int] | None) -> None:
     """Checks that `layers` lists a block for each block of a model.
 
     Raises:
-        ValueError: its length is not the number of blocks.
+        ValueError: the length of `layers` is not the number of blocks.
     """
     if layers is not None and len(layers) != config.num_hidden_layers:
         raise ValueError(
@@ -93,7 +94,8 @@ def check_shapes(
 
     Raises:
         ValueError: a weight is missing, or has another shape. The message names
-            the first. Or the heads do not divide the width.
+            the first such weight. Or the number of heads does not divide the
+            hidden size.
     """
     check_layers(config, layers)
     where = config_file or "the configuration"

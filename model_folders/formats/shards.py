@@ -1,7 +1,7 @@
 """Reads the index of weights that are stored in several files.
 
-The index is a JSON file beside them, such as model.safetensors.index.json. Its
-`weight_map` names the file of each weight.
+The index is a JSON file beside these files, such as
+model.safetensors.index.json. Its `weight_map` names the file of each weight.
 """
 
 import os
@@ -12,7 +12,7 @@ from model_folders.formats.weight_names import printable_name
 
 
 def read_weight_map(path: str) -> dict[str, object]:
-    """Returns {name: the entry of an index that names its file}.
+    """Returns {name of a weight: the index's entry, which names the file}.
 
     Args:
         path: path of the index.

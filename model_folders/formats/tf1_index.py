@@ -24,7 +24,7 @@ def check_index(path: str) -> None:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no index, or an entry is malformed.
+        ValueError: the file is no index, or an entry is malformed.
     """
     data = Path(path).read_bytes()
     if len(data) < _FOOTER_SIZE or not data.endswith(_MAGIC):

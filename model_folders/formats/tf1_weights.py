@@ -37,9 +37,10 @@ class OpenTf1Checkpoint(NamedTuple):
     """A checkpoint that is open.
 
     Attributes:
-        reader: reader of its variables.
-        prefix: its prefix, to pass to TensorFlow's operations. It contains no
-            wildcards, such as `*`, because TensorFlow would expand them.
+        reader: reader of the checkpoint's variables.
+        prefix: prefix of the files, to pass to TensorFlow's operations. It
+            contains no wildcards, such as `*`, because TensorFlow would expand
+            them.
     """
 
     reader: TensorReader

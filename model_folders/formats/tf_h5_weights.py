@@ -92,7 +92,7 @@ def _merge_equal_entries(
 ) -> WeightEntry:
     """Returns the entry of a weight that a file contains twice.
 
-    Its values must be equal, because the model uses one of them for both.
+    The two values must be equal, because the model uses one value for both.
     """
     different = ValueError(
         f"{path} contains {stored!r} twice, with different values, but BERT "

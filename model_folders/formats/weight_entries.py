@@ -20,7 +20,7 @@ class WeightEntry(NamedTuple):
 
     Attributes:
         shape: shape of the value that `read` returns.
-        dtype: name of its type, such as "float32".
+        dtype: name of the value's type, such as "float32".
         read: function that reads the value.
         num_heads: number of attention heads that the shape in the file shows,
             None if it shows none.
@@ -33,5 +33,5 @@ class WeightEntry(NamedTuple):
 
 
 def transposed(entry: WeightEntry) -> WeightEntry:
-    """Returns an entry whose value is the transpose of another's."""
+    """Returns an entry whose value is the transpose of the value of `entry`."""
     return WeightEntry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)

@@ -31,7 +31,7 @@ _WEIGHTS_PATH = re.compile(
 def list_config_file_names(path: StrPath) -> tuple[str, str]:
     """Returns the names of the configurations of weights, the likelier first.
 
-    A folder may contain both files, and weights for each of them. "gelu" is
+    A folder may contain both files, and weights for each file. "gelu" is
     another function in config.json than in bert_config.json.
 
     Args:
@@ -49,11 +49,12 @@ def list_config_file_names(path: StrPath) -> tuple[str, str]:
 def load_config(path: StrPath) -> BertConfig:
     """Reads a `bert_config.json`, or a `config.json` of another library.
 
-    Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
+    For TF-Hub's `saved_model.pb`, the sizes follow from the shapes of the
+    weights.
 
     Args:
         path: path of the file or its folder. If the folder contains both files,
-            the function reads the one that describes the folder's weights.
+            the function reads the file that describes the folder's weights.
 
     Raises:
         FileNotFoundError: the file does not exist.

@@ -68,7 +68,9 @@ def source_of(folder: str) -> str | None:
 
 
 def to_local_folder(path: str) -> str:
-    """Returns the path itself, or for hf://OWNER/NAME the downloaded folder.
+    """Downloads hf://OWNER/NAME, and returns the local folder.
+
+    Other paths are returned unchanged.
 
     Raises:
         ValueError, OSError: as `download_model` raises them.
@@ -131,7 +133,7 @@ def _check_is_bert(path: str, config: Path) -> None:
 def _download_older_files(path: str, name: str, commit: str) -> Path:
     """Downloads the first kind of older weights that a repository contains.
 
-    Returns their folder.
+    Returns the folder of the download.
     """
     has_torch = importlib.util.find_spec("torch")
     for weights in (
@@ -156,7 +158,7 @@ def _download_files(
 ) -> Path:
     """Downloads the small files of a model, and weights that match a pattern.
 
-    Returns their folder.
+    Returns the folder of the download.
 
     Raises:
         OSError: the files cannot be downloaded.

@@ -72,7 +72,8 @@ def check_path(path: str, flag: str = "") -> None:
     """Checks that there is a folder, or a checkpoint, with this path.
 
     Raises:
-        FileNotFoundError: there is none. The message names the flag.
+        FileNotFoundError: nothing exists at the path. The message names the
+            flag.
     """
     files = glob.iglob(f"{glob.escape(path)}.*")
     if os.path.exists(path) or any(files):

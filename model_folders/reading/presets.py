@@ -1,6 +1,6 @@
 """Defines `Preset`, all that the files in a folder state about its weights.
 
-preset_reading.py reads it.
+preset_reading.py reads the files, and creates the Preset.
 """
 
 import dataclasses
@@ -57,7 +57,7 @@ class Preset:
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
         dev_set_rule: how the run, or a run that it started from, cut
-            --data_file, None if none did.
+            --data_file, None if no run cut it.
         model_json: contents of model.json, {} if it is missing.
     """
 
@@ -148,10 +148,10 @@ class Preset:
         }
 
     def load_config(self) -> BertConfig | None:
-        """Reads the configuration, None if the folder contains none.
+        """Reads the configuration. Returns None if the folder contains none.
 
         Raises:
-            ValueError: it is not the configuration of a BERT.
+            ValueError: the file is not the configuration of a BERT.
         """
         return self._config
 
@@ -164,7 +164,7 @@ class Preset:
         Raises:
             FileNotFoundError: the file does not exist, or the folder contains
                 no configuration.
-            ValueError: it is not the configuration of a BERT.
+            ValueError: the file is not the configuration of a BERT.
         """
         if file in {None, self.config_file} and self._config is not None:
             return self._config

@@ -37,8 +37,8 @@ def check_trained_settings(
     Args:
         preset: Preset of the weights.
         bert_config: configuration of the network that loads the weights.
-        tokenizer: FullTokenizer of the texts, or None.
-        settings: {setting: value} of others to compare, such as
+        tokenizer: tokenizer of the texts, or None.
+        settings: {setting: value} of other settings to compare, such as
             NETWORK_OPTIONS. Settings that the folder does not state are not
             compared.
         trains: whether the model will be trained. Then its sizes may differ
@@ -74,7 +74,7 @@ def check_trained_settings(
 
 
 def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
-    """Returns {setting: value} of what the folder states about its model."""
+    """Returns {setting: value} that the folder states about its model."""
     # Any, because the settings have different types.
     saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
     if mode := preset.head_settings.get("output_mode"):
@@ -135,7 +135,7 @@ def find_first_difference(
         now: settings of this command.
         names: names of the settings to compare. The names of entries in a dict
             are dotted, such as `bert_config.hidden_size`. Of the entry
-            `tokenizer`, only what both sides state is compared.
+            `tokenizer`, only the values that both sides state are compared.
     """
     for name in sorted(names):
         saved_value = saved.get(name)

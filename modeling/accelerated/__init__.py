@@ -4,7 +4,7 @@ TensorFlow fuses or compiles these versions. Without this package the network is
 slower, and its results differ only by rounding.
 
     fusions.py: functions that TensorFlow fuses, or calls with less preparation,
-        in inference, and those of `ALWAYS` in training
+        in inference, and for the functions in `ALWAYS` also in training
     compiled.py: for training, elementwise operations, each compiled to a loop
     tracing.py: for training, traces one graph for all blocks
     inference.py: calls a trained model for prediction

@@ -133,7 +133,7 @@ def _uint32(value: int) -> Tensor:
 def keep_mask(
     shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Returns the mask of `ops.keep_mask`, bool [*shape], of `random_bits`.
+    """Returns the mask of `ops.keep_mask`, bool [*shape], from `random_bits`.
 
     XLA can compute these random numbers in the loop that drops the elements.
     """
@@ -199,7 +199,7 @@ def _cross_entropy(
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Returns (losses, maximum, log(sum(exp(logits - maximum)))).
 
-    The two last are for the gradient.
+    The last two results are for the gradient.
     """
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
@@ -225,7 +225,7 @@ def _cross_entropy_gradient(
 ) -> Tensor:
     """Returns (softmax(logits) - one_hot(labels)) * upstream.
 
-    0 in rows whose label is out of range.
+    The gradient is 0 in rows whose label is out of range.
     """
     num_classes = logits.shape[-1]
     is_class = (labels >= 0) & (labels < num_classes)

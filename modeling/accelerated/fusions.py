@@ -6,9 +6,9 @@ TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus
 a bias, followed by an activation or by the addition of a residual. Another is a
 layer normalization. Most functions here match one of these patterns. For one
-short text, preparing a call of oneDNN takes longer than its work. So
-`swap_attention_heads` avoids oneDNN, and `layer_norm` does for a short input.
-Each function replaces the function with the same name and arguments in
+short text, preparing a call of oneDNN takes longer than the computation. So
+`swap_attention_heads` avoids oneDNN, and so does `layer_norm` for a short
+input. Each function replaces the function with the same name and arguments in
 modeling/ops.py.
 """
 
@@ -98,7 +98,8 @@ def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round.
 
     `tf.transpose` calls oneDNN, and takes at least 40 microseconds to prepare
-    the call. `tf.einsum` transposes without oneDNN, and needs 10 for a text.
+    the call. `tf.einsum` transposes without oneDNN, and takes 10 microseconds
+    for a short text.
     """
     return tf.einsum("bfnh->bnfh", inputs)
 
@@ -171,7 +172,7 @@ def layer_norm(
 def _norm_few(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
 ) -> Tensor:
-    """Computes in separate operations, in float32."""
+    """Normalizes a few rows with separate operations, in float32."""
     floats = tf.cast(inputs, "float32")
     centered = floats - tf.reduce_mean(floats, axis=-1, keepdims=True)
     variance = tf.reduce_mean(tf.square(centered), axis=-1, keepdims=True)
@@ -183,7 +184,7 @@ def _norm_few(
 def _norm_many(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
 ) -> Tensor:
-    """Computes in a batch normalization and more, in one fused operation."""
+    """Normalizes many rows with one fused operation, a batch normalization."""
     shape = tf.shape(inputs)
     width = inputs.shape[-1]
     # Hide the number of rows in a placeholder. Otherwise the ones and zeros

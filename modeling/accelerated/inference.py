@@ -19,7 +19,7 @@ class GraphPredictor:
     cast them for every batch.
 
     Args:
-        model: a keras.Model that reads a dict of features.
+        model: model that reads a dict of features.
         jit_compile: whether XLA compiles the graph. If True, the graph is not
             pinned, because XLA fuses operations itself.
     """

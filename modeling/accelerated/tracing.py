@@ -26,8 +26,8 @@ def replaced_values(
     """Replaces the values of some variables inside a `with` block.
 
     Args:
-        pairs: (variable, value that layers use instead of the variable's). The
-            two dtypes may differ.
+        pairs: (variable, value that layers use instead of the variable's own
+            value). The value may have another dtype than the variable.
     """
     # Use `add_update`, because StatelessScope's argument `state_mapping` would
     # cast each value to the dtype of its variable.
@@ -76,8 +76,8 @@ def trace_once(
 def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
     """Returns whether layers differ only in names, weights and `trainable`.
 
-    The layers were created by the same code. Later changes may be the dtype
-    policy or LoRA of a layer inside them, which these values show.
+    The same code must have created the layers. The function notices later
+    changes, such as another dtype policy or LoRA of a layer inside them.
     """
     first, *others = map(_describe, layers)
     return all(description == first for description in others)

@@ -1,4 +1,4 @@
-"""Defines what a checkpoint of any format can do."""
+"""Defines the methods of checkpoints in all formats."""
 
 import abc
 import dataclasses

@@ -55,7 +55,7 @@ def create_model(
     """
     config = config or preset.load_config()
     if config is None:
-        # Says which other library's weights the folder contains.
+        # Raises an error that says which library's weights the folder contains.
         find_checkpoint(preset)
         raise FileNotFoundError(
             f"{preset.path} contains no bert_config.json or config.json"

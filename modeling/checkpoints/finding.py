@@ -22,7 +22,7 @@ Source: TypeAlias = StrPath | Preset
 def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     """Returns the checkpoint that a path names or contains.
 
-    Reads no values. The first format whose files are there is chosen.
+    Reads no values. The function chooses the first format whose files exist.
 
     Args:
         source: as `path` of `load_checkpoint`.
@@ -113,8 +113,8 @@ def check_files(
 
     Args:
         checkpoint: the checkpoint.
-        preset: what its folder states, None if that was not read. It names the
-            file of the configuration in messages.
+        preset: Preset of the checkpoint's folder, which names the file of the
+            configuration in messages. None if the folder was not read.
         config: configuration that the entries must fit. None = check only that
             no file is damaged.
         layers: as in `load_checkpoint`.

@@ -1,8 +1,8 @@
-"""Loads weights that other libraries stored into models.
+"""Loads into models the weights that other libraries stored.
 
 Each format has a `FormatReader`, two functions of a module in
-model_folders/formats/. They run no code of a file, and read a value only when
-it is asked for.
+model_folders/formats/. These functions run no code of a file, and read a value
+only when a caller needs the value.
 """
 
 import dataclasses
@@ -56,7 +56,7 @@ class ForeignCheckpoint(Checkpoint):
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
-        Entries that Google's BERT lacks have the names of the file.
+        Entries that Google's BERT lacks keep their names in the file.
         """
         entries = self.reader.open_entries(self.file)
         return {name: entry.shape for name, entry in entries.items()}
@@ -100,8 +100,8 @@ def _with_one_pooler(
 ) -> dict[str, WeightEntry]:
     """Returns the entries with the pooler that the model needs.
 
-    Answers about next sentences need the pooler of that head, and vectors need
-    the encoder's.
+    A model that predicts next sentences needs the pooler of that head. A model
+    that computes vectors needs the encoder's pooler.
     """
     start = f"{NEXT_SENTENCE_POOLER}/"
     pooler_of_head = {name for name in entries if name.startswith(start)}
@@ -130,7 +130,7 @@ def _check_heads(
 ) -> None:
     """Raises a ValueError if a file shows another number of attention heads.
 
-    Kernels of the same size would then mean something else.
+    With another number of heads, kernels of the same size mean something else.
     """
     # A plain `keras.Model` has no configuration.
     if not isinstance(model, KerasFitModel):

@@ -27,7 +27,7 @@ def find_head_classes(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
     """Returns the classes of models whose heads have weights of these names.
 
     The result has several classes if the names do not tell them apart, and only
-    `kinds.ENCODER` if no name is that of a head's weight.
+    `kinds.ENCODER` if no name belongs to a weight of a head.
 
     Args:
         names: names in the file of a checkpoint's entries.

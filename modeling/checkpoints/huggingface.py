@@ -158,7 +158,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         )
 
     def _open_entries(self) -> dict[str, WeightEntry]:
-        """Returns {name that a new file with a head has: WeightEntry}."""
+        """Returns {name, as in a new file with a head: WeightEntry}."""
         stored = open_huggingface_entries(self.file)
         scopeless = without_scope(stored, _WORD_EMBEDDINGS)
         return {
@@ -169,16 +169,16 @@ class HuggingFaceCheckpoint(Checkpoint):
 def _google_entry(name: str, tensor: WeightEntry) -> WeightEntry:
     """Returns the entry of a variable, whose value is a tensor of a file.
 
-    `name` is Google's. Hugging Face stores kernels transposed.
+    `name` is Google's name. Hugging Face stores kernels transposed.
     """
     return transposed(tensor) if name.endswith("/kernel") else tensor
 
 
 def _list_unused(path: str, names: Iterable[str]) -> list[str]:
-    """Returns the names to report of tensors that no variable needs.
+    """Returns the names of the tensors to report as unused.
 
-    They are not position_ids, which are constants, nor the decoder, which
-    copies other weights.
+    The result leaves out position_ids, which are constants, and the decoder,
+    which copies other weights.
 
     Raises:
         ValueError: a tensor belongs to an adapter.
@@ -200,7 +200,7 @@ def _tie_decoder(
     """Returns tensors with the masked LM's output layer as word embeddings.
 
     BERT uses one matrix for both. If a file contains only the output layer, the
-    result has it under the name of the word embeddings.
+    result contains this matrix under the name of the word embeddings.
 
     Raises:
         ValueError: a file contains the matrix twice, with different values.
@@ -243,7 +243,7 @@ def save_huggingface(
             this project did not write.
         labels: names of a classifier's outputs, in order.
             None = LABEL_0, LABEL_1, ...
-        tokenizer: FullTokenizer of the model. None = write no tokenizer.
+        tokenizer: tokenizer of the model. None = write no tokenizer.
         leave_out: Google's names of weights to omit, for example of the next
             sentence head.
         problem_type: entry `problem_type` of config.json, such as

@@ -66,14 +66,14 @@ def save_kerashub(
         model: a `BertModel` or `BertClassifier`, in float32, built or not.
         directory: folder to write. If it exists, it must not contain files that
             this project did not write.
-        tokenizer: FullTokenizer of the model.
+        tokenizer: tokenizer of the model.
         labels: names of a classifier's outputs, in order. None = write no
             labels.txt.
         leave_out: Google's names of weights that are not known. KerasHub needs
-            all, so any name is an error.
-        output_mode: what a classifier answers, a value of --output_mode. For
+            all weights, so any name is an error.
+        output_mode: what a classifier predicts, a value of --output_mode. For
             "multilabel", KerasHub's model returns the sigmoid of the logits,
-            and for other values the logits.
+            and for other values it returns the logits.
         max_length: length of a classifier's inputs, in WordPieces. None = the
             model's `max_position_embeddings`.
         files: {name: text} of additional files to write, such as model.json.
@@ -199,7 +199,7 @@ def _find_encoder(model: "KerasFitModel") -> BertModel:
 def _write_weights(
     model: keras.Model, path: str, targets: Mapping[str, WeightTarget]
 ) -> None:
-    """Writes a file with the weights of a model that are its targets."""
+    """Writes a file with the weights of a model that `targets` lists."""
     weights = {google_name_of(weight): weight for weight in model.weights}
     try:
         with h5py.File(path, "w") as file:

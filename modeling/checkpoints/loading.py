@@ -36,8 +36,8 @@ class LoadOptions:
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = block i starts from the checkpoint's
             block i.
-        output_names: lists of names of the model's outputs, in order, each an
-            alternative. [] if their order does not matter.
+        output_names: alternative lists of names of the model's outputs, in
+            order. [] if the order of the outputs does not matter.
         replaces_head: whether a head of another kind, with other labels or with
             another number of outputs, is left out.
     """
@@ -120,9 +120,9 @@ def load_weights(
     Args:
         model: any model of this package, built or not.
         checkpoint: result of `open_checkpoint`.
-        preset: what its folder states. None if `options` has no output_names,
-            and does not replace the head.
-        options: how to load it.
+        preset: Preset of the checkpoint's folder. It may be None if `options`
+            contains no output_names and does not replace the head.
+        options: how to load the checkpoint.
 
     Raises:
         OSError, ValueError: as `load_checkpoint` raises them.
@@ -152,15 +152,16 @@ def _find_new_head(
 ) -> list[str]:
     """Returns the names of the head's weights that keep their random values.
 
-    They are none if the folder's head is of use for the model, or if the model
-    has no head. Otherwise the log says why.
+    Returns [] if the model can use the folder's head, or if the model has no
+    head. Otherwise logs why the model cannot use the folder's head.
     """
     if not model.built:
         model.build()
     names = head_weight_names(model)
     if not names:
         return []
-    # A damaged file is an error before the log says what becomes of its head.
+    # Check the files first, so that a damaged file is an error before the log
+    # says anything about its head.
     check_files(checkpoint, preset, config=None)
     reason = describe_other_outputs(
         model, preset, checkpoint.shapes, output_names
@@ -179,9 +180,10 @@ def _reorder_outputs(
     output_names: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
-    """Puts the loaded outputs into the order of their first list of names.
+    """Puts the loaded outputs into the order of a list in `output_names`.
 
-    Does nothing unless the folder lists the same names in another order.
+    Does nothing unless the folder lists the names of one of these lists in
+    another order.
     """
     order = find_order(preset.labels or (), output_names)
     if not order or order == sorted(order):

@@ -1,7 +1,7 @@
 """Decides whether a model uses the head in a folder, or starts with a new one.
 
 A fine-tuned model is a good start for another task, or for other labels of the
-same task, but its head is not: it computes other outputs.
+same task, but its head is not, because the head computes other outputs.
 """
 
 import re
@@ -33,7 +33,7 @@ def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
 def head_weight_names(model: keras.Model) -> list[str]:
     """Returns Google's names of the weights of a model's head.
 
-    They include the LSTM of --bilstm, which is trained with the head. The
+    The names include the LSTM of --bilstm, which is trained with the head. The
     pooler belongs to the encoder.
     """
     names = map(google_name_of, model.weights)
@@ -49,12 +49,12 @@ def describe_other_outputs(
     """Returns why a model cannot use the head in a folder, None if it can.
 
     If the folder names neither its head nor its labels, only the number of
-    outputs tells them apart.
+    outputs tells two heads apart.
 
     Args:
         model: a built model.
         preset: Preset of the folder.
-        shapes: {name in the file: shape} of its weights.
+        shapes: {name in the file: shape} of the folder's weights.
         output_names: alternative names of the model's outputs, as in
             `load_checkpoint`.
     """

@@ -48,7 +48,7 @@ class LoadReport:
 
 
 class StoredEntry(Protocol):
-    """An entry of a file: a `WeightEntry`, or one that reads a tensor."""
+    """An entry of a file: a `WeightEntry`, or an entry that reads a tensor."""
 
     @property
     def shape(self) -> Sequence[int]:
@@ -56,7 +56,7 @@ class StoredEntry(Protocol):
 
     @property
     def dtype(self) -> str:
-        """Name of its type, for example "float32" or "F32"."""
+        """Name of the value's type, for example "float32" or "F32"."""
 
     @property
     def read(self) -> Callable[[], Tensor]:
@@ -69,8 +69,8 @@ class _Assignment(NamedTuple):
     Attributes:
         name: Google's name of the variable.
         variable: the variable.
-        source: Google's name of the entry. It is another name if the variable
-            starts from another block.
+        source: Google's name of the entry. It differs from `name` if the
+            variable starts from another block.
     """
 
     name: str
@@ -96,8 +96,8 @@ def restore_variables(
         model: any model of this package, built or not, or a built keras.Model
             that contains such a model.
         path: path of the checkpoint, for messages.
-        entries: {Google's name: entry of the checkpoint}. The report lists
-            those that the model lacks as unused, whatever their names are.
+        entries: {Google's name: entry of the checkpoint}. The report lists the
+            entries that the model lacks as unused, whatever their names are.
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = the block with the same number.
         new_head: Google's names of the variables that keep their values, even
@@ -177,7 +177,8 @@ def _check_complete(
     """Raises a ValueError if a file lacks the encoder.
 
     If the model contains no encoder, the file must contain at least one of the
-    model's variables. `missing` are the assignments whose entry it lacks.
+    model's variables. `missing` contains the assignments whose entries the file
+    lacks.
     """
     lost = [item for item in missing if _REQUIRED_NAME.match(item.name)]
     if lost or len(missing) == len(assignments):
@@ -199,7 +200,8 @@ def _check_entries(
 ) -> None:
     """Raises a ValueError if an entry does not fit its variable.
 
-    It must have the same shape, and contain floating-point numbers.
+    An entry must have the shape of its variable, and contain floating-point
+    numbers.
     """
     for name, variable, source in assignments:
         entry = entries[source]

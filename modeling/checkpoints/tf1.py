@@ -160,7 +160,7 @@ def save_release(
         model: any model of this package, built or not.
         path: folder to write. If it exists, it must not contain files that this
             project did not write.
-        tokenizer: FullTokenizer of the model. None = write no vocabulary.
+        tokenizer: tokenizer of the model. None = write no vocabulary.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
         leave_out: Google's names of weights to omit.

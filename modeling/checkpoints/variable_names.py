@@ -23,7 +23,7 @@ def google_name_of(variable: keras.Variable) -> str:
     """Returns the name of a variable in Google's checkpoints.
 
     Args:
-        variable: `keras.Variable` of any model of this package.
+        variable: variable of any model of this package.
 
     Returns:
         for example `bert/encoder/layer_0/attention/self/query/kernel`,

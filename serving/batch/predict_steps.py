@@ -32,7 +32,8 @@ def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
     """Checks that the command line names either texts or files, not both.
 
     Raises:
-        ValueError: it names both, or a file stands where a text is expected.
+        ValueError: the command line names both, or a file stands where a text
+            is expected.
     """
     if arguments and input_file:
         raise ValueError(
@@ -57,7 +58,7 @@ def find_files(input_file: str | None) -> list[str]:
 
 
 def _load_model(config: PredictConfig) -> TextModel:
-    """Loads the model. The units of a job in this process get the same one.
+    """Loads the model, which a job in this process uses for its units too.
 
     Raises:
         OSError, ValueError: the model cannot be loaded.
@@ -72,7 +73,7 @@ class _RequestSource(NamedTuple):
 
     Attributes:
         requests: the requests, as they are read.
-        num_requests: their number, None for texts and for a pipe.
+        num_requests: number of requests, None for texts and for a pipe.
     """
 
     requests: Iterator[request_files.InputRow]
@@ -123,7 +124,7 @@ def answer_in_process(
     paths: Sequence[str],
     texts: Sequence[str],
 ) -> int:
-    """Loads the model into this process, and answers texts, files or a pipe.
+    """Answers texts, files or a pipe in this process, and writes the answers.
 
     Args:
         config: flags of predict.py.

@@ -140,9 +140,9 @@ def pad_batch(
 
 
 class OutputCollector:
-    """Collects the outputs of batches until those of a request are complete.
+    """Collects outputs of batches until all outputs of a request are complete.
 
-    The outputs may need much memory, so the collector drops those that it
+    The outputs may need much memory, so the collector drops the outputs that it
     returns.
 
     Args:

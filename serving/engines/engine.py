@@ -118,8 +118,8 @@ class Engine(abc.ABC):
 
         Yields:
             after each batch, {key of a request: outputs of its inputs, without
-            the batch's axis} of the requests whose last inputs it computed. The
-            outputs may need much memory, so do not keep them.
+            the batch's axis} of the requests whose last inputs the batch
+            contained. The outputs may need much memory, so do not keep them.
 
         Raises:
             EngineError: the network fails on a batch.
@@ -151,7 +151,7 @@ def count_threads(num_threads: int | None) -> int:
 def named_load_errors(path: Path) -> Iterator[None]:
     """Turns the errors of a runtime that loads `path` into an OSError.
 
-    The message names the file. A MemoryError stays what it is.
+    The message names the file. A MemoryError is raised unchanged.
     """
     try:
         yield

@@ -17,7 +17,7 @@ from serving.engines.runtimes import (
     ExportFormat,
 )
 
-# Those that can use an NVIDIA GPU, the preferred one first.
+# Formats whose runtime can use an NVIDIA GPU, the preferred format first.
 _GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")
 
 

@@ -65,7 +65,8 @@ def export(
 
     Returns:
         the values of the export's README.md, to write it again with scores.
-        None if the export has no README.md, as that of a multiple-choice model.
+        None if the export has no README.md, such as the export of a
+        multiple-choice model.
 
     Raises:
         OSError: the export cannot be written. An earlier export does not
@@ -95,7 +96,7 @@ def _create_signatures(
 ) -> ExportSignatures:
     """Returns the signatures that suit the kind of a model.
 
-    The settings are those of the kind of the model. Raises a ValueError, which
+    `settings` contains only settings of this kind. Raises a ValueError, which
     names the folder to write, if the class is not one of `modeling`.
     """
     model_class = kinds.model_class_of(model)

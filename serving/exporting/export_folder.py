@@ -136,7 +136,7 @@ def _create_model_files(
 ) -> dict[str, bytes]:
     """Returns {name: content} of the files that describe the model.
 
-    They are its configuration, its labels and its tokenizer.
+    These files are the model's configuration, labels and tokenizer.
     """
     texts = {"bert_config.json": model.config.to_json_string()}
     if labels := settings.get("labels"):

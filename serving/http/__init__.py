@@ -5,18 +5,18 @@ A process loads the models. Its server receives the requests, and each
 one body, and a `CallBatch` the calls that are computed together.
 
     server_process.py: the process, from loading to SIGTERM
-    uvicorn_server.py: what uvicorn does not document
-    app.py: the ASGI application: what each request passes
+    uvicorn_server.py: uses names that uvicorn does not document
+    app.py: the ASGI application, through which each request passes
     routes.py: the paths, and which handler answers each
     handlers.py: the replies to the requests of each path
     waiting.py: waits for replies, as long as the client and the limit allow
     error_handlers.py: the replies to requests that no handler answers
-    server_state.py: the models, and whether they are loaded
+    server_state.py: the models and the limits, which all requests share
     token_check.py: refuses requests without the token
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
     served_model.py: a model with a thread that computes the calls to it
-    call_queue.py: forms batches of these calls, and tells whose turn it is
+    call_queue.py: forms batches of these calls, and chooses whose turn it is
     errors.py: the errors that handlers raise, each of which is a reply
     openapi.py: what openapi.json says
     page/: the page that the server shows in a browser

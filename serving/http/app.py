@@ -23,7 +23,6 @@ class ServerApp:
     `ServerApp.create` creates the application of serve.py.
 
     Args:
-        state: what all requests share.
         entry: application that answers each request.
 
     Attributes:
@@ -42,7 +41,7 @@ class ServerApp:
         limits: LimitFlags | None = None,
         origins: Sequence[str] = (),
     ) -> "ServerApp":
-        """Creates what a request passes: rules for web pages, token, paths.
+        """Creates the application: rules for web pages, token check, paths.
 
         Args:
             models: {name of the model in requests: ServedModel}.

@@ -1,8 +1,8 @@
 """Queues the calls to a model of the server, and forms batches of them.
 
 While the model computes a batch, the next batch forms in the queue. A call that
-needs more time than a batch is computed in turns, so that the others need not
-wait for its end. served_model.py computes the batches.
+needs more time than a batch is computed in turns, so that the other calls need
+not wait until it ends. served_model.py computes the batches.
 """
 
 import asyncio
@@ -52,14 +52,15 @@ class QueuedCall:
     def create(
         cls, text_task: AnyTextTask, requests: Sequence[object]
     ) -> "QueuedCall":
-        """Checks requests, and returns a call of them in the running loop.
+        """Checks requests, and returns their call, for the running event loop.
 
         Args:
             text_task: task that answers the requests.
             requests: the requests of the body, in its order.
 
         Raises:
-            HttpError: a text is wrong. The message says which of several.
+            HttpError: a text is wrong. If there are several texts, the message
+                says which one.
         """
         is_list = len(requests) > 1
         texts: list[str] = []
@@ -88,7 +89,7 @@ class QueuedCall:
         return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
 
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
-        """Gives the client the replies, or the error of the first failure."""
+        """Ends `future` with the replies, or the error of the first failure."""
         texts: list[bytes] = []
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
@@ -100,7 +101,7 @@ class QueuedCall:
             self.future.set_result(texts)
 
     def fail(self, error: Exception, where: str = "") -> None:
-        """Gives the client an error, unless it has a reply or is gone.
+        """Ends `future` with an error, unless it has ended already.
 
         `where` is the beginning of the message.
         """
@@ -113,9 +114,6 @@ class CallBatch:
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
-
-    Args:
-        calls: calls of one task.
 
     Attributes:
         calls: calls of one task.
@@ -142,7 +140,7 @@ class CallBatch:
             yield
 
     def run(self, prepared: PreparedModel, seconds: float) -> None:
-        """Computes for a turn. Stops at the first step that ends after it."""
+        """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
         self._steps = self._steps or self._compute(prepared)
         for _ in self._steps:
@@ -161,13 +159,13 @@ class CallBatch:
         return not all(call.future.done() for call in self.calls)
 
     def finish(self) -> None:
-        """Gives each call its replies, or the error of its first failure."""
+        """Ends each call with its replies, or its first failure's error."""
         replies = iter(self._replies)
         for call in self.calls:
             call.finish([next(replies) for _ in call.requests])
 
     def fail(self, error: Exception) -> None:
-        """Gives an error to each call that has no replies yet."""
+        """Ends each call that has no replies yet with an error."""
         for call in self.calls:
             call.fail(error)
 
@@ -201,7 +199,7 @@ class CallQueue:
             self._batch = batch
 
     def take_next(self) -> CallBatch | None:
-        """Takes the batch whose turn it is. Returns None if no call is left."""
+        """Takes the batch whose turn it is, or None if no call is left."""
         self._drop_calls()
         has_short = bool(self._batch or self._short)
         if self._long and (self._is_turn_of_long or not has_short):

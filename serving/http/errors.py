@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class HttpError(Exception):
-    """A request that gets no answer, but a status and a message.
+    """An error that a client receives, as a status and a message.
 
     Args:
         status: status of the reply.

@@ -14,7 +14,7 @@ _TASK_SCHEMAS = [
     }
     for text_task in list_text_tasks()
 ]
-# Of a POST.
+# What openapi.json says about the body of a POST.
 BODY_SCHEMA = {
     "requestBody": {
         "required": True,

@@ -16,7 +16,7 @@ from serving.text_tasks.text_task import AnyTextTask
 
 
 class RequestLimits:
-    """Reads and checks requests, and refuses those that are too large.
+    """Reads and checks requests, and refuses requests that are too large.
 
     Args:
         flags: limits on the sizes of requests, and on the time of each.
@@ -113,8 +113,8 @@ class RequestLimits:
 def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
     """Returns the number of texts in requests, whose fields may be unchecked.
 
-    A pair counts as one. If a field contains a list of texts, the network
-    reads the other fields once for each of them.
+    A pair counts as one. If a field contains a list of texts, the network reads
+    the other fields once for each text of the list.
     """
     names = {*text_task.field_names} & {*LIST_FIELDS}
     values = [

@@ -14,7 +14,7 @@ from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
-# Paths that need no token. The page asks for it.
+# Paths that need no token. The page asks the user for the token.
 OPEN_PATHS = frozenset(("/", "/healthz", *_PAGE_FILES))
 
 

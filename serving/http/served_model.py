@@ -16,7 +16,8 @@ class ServedModel:
     Args:
         path: folder of an export.
         engine_flags: flags that choose and configure the runtime.
-        text_model: the model, if it is not to be loaded from `path`.
+        text_model: the model, if the caller has loaded it. None = load it from
+            `path`.
         turn_s: seconds after which another batch has its turn. A turn ends with
             a step of `ask_in_steps`, which may take longer.
 
@@ -101,9 +102,9 @@ class ServedModel:
             self._worker = None
 
     async def _take_turn(self, batch: CallBatch) -> None:
-        """Computes a batch for a turn, and queues what is left of it.
+        """Computes a batch for a turn, and queues the rest of the batch.
 
-        Raises no error: the calls of the batch get it.
+        Raises no error, because the calls of the batch end with the error.
         """
         loop = asyncio.get_running_loop()
         try:

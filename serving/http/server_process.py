@@ -53,7 +53,7 @@ class _Stopwatch:
     """
 
     def __init__(self) -> None:
-        # {connection: (its state, time at which it was first seen in it)}
+        # {connection: (its state, time at which this state was first seen)}
         self._entries: dict[Connection, tuple[object, float]] = {}
 
     def measure(
@@ -109,7 +109,7 @@ class _TimedServer(UvicornServer):
                 connection.abort()
 
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
-        """Waits until no connection is open, and closes the silent ones."""
+        """Waits until no connection is open, and closes silent connections."""
         self._app.state.is_stopping = True
         await self.stop_listening(listeners)
         stopwatch = _Stopwatch()
@@ -119,9 +119,9 @@ class _TimedServer(UvicornServer):
             await asyncio.sleep(_IDLE_S / 10)
 
     def _close_silent(self, stopwatch: _Stopwatch) -> None:
-        """Closes connections that receive no more bytes, unless they compute.
+        """Closes connections that receive no more bytes, unless a reply is due.
 
-        `stopwatch` measures since when they have received none.
+        `stopwatch` measures for how long a connection has received no bytes.
         """
         receptions = {
             connection: _Reception(

@@ -1,4 +1,4 @@
-"""What all requests to the server share."""
+"""Defines the state that all requests to the server share."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """Extends uvicorn by what the server needs beyond its documentation.
 
 Only this module uses names that uvicorn does not document, and that an upgrade
-may remove or change: those of its protocol for HTTP/1.1, and of its server's
-state. server_process.py decides how long connections may take.
+may remove or change. They belong to uvicorn's protocol for HTTP/1.1, and to the
+state of its server. server_process.py decides how long connections may take.
 """
 
 import abc
@@ -33,7 +33,7 @@ class Connection(H11Protocol):
 
     @property
     def last_request(self) -> object:
-        """The last request, another object for every request, None at first."""
+        """The last request, a new object for each request, None at first."""
         return self.cycle
 
     @property
@@ -47,17 +47,17 @@ class Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.more_body
 
     def abort(self) -> None:
-        """Closes the connection without sending what is left of a reply."""
+        """Closes the connection without sending the rest of a reply."""
         if self.transport is not None:
             self.transport.abort()
 
     def close(self) -> None:
-        """Closes the connection, once what was written is sent."""
+        """Closes the connection, once all bytes of the reply are sent."""
         self.transport.close()
 
 
 class UvicornServer(uvicorn.Server, abc.ABC):
-    """A server that a subclass can watch, and whose end it can delay.
+    """A server whose subclass watches connections, and may delay the end.
 
     Args:
         config: settings of uvicorn, whose `http` is `Connection`.
@@ -65,7 +65,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
 
     @abc.abstractmethod
     def watch(self) -> None:
-        """Does what has to be done ten times a second, until the end."""
+        """Checks the connections, ten times a second until the server ends."""
 
     @abc.abstractmethod
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
@@ -111,7 +111,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
         await super().shutdown(sockets)
 
     async def stop_listening(self, listeners: Sequence[socket.socket]) -> None:
-        """Closes the listeners, and serves what the system has accepted."""
+        """Closes the listeners, and serves connections accepted so far."""
         accepted = [
             connection
             for listener in listeners
@@ -137,7 +137,7 @@ class UvicornServer(uvicorn.Server, abc.ABC):
 def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
     """Yields the connections that the system has accepted for the server.
 
-    It would reset them when the listener is closed.
+    The system would reset these connections when the listener is closed.
     """
     with contextlib.suppress(BlockingIOError):
         while True:

@@ -15,7 +15,7 @@ async def wait_for_replies(
     timeout_s: float,
     advice: str,
 ) -> list[bytes]:
-    """Returns the replies, if the client waits for them in time.
+    """Returns the replies, if they are computed while the client waits.
 
     Nothing more is computed for a client that is gone or late.
 
@@ -23,7 +23,7 @@ async def wait_for_replies(
         compute_replies: coroutine that returns the replies.
         request: request of the client.
         timeout_s: seconds after which the client waits no longer.
-        advice: what a client should do whose replies are not computed in time.
+        advice: what a client should do if its replies are not computed in time.
 
     Raises:
         HttpError: the client closed the connection, or the time is over, or as

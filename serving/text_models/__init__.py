@@ -3,8 +3,8 @@
 The modules, the one to read first at the top:
 
     text_model.py: `TextModel`, which `serving.load` creates
-    task_methods.py: its methods, one for each text task
-    export_reading.py: reads the folder of an export for it
+    task_methods.py: the methods of `TextModel`, one for each text task
+    export_reading.py: reads the folder of an export
     model_cache.py: loads a model once in a process, also from pickles
-    checksums.py: tells the files of one export from those of another
+    checksums.py: computes checksums, which tell the files of two exports apart
 """

@@ -1,8 +1,8 @@
 """Checksums of the files of an export.
 
 model.json records the checksums of the networks, because a network of another
-export may load in this folder, and answer wrong. Jobs and pickled models record
-the checksums of all files that determine the answers.
+export may load in this folder, and return wrong answers. Jobs and pickled
+models record the checksums of all files that determine the answers.
 """
 
 import functools
@@ -77,7 +77,8 @@ def check_network_files(
             in exports of earlier versions, there is nothing to check.
 
     Raises:
-        OSError: a file is another one. The message names the file.
+        OSError: a file is not the file that the export wrote. The message names
+            the file.
     """
     recorded = contents.get(model_json.CHECKSUMS)
     if not recorded:
@@ -106,9 +107,9 @@ def _network_files(folder: Path, export_format: ExportFormat) -> list[Path]:
 def _compute_size_and_crc(path: Path) -> file_checksums.FileChecksum:
     """Returns the size and the checksum of a file.
 
-    A job asks for each of its units, so do not read a file again that is the
-    same by its status. The time of its last change also tells apart a copy that
-    keeps the time of its contents.
+    A job calls this function for each of its units, so it reads a file again
+    only if the file's status has changed. The status includes the time of the
+    last change, because a copy may keep the modification time of another file.
     """
     status = os.stat(path)
     times = (status.st_mtime_ns, status.st_ctime_ns)
@@ -127,7 +128,8 @@ def _compute_size_and_crc_once(
 def _compute_crc(file: Path) -> str:
     """Returns the CRC of a file.
 
-    It takes 0.3 s for 400 MB, a small part of the time to load them.
+    Reading 400 MB takes 0.3 s, a small fraction of the time to load the
+    network.
     """
     checksum = 0
     with file.open("rb") as opened:

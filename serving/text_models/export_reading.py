@@ -112,7 +112,8 @@ def _read_settings(preset: presets.Preset) -> HeadSettings:
     """Returns the settings of the head, from what the export states."""
     settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
     if preset.model_class in TEXT_TASKS_OF_CLASS:
-        # A run knows better than the command that exported it.
+        # Prefer what the training run recorded, because the command that
+        # exported the model may not know it.
         stated = settings.get("num_texts")
         recorded = preset.recorded_settings
         settings["num_texts"] = recorded.get("num_texts", stated)

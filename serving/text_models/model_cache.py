@@ -32,7 +32,7 @@ ModelT = TypeVar("ModelT", bound=CachedModel)
 
 
 class _ModelKey(NamedTuple):
-    """What tells apart the models that a process loads.
+    """Tells apart the models that a process loads.
 
     Attributes:
         path: absolute path of the folder.
@@ -50,12 +50,14 @@ class _ModelKey(NamedTuple):
 class _ModelCache:
     """Keeps the model that a process loaded last, for its next work.
 
-    Each call that a pool makes is pickled by itself, with its model. Several
-    threads may load models at the same time.
+    A pool pickles each call separately, together with its model, so that
+    without the cache each call would load the model. Several threads may load
+    models at the same time.
     """
 
     def __init__(self) -> None:
-        # An assignment replaces both at once, for the sake of other threads.
+        # A single assignment replaces the key and the model, so that other
+        # threads never see a new key with an old model.
         self._kept: tuple[_ModelKey, CachedModel] | None = None
 
     def load(
@@ -68,7 +70,7 @@ class _ModelCache:
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
 
-        The arguments are those of `load_cached`.
+        `load_cached` documents the arguments.
         """
         asked = _ModelKey(
             os.path.abspath(path), num_threads, engine or "", checksum
@@ -97,9 +99,9 @@ def load_cached(
     engine: ExportFormat | None,
     checksum: str = "",
 ) -> ModelT:
-    """Returns a model, as `serving.load` does. A process loads it only once.
+    """Loads a model as `serving.load` does, and keeps it for the next call.
 
-    The process keeps the model that was loaded last.
+    The process keeps only the model that was loaded last.
 
     Args:
         model_class: class of the model, `TextModel`.
@@ -114,7 +116,7 @@ def load_cached(
 
 
 class UnloadableModel:
-    """Stands for a model that a process could not load, and says why.
+    """Stands for a model that could not be loaded. Any use raises the error.
 
     Args:
         model_class: class of the model.
@@ -147,10 +149,11 @@ def unpickle_model(
     engine: ExportFormat,
     checksum: str,
 ) -> ModelT | UnloadableModel:
-    """Loads the model of a pickle, or returns what raises the error later.
+    """Loads the model of a pickle, or returns an object that raises the error.
 
-    An error while a worker unpickles a call ends the worker of a pool of
-    multiprocessing, which then waits forever.
+    If a worker of a multiprocessing pool raises an error while it unpickles a
+    call, the worker ends, and the pool waits forever. So the error is raised
+    only when the call uses the model.
 
     Args:
         model_class: class of the model.

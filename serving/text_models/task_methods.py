@@ -20,7 +20,7 @@ from serving.text_tasks.text_task import ContextT, ReplyT, TextTask
 from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
-# method tell a type checker which of them its arguments return.
+# method tell a type checker which of the two types a call returns.
 Replies: TypeAlias = ReplyT | list[ReplyT]
 
 

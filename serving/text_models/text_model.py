@@ -39,11 +39,11 @@ class TextModel(TaskMethods):
     characters, except `start_byte` and `end_byte`. Several threads may use one
     model. `serving.load` is another name of this class.
 
-    A pickled model is the absolute path of its folder, the name of the engine
-    and the number of threads. The process that unpickles it, such as a worker
-    of multiprocessing or Dask, loads the folder, and keeps the model for the
-    next time. If the folder contains another model by then, the first use of
-    the model raises a ValueError.
+    A pickled model contains only the absolute path of its folder, the name of
+    the engine and the number of threads. The process that unpickles it, such as
+    a worker of multiprocessing or Dask, loads the folder, and keeps the model
+    for the next time. If the folder contains another model by then, the first
+    use of the model raises a ValueError.
 
     A method raises a ValueError if the model does not support the task or if a
     text is invalid, and a TypeError if an argument is neither a string nor a
@@ -61,7 +61,7 @@ class TextModel(TaskMethods):
 
     Attributes:
         path: path of the folder of the export that is loaded.
-        engine: engines.Engine that runs the network.
+        engine: engine that runs the network.
         checksum: checksum of the files that determine the answers.
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text. `num_texts` is 1 or 2 if the model
@@ -124,7 +124,7 @@ class TextModel(TaskMethods):
 
     @property
     def tokenizer(self) -> FullTokenizer:
-        """FullTokenizer of the model.
+        """Tokenizer of the model.
 
         Raises:
             ValueError: the model accepts no text.
@@ -203,8 +203,8 @@ def _to_texts(name: str, texts: Iterable[str]) -> Texts:
     """Returns a text as it is, and several texts as a list.
 
     Raises:
-        TypeError: the argument is not iterable. Or it is of bytes, which are no
-            texts, a set, which has no order, or a dict.
+        TypeError: the argument is not iterable, or is bytes, which are no text,
+            a set, which has no order, or a dict.
     """
     if isinstance(texts, str):
         return texts

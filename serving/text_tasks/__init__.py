@@ -11,7 +11,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     request_fields.py: the fields of requests, and the texts in them
     rounding.py: rounds the numbers of replies
     request_lists.py: several requests from one with lists of texts
-    pairs.py: what tasks over a text or a pair share
+    pairs.py: functions that tasks over a text or a pair share
     tokenize.py: the WordPieces of a text
     classify.py: labels of texts
     rerank.py: passages by how well they match a query
@@ -131,8 +131,8 @@ def check_settings(
 def _may_rank(settings: HeadSettings) -> bool:
     """Returns whether a classifier can rank texts.
 
-    It can by its only output, or by the probability of the second of two
-    labels.
+    A classifier ranks by its only output, or by the probability of the second
+    of two labels.
     """
     mode = settings.get("output_mode")
     if mode == output_kinds.REGRESSION:

@@ -23,8 +23,9 @@ class AnswerReply(TypedDict):
     Attributes:
         answer: text of the answer, "" for no answer.
         probability: probability of the answer among the best answers.
-        start: index of its first character in the passage, -1 for no answer.
-        end: index after its last character, -1 for no answer.
+        start: index of the answer's first character in the passage, -1 for no
+            answer.
+        end: index after the answer's last character, -1 for no answer.
         start_byte: `start` in bytes of UTF-8.
         end_byte: `end` in bytes of UTF-8.
         null_odds: score of "no answer" minus the score of the best answer.
@@ -42,7 +43,7 @@ class AnswerReply(TypedDict):
 
 
 class _Question(NamedTuple):
-    """What decoding needs to know of a request.
+    """The data of a request that decoding needs.
 
     Attributes:
         example: the question and its passage.

@@ -25,7 +25,7 @@ from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
 class ClassifyReply(CutReply):
-    """The reply of a classifier, or of a model of regression: only `value`.
+    """The reply of a classifier. A regression model returns only `value`.
 
     Attributes:
         label: the most probable label, None if it is less probable than
@@ -45,7 +45,8 @@ def _encode_texts(
     """Packs a text or a pair into one input, or a text into its windows.
 
     A model reads windows if its settings have a `doc_stride`: the WordPieces
-    between the starts of two windows. The first begins with the text.
+    between the starts of two windows. The first window begins at the beginning
+    of the text.
     """
     stride = prepared.settings.get("doc_stride", 0)
     if not stride:

@@ -1,4 +1,4 @@
-"""What the tasks over a text or a pair of texts share."""
+"""Functions that the tasks over a text or a pair of texts share."""
 
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict

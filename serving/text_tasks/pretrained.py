@@ -52,7 +52,7 @@ class NextSentenceReply(CutReply):
 
 
 class _MaskedText(NamedTuple):
-    """What decoding needs to know of a request.
+    """The data of a request that decoding needs.
 
     Attributes:
         ids: ids of the WordPieces that the network reads.

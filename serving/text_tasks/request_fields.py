@@ -10,8 +10,9 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Protocol, TypeAlias, TypedDict
 
-# Names of fields that are lists of texts. A name tells it, not a field, because
-# a request to `tag` contains one field as `text` or as the list `words`.
+# Names of fields that are lists of texts. The name of a field shows this, and
+# not the Field, because a request to `tag` contains one field as `text` or as
+# the list `words`.
 LIST_FIELDS = ("words", "passages")
 
 # A request, {name of a field: value}, whose values may be wrong.

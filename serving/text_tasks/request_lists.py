@@ -23,7 +23,7 @@ class RequestList(NamedTuple):
 def split_request(text_task: AnyTextTask, request: Request) -> RequestList:
     """Splits a request whose fields contain lists of texts.
 
-    A single text beside a list is for all of them.
+    A single text beside a list is used for each text of the list.
 
     Raises:
         ValueError: two lists are not of the same length.

@@ -12,7 +12,7 @@ def round_numbers(value: object) -> object:
         value: plain Python, which JSON can contain.
 
     Returns:
-        the same value with rounded floats. Lists and dicts are new ones.
+        the same value with rounded floats. Lists and dicts are new objects.
 
     Raises:
         EngineError: a number is NaN or infinite.

@@ -55,7 +55,7 @@ class TagReply(TypedDict):
 
 
 class _Sentence(NamedTuple):
-    """What decoding needs to know of a request.
+    """The data of a request that decoding needs.
 
     Attributes:
         text: the text, None if the request contains words.
@@ -107,7 +107,7 @@ def _decode_tags(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        # An export that does not say so chose each tag alone.
+        # An export without this setting chooses each tag independently.
         only_legal=bool(prepared.settings.get("legal_tags")),
     )
     probabilities = tag_probabilities.tolist()

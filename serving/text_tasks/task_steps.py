@@ -1,11 +1,11 @@
-"""The steps of a task: asks a model several requests at once.
+"""The steps of a task: sends several requests to a model at once.
 
     requests = [{"text": "The boat left."}]
     replies = ask_model(text_model.prepared, text_task, requests)
 
 A request that fails gets a `Failure` in the place of its reply, and the other
-requests get their replies. If the network fails on a batch of requests, it runs
-again for each of them.
+requests get their replies. If the network fails on a batch of requests, the
+network runs again for each request of the batch.
 """
 
 import dataclasses
@@ -103,7 +103,8 @@ def ask_in_steps(
 class _TaskSteps(Generic[ContextT]):
     """Encodes requests, runs the network, and decodes its outputs.
 
-    It holds the model, and the task and the flags by which it is asked.
+    The object contains the model, the task, and the flags that change the
+    replies.
     """
 
     prepared: PreparedModel
@@ -140,8 +141,8 @@ class _TaskSteps(Generic[ContextT]):
         """Yields the replies to requests after each batch.
 
         If the network fails on a batch, logs why, and runs it for each request
-        that is not answered yet. Only those on which it fails alone get an
-        error.
+        that is not answered yet. Only requests on which the network fails alone
+        get an error.
         """
         unanswered = dict(encoded)
         try:

@@ -1,8 +1,8 @@
 """Defines a text task. task_steps.py asks a model by such a task.
 
-In this package, a task is a text task: what an export answers. A training task
-is what a model learns. Text tasks use the same tokenizer, windows and decoders
-as the training scripts.
+In this package, a task is a text task: a kind of request that an export
+answers. A training task is what a model learns. Text tasks use the same
+tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# What a task needs to know of a request when it decodes the outputs.
+# The data of a request that a task needs when it decodes the outputs.
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 # The TypedDict of a task's reply, as its caller gets it.
@@ -45,7 +45,7 @@ class EncodedRequest(NamedTuple, Generic[ContextT]):
 
     Attributes:
         inputs: the inputs of the network, several for a long text.
-        context: all that `TextTask.decode` needs to know of the request.
+        context: the data of the request that `TextTask.decode` needs.
     """
 
     inputs: list[PackedInput]
@@ -99,17 +99,17 @@ class CheckRequest(Protocol):
     """Checks whether the fields of a request go together."""
 
     def __call__(self, request: Request, /) -> None:
-        """Raises a ValueError if they do not."""
+        """Raises a ValueError if the fields do not go together."""
 
 
 @dataclasses.dataclass(frozen=True)
 class TextTask(Generic[ContextT, ReplyT]):
-    """A text task: what an export answers, such as "classify".
+    """A kind of request that an export answers, such as "classify".
 
     `ask_model` in task_steps.py answers requests, which may be unchecked JSON.
-    For each, it calls `texts`, which checks the request, `encode`, the network
-    and `decode`. It returns the reply, or a `Failure` with the ValueError that
-    one of these raised.
+    For each request, it calls `texts`, which checks the request, `encode`, the
+    network and `decode`. It returns the reply, or a `Failure` with the
+    ValueError that one of these steps raised.
 
     Attributes:
         name: name of the task, for --task.
@@ -170,7 +170,7 @@ class TextTask(Generic[ContextT, ReplyT]):
         return texts
 
     def has_text(self, request: object) -> TypeGuard[CheckedRequest]:
-        """Checks a request, and returns whether it contains more than blanks.
+        """Checks a request, and returns whether its texts are more than blanks.
 
         Raises:
             ValueError: as in `texts`.

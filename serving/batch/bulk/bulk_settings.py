@@ -24,13 +24,14 @@ class BulkSettings:
 
     Attributes:
         model: folder of the export, `TextModel.path`.
-        checksum: checksum of its files, `TextModel.checksum`.
+        checksum: checksum of the model's files, `TextModel.checksum`.
         engine: name of the runtime.
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
         task_flags: flags that change the answers.
         layout: flags of tables.
-        input_format: format of the requests, None = their names tell.
+        input_format: format of the requests. None = the names of the files
+            determine the format.
         text_columns: names of the columns of the texts, as in `read_requests`.
         batch_size: number of requests in a batch.
         output_format: format of the answers.
@@ -70,7 +71,7 @@ class BulkSettings:
         }
 
     def load(self) -> TextModel:
-        """Returns the model. A process loads it once.
+        """Returns the model, which each process loads only once.
 
         Raises:
             ValueError: the folder contains another model than `checksum`.
@@ -90,7 +91,7 @@ class BulkSettings:
         """Checks that the folder still contains the model of the job.
 
         Raises:
-            ValueError: it contains another model.
+            ValueError: the folder contains another model.
             OSError: a file of the model cannot be read.
         """
         folder = Path(self.absolute_path_of(self.model))
@@ -109,7 +110,7 @@ class BulkSettings:
         return path if is_remote(path) else os.path.join(self.folder, path)
 
     def table_layout(self) -> table_formats.TableLayout:
-        """Returns how the input is written."""
+        """Returns the layout of the tables in the input."""
         return self.layout.layout(self.input_format, None)
 
     def read_requests(

@@ -34,11 +34,11 @@ class BulkUnit:
     """A unit of the job: the ranges to read, and the shard to write.
 
     Attributes:
-        settings: how to answer.
+        settings: settings of the job.
         names_files: whether errors name the file.
         taken_names: names of columns of the input. A field of an answer that
             has such a name is renamed.
-        schema: what the shards have in common.
+        schema: columns and fields that all shards share.
         ranges: ranges of files to read.
         shards: path of the shard.
         result_file: path of a JSON file to write when the shard is complete.
@@ -57,7 +57,7 @@ class BulkResult(NamedTuple):
     """The result of a job, which its command logs.
 
     Attributes:
-        counts: numbers of the answers.
+        counts: numbers of rows, of failed requests and of empty requests.
         text: text for the log that names the written files.
     """
 
@@ -75,13 +75,13 @@ def answer_files(
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
-        settings: how to answer.
+        settings: settings of the job.
         paths: paths of the files with the requests.
         output_file: path of the output. The numbers of the shards stand before
             its ending.
         num_shards: maximum number of shards. 0 = the size of the input
             determines the number.
-        run: what makes the calls for all units, from `choose_unit_runner`.
+        run: function that runs all units, from `choose_unit_runner`.
 
     Raises:
         ValueError: a file has no column of texts, the fields to write do not
@@ -124,7 +124,7 @@ def _result_of(manifest: Manifest, text: str) -> BulkResult:
 
 
 def _find_ending(path: str) -> str:
-    """Returns the ending that the shards have too, such as ".csv.gz"."""
+    """Returns the ending of a path, such as ".csv.gz", for the shards."""
     name = os.path.basename(path)
     packing = ".gz" if name.endswith(".gz") else ""
     return os.path.splitext(name.removesuffix(packing))[1] + packing
@@ -142,7 +142,7 @@ def _create_units(
     names_files = len(paths) > 1
     columns = read_input_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)
-    # An array stores no columns, so they rename no field.
+    # An array stores no columns, so no column renames a field.
     is_array = settings.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(parts))
@@ -191,7 +191,8 @@ def write_shard(unit: BulkUnit) -> None:
         "counts": counts._asdict(),
         "errors": counter.errors,
     }
-    # Both models may have answered if the folder changed in between.
+    # If the folder changed in between, the shard may contain answers of two
+    # models.
     settings.check_folder()
     write_json(settings.absolute_path_of(unit.result_file), result)
 
@@ -199,7 +200,7 @@ def write_shard(unit: BulkUnit) -> None:
 def _answer_unit(
     unit: BulkUnit, counter: batch_loop.RowCounter
 ) -> Iterator[list[OutputRow]]:
-    """Loads the model, and returns the rows of a unit, which it computes."""
+    """Loads the model, and returns an iterator that computes a unit's rows."""
     settings = unit.settings
     text_model = settings.load()
     row_options = batch_loop.RowOptions(

@@ -26,8 +26,9 @@ class InputColumns:
 
     Attributes:
         names: {key of a cell: its name in the header} of CSV.
-        taken: keys of the rows, and of what JSON objects in them contain.
-        repeated: fields of a request that equal the column of their name.
+        taken: keys of the rows, and of the JSON objects in the rows.
+        repeated: fields of the requests that equal the column of the same name
+            in all rows so far.
     """
 
     names: dict[str, str]
@@ -42,7 +43,7 @@ class InputColumns:
         self.taken.update(map(str, itertools.chain(row, flat)))
 
     def drop_unequal_fields(self, input_row: InputRow) -> None:
-        """Removes the fields that do not equal their column in a row."""
+        """Removes fields from `repeated` that differ from their column."""
         self.repeated = {
             name
             for name in self.repeated
@@ -60,7 +61,7 @@ def read_input_columns(
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: a file has no column of texts, or cannot be read on.
+        ValueError: a file has no column of texts, or cannot be read to its end.
     """
     text_task = settings.load().task(settings.task_name)
     columns = InputColumns(
@@ -91,7 +92,7 @@ def create_schema(
     """Returns the columns of CSV, or the field of an array.
 
     Args:
-        settings: how to answer.
+        settings: settings of the job.
         columns: columns of the input.
         names_files: whether errors name the file.
 
@@ -125,10 +126,10 @@ def create_schema(
 
 
 def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
-    """Asks the model about a short and a long text.
+    """Returns the model's replies to a short and a long text.
 
-    Together, their replies have all fields that a reply may have. Returns the
-    fields to write.
+    Together, the two replies have all fields that a reply may have. If the job
+    writes only some fields, the function returns only these fields.
     """
     text_model = settings.load()
     prepared = text_model.prepared

@@ -2,8 +2,8 @@
 
 The functions have the same arguments: write_csv(batches, output, schema).
 
-    output_rows.py: what they write
-    output_writer.py: chooses one of them
+    output_rows.py: the rows that the functions write
+    output_writer.py: chooses the function for a format
     jsonl.py: JSON lines
     csv_table.py: CSV
     npy.py: one numeric field, as an array of NumPy

@@ -31,7 +31,7 @@ def write_csv(
     Args:
         batches: the rows to write, in batches as they are answered.
         output: open file to which the rows are written.
-        schema: the columns. None = the rows tell.
+        schema: the columns. None = the rows determine the columns.
     """
     rows = itertools.chain.from_iterable(batches)
     if schema:

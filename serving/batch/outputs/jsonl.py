@@ -42,8 +42,8 @@ def to_json(value: object) -> str:
     """Returns a value as JSON.
 
     Raises:
-        RecursionError: Python may read JSON that is nested too deeply for its
-            writer.
+        RecursionError: the value is nested too deeply for Python's JSON writer,
+            although Python's reader may accept it.
     """
     encode = functools.partial(
         json.dumps, ensure_ascii=False, default=to_text, allow_nan=False
@@ -75,7 +75,7 @@ def to_text(value: object) -> str:
 def is_writable(value: object) -> bool:
     """Returns whether a value can be written as JSON.
 
-    Python may read JSON that is nested too deeply for its writer.
+    Python's JSON reader accepts deeper nesting than Python's writer.
     """
     try:
         to_json(value)

@@ -36,13 +36,14 @@ def write_npy(
     first in _NUMERIC_FIELDS that the first answer contains. The values of a row
     without an answer are NaN.
 
-    The number of rows is known at the end, and stands in front of them. So a
-    pipe or a packed file gets the rows from a temporary file.
+    The file states the number of rows before the rows, but the number is known
+    only at the end. So the rows for a pipe or a packed file are first written
+    to a temporary file.
 
     Args:
         batches: the rows to write, in batches as they are answered.
         output: open file to which the rows are written.
-        schema: the field and its shape. None = the rows tell.
+        schema: the field and its shape. None = the rows determine both.
 
     Raises:
         ValueError: the field is not numeric, or its shape changes.
@@ -79,7 +80,7 @@ class _ArrayWriter:
     def add(self, row: OutputRow) -> None:
         """Writes a row.
 
-        Raises a ValueError if its shape differs from that of earlier rows.
+        Raises a ValueError if the shape of the row differs from earlier rows.
         """
         if not self._name and row.cells and row.status != RowStatus.FAILED:
             self._name = find_numeric_field(row.cells)
@@ -153,5 +154,5 @@ def _is_local(file: IO[bytes]) -> bool:
 
 
 def _encode_missing(num_rows: int, shape: tuple[int, ...]) -> bytes:
-    """Returns rows without an answer."""
+    """Returns the bytes of rows without an answer, which contain NaN."""
     return np.full(shape, np.nan, "<f4").tobytes() * num_rows

@@ -1,4 +1,4 @@
-"""Defines the rows of answers, which the file of each format writes."""
+"""Defines the rows of answers, which the module of each format writes."""
 
 import enum
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 
 class RowStatus(enum.Enum):
-    """What became of a request."""
+    """Whether a request was answered, failed or contained no text."""
 
     ANSWERED = enum.auto()
     FAILED = enum.auto()
-    # Its texts are empty, so it has no answer.
+    # The texts of the request are empty, so it has no answer.
     EMPTY = enum.auto()
 
 
@@ -20,7 +20,7 @@ class OutputRow(NamedTuple):
     Attributes:
         cells: {column: value}: the columns of the input that are kept, and the
             fields of the answer, or `line` and `error` if the request failed.
-        status: what became of the request.
+        status: whether the request was answered.
     """
 
     cells: dict[str, object]
@@ -28,12 +28,12 @@ class OutputRow(NamedTuple):
 
 
 class OutputSchema(NamedTuple):
-    """What all files that contain the answers to one input have in common.
+    """The columns and fields that all files with answers to one input share.
 
     Attributes:
         columns: {key of a cell: its name in the header} of CSV.
         field: field that an array stores.
-        shape: shape of its values.
+        shape: shape of the values of `field`.
     """
 
     columns: Mapping[str, str]

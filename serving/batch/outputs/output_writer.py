@@ -46,7 +46,7 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 def choose_format(
     requested: OutputFormat | None, path: StrPath | None
 ) -> OutputFormat:
-    """Returns the output format: `requested`, or that of `path`'s extension.
+    """Returns the output format: `requested`, or as the extension of `path`.
 
     If `requested` is None and the extension is unknown, returns "jsonl".
 
@@ -98,7 +98,7 @@ def write_output(
     complete: Callable[[], None] = lambda: None,
     schema: OutputSchema | None = None,
 ) -> OutputCounts:
-    """Writes answers, and returns their numbers.
+    """Writes answers, and returns how many were written.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
@@ -107,7 +107,8 @@ def write_output(
         output_format: format of the output.
         batches: the rows that `batch_loop.answer_rows` yields.
         complete: function that is called before the file gets its name.
-        schema: columns and fields of the answers. None = the answers tell.
+        schema: columns and fields of the answers. None = the answers determine
+            both.
 
     Raises:
         OSError: the file cannot be written.
@@ -141,6 +142,7 @@ def _open_output(path: str | None) -> Iterator[IO[bytes]]:
             # Omit the time from the gzip header, so that equal answers produce
             # equal files.
             packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-            # It has all methods of IO that writing needs, but is no subclass.
+            # GzipFile has all methods of IO that writing needs, but is no
+            # subclass.
             file = stack.enter_context(cast(IO[bytes], packed))
         yield file

@@ -1,7 +1,8 @@
 """The loop of predict.py: requests to batches, replies to rows to write.
 
 The rows of a file are answered in batches of texts of similar length, because
-the network computes the padding of the shorter ones. Their order stays.
+the network also computes the padding of the shorter texts. The rows of the
+output are in the order of the input.
 """
 
 import dataclasses
@@ -82,7 +83,7 @@ class RowCounter:
             self.progress.update(self.num_rows)
 
     def add_failure(self, input_row: InputRow, reply: Reply | Failure) -> None:
-        """Keeps the error of a row without a reply, if it is an early one."""
+        """Keeps and logs the error of a failed row, if it is an early error."""
         if isinstance(reply, Failure) and len(self.errors) < MAX_LOGGED:
             self.errors.append(f"{input_row}: {reply.error}")
             if self.logs:
@@ -99,8 +100,8 @@ def answer_rows(
 ) -> Iterator[list[OutputRow]]:
     """Yields lists of rows: the input's columns, then an answer or an error.
 
-    The rows are in the order of the requests. A field of the answer whose name
-    is a column's begins with `predicted_`.
+    The rows are in the order of the requests. If a field of the answer has the
+    name of a column, the name of the field gets the prefix `predicted_`.
 
     Args:
         prepared: model that answers the requests.
@@ -139,7 +140,7 @@ def answer_rows(
 class _FieldCheck:
     """Checks once that the replies have the fields to keep.
 
-    Only one reply is checked, because others may lack an optional field.
+    Only one reply is checked, because other replies may lack an optional field.
     """
 
     def __init__(self, row_options: RowOptions) -> None:
@@ -150,7 +151,7 @@ class _FieldCheck:
         """Checks the first reply to a text that is not empty, if any.
 
         Raises:
-            ValueError: it lacks one of the fields to keep.
+            ValueError: the reply lacks one of the fields to keep.
         """
         if self._is_done:
             return
@@ -191,7 +192,7 @@ def write_output_rows(
         num_rows: number of requests, None if it is unknown.
 
     Returns:
-        the numbers of the answers.
+        the numbers of rows, of failed requests and of empty requests.
 
     Raises:
         OSError: the answers cannot be written.
@@ -221,7 +222,8 @@ def _create_buffers(
 ) -> Iterator[list[InputRow]]:
     """Yields the lists of requests that are split into batches.
 
-    Long texts must not fill the memory.
+    A list of long texts contains fewer requests, so that it does not fill the
+    memory.
     """
     max_rows = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
     buffer: list[InputRow] = []
@@ -240,7 +242,7 @@ def _create_buffers(
 def _create_batches(
     text_task: AnyTextTask, buffer: Sequence[InputRow], row_options: RowOptions
 ) -> Iterator[list[int]]:
-    """Yields the indices in the buffer of the requests of each batch.
+    """Yields, for each batch, the indices of its requests in the buffer.
 
     If `row_options.sorts`, the longest requests are first.
     """
@@ -286,7 +288,7 @@ def _create_row(
     text_task: AnyTextTask,
     row_options: RowOptions,
 ) -> OutputRow:
-    """Returns the columns of a row, and the fields of its reply to write."""
+    """Returns an output row: columns of the input, and fields of the reply."""
     row = dict(input_row.cells) if row_options.keeps_columns else {}
     if isinstance(reply, Failure):
         fields: dict[str, object] = (

@@ -13,7 +13,8 @@ from serving.text_tasks.request_fields import LIST_FIELDS, Request
 from serving.text_tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
-# The cells of a request that comes from no row. Nobody can add any.
+# The cells of a request that comes from no row. The mapping is read-only,
+# because all such requests share it.
 NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
 
 
@@ -97,11 +98,11 @@ def read_requests(
             field, and so on. None reads the column with the field's own name.
         layout: how the files are written.
         trained_columns: names like `columns`, of the table that the model was
-            trained on. They are read if `columns` is None and they exist. If
-            they do not exist in a table, its column of texts is found by its
-            name, as in training.
-        file_names: name of the file in each InputRow of a path. None = the
-            path, or "" if there is only one path.
+            trained on. A field whose entry in `columns` is None reads the
+            column with this name. If a table has no such column, the function
+            finds the column of texts by its usual name, as in training.
+        file_names: for each path, the name of the file in its InputRows. None =
+            the path, or "" if there is only one path.
 
     Raises:
         OSError: a file cannot be read.
@@ -157,7 +158,8 @@ def _choose_columns(
         for field, column in zip(names, trained_columns, strict=False)
         if column
         and field not in LIST_FIELDS
-        # "text" is the default for the first text, and no other field's name.
+        # Training names its text column "text" by default, so the name says
+        # nothing, except for a second text.
         and (column != "text" or field == "text_b")
     }
     return chosen, trained

@@ -78,7 +78,7 @@ class RowParser:
         return request
 
     def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
-        """Returns `chosen_columns`, {} for plain text, without columns."""
+        """Returns `chosen_columns`, {} for plain text, which has no columns."""
         return {} if self.is_plain(row) else self.chosen_columns
 
     def _find_columns(self, row: Mapping[str, object]) -> dict[Field, str]:

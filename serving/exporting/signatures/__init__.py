@@ -1,8 +1,8 @@
 """The signatures of exports: what a file of text_tasks/ does, in a graph.
 
 tag_graph.py defines `create_tag_signatures`, which returns the ExportSignatures
-of one kind of model, and so do the others. Only tokenize_graph.py defines one
-signature, which all kinds have.
+of one kind of model. The modules of other kinds define such a function too.
+Only tokenize_graph.py defines a single signature, which all kinds have.
 
 classify_graph.py is the twin of text_tasks/classify.py, and so on: a change to
 one needs the same change to the other, and
@@ -16,5 +16,5 @@ tests/serving/text_tasks/test_text_task_twins.py compares them.
     tag_graph.py: tags of words
     answer_graph.py: answers to questions
     pretrained_graph.py: masked words and next sentences
-    choose_graph.py: choices, from ids only, so that it has no twin
+    choose_graph.py: choices, from ids only, so it has no twin
 """

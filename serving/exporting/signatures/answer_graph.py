@@ -66,7 +66,7 @@ def create_answer_signatures(
     "no answer", whose positions are -1.
 
     Args:
-        model: a BertSpanLabeler.
+        model: model to export.
         settings: the fields of WindowOptions and DecodingOptions.
         options: `max_seq_length` is the length of the windows.
 

@@ -80,7 +80,7 @@ def call_in_batches(
         parallel_iterations=1,
     )
     joined = {name: array.concat() for name, array in arrays.items()}
-    # The outputs of all batches, by the same names as those of one.
+    # `joined` contains the same names as the outputs of one batch.
     return cast(_OutputsT, joined)
 
 
@@ -137,7 +137,7 @@ def assert_little_padding(
 def assert_true(condition: tf.Tensor, *data: tf.Tensor | str) -> tf.Operation:
     """Returns an operation that fails, and prints `data`, if not `condition`.
 
-    Tracing it is faster than tracing tf.debugging.Assert, which traces a graph
-    for each of the two cases.
+    Tracing this operation is faster than tracing tf.debugging.Assert, which
+    traces a graph for each of the two cases.
     """
     return tf.raw_ops.Assert(condition=condition, data=data, summarize=3)

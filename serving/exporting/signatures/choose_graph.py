@@ -18,11 +18,11 @@ def create_choose_signatures(
 ) -> ExportSignatures:
     """Returns the signatures of a multiple-choice model: only `ids`.
 
-    The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
-    choices, float32 [B, C].
+    The inputs of `ids` are int32 [B, C, F]. `ids` returns `probabilities` of
+    the choices, float32 [B, C].
 
     Args:
-        model: a BertMultipleChoice.
+        model: model to export.
         settings: not used.
         options: not used.
     """

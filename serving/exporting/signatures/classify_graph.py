@@ -68,7 +68,7 @@ def create_classify_signatures(
     `ids` returns the `logits` of each window instead of its probabilities.
 
     Args:
-        model: a BertClassifier.
+        model: model to export.
         settings: `labels`, names of the outputs. `output_mode`,
             "classification" (the default), "multilabel" or "regression".
             `doc_stride`, the number of WordPieces between the starts of two
@@ -120,7 +120,7 @@ def _list_text_signatures(
     *,
     reads_pairs: bool,
 ) -> Signatures:
-    """Returns both signatures that accept text. The first one is the default.
+    """Returns both signatures that accept text, the default signature first.
 
     `input_names` are the names of the inputs of `classify`.
     """

@@ -29,7 +29,7 @@ def create_embed_signatures(
 ) -> ExportSignatures:
     """Returns the signatures of an encoder.
 
-    The input of `embed` is `text`, string [N]. It returns
+    The input of `embed` is `text`, string [N]. `embed` returns
 
         pooled_output    float32 [N, W], the output of the model's pooler
         mean_output      float32 [N, W], the mean over the text's tokens
@@ -41,7 +41,7 @@ def create_embed_signatures(
         lengths          int32 [N], the number of tokens
 
     Args:
-        model: a BertModel.
+        model: model to export.
         settings: not used.
         options: texts longer than `max_seq_length` are cut.
     """
@@ -71,7 +71,8 @@ class _TextEmbedder:
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
         width = self._model.config.hidden_size
         check = batches.assert_little_padding(lengths, _MAX_PADDING // width)
-        # The network runs only after this check, because it needs `num_texts`.
+        # The network runs only after this check, because the number of its
+        # batches depends on `num_texts`, which waits for the check.
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = batches.call_in_batches(
@@ -97,7 +98,7 @@ class _TextEmbedder:
     ) -> Tensors:
         """Returns the outputs for texts `start` to `end` - 1.
 
-        They are padded to `longest` WordPieces.
+        The outputs are padded to `longest` WordPieces.
         """
         packed = self._packing.pack(tokens[start:end])
         features = {name: ids[:, :longest] for name, ids in packed.items()}

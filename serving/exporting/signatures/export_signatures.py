@@ -49,7 +49,7 @@ Signatures: TypeAlias = dict[str, Signature]
 
 @dataclasses.dataclass(frozen=True)
 class ExportSignatures:
-    """The signatures of the export of a model, and the settings they follow.
+    """The signatures of a model's export, and the settings that they need.
 
     Attributes:
         predict: function of the signature `ids`, which all formats contain.
@@ -82,7 +82,7 @@ def create_ids_signature(
 
     Args:
         predict: function that computes the outputs.
-        model: a BertModel, or a model from modeling.task_models.
+        model: model to export, which determines the shape and the range of ids.
     """
     sizes = {
         "input_ids": model.config.vocab_size,
@@ -173,7 +173,8 @@ def create_label_predictor(
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
 
-    `output_kind` is what it computes from the logits (see output_kinds.py).
+    `output_kind` is what the function computes from the logits (see
+    output_kinds.py).
     """
 
     def predict(features: Tensors) -> Tensors:

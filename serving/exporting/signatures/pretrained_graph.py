@@ -33,7 +33,7 @@ def create_pretrained_signatures(
     """Returns the signatures of a pretrainer.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
-    It returns
+    `fill_mask` returns
 
         tokens         string [N, M, K], the most probable WordPieces for each
                        mask, "" after the last mask of a text
@@ -42,11 +42,12 @@ def create_pretrained_signatures(
         num_masks      int32 [N], the number of masks in each text after long
                        texts are cut
 
-    The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
-    returns `probability`, float32 [N], that the second text follows the first.
+    The inputs of `next_sentence` are `text_a` and `text_b`, string [N].
+    `next_sentence` returns `probability`, float32 [N], that the second text
+    follows the first.
 
     Args:
-        model: a BertPretrainer.
+        model: model to export.
         settings: not used.
         options: without a tokenizer, the export accepts only ids. Texts longer
             than `max_seq_length` are cut.
@@ -128,7 +129,8 @@ class _PretrainedPredictor:
     ) -> Tensors:
         """Returns the best words for all masks in texts `start` to `end` - 1.
 
-        They are `ids` and their `probabilities`, [masks, K].
+        The outputs are the `ids` of the words and their `probabilities`,
+        [masks, K].
         """
         packing = self._options.packing
         features = batches.pack_rows(packing, [tokens], start, end)
@@ -169,7 +171,7 @@ class _PretrainedPredictor:
 def _find_mask_splits(tokens: tf.RaggedTensor, mask_id: int) -> tf.Tensor:
     """Returns the row splits of the masks of all texts, int32 [N + 1].
 
-    The masks of text i are those from `splits[i]` to `splits[i + 1]` - 1.
+    The masks of text i are the masks `splits[i]` to `splits[i + 1]` - 1.
     """
     is_mask = tokens.flat_values == mask_id
     num_masks = tf.cumsum(tf.cast(is_mask, tf.int32))

@@ -32,7 +32,7 @@ def create_tag_signatures(
     """Returns the signatures of a token classifier.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
-    space between the words, as in CoNLL's files. It returns
+    space between the words, as in CoNLL's files. `tag_words` returns
 
         words          string [N, M], "" after the last word of a text
         tags           string [N, M], "" after the last word of a text
@@ -46,7 +46,7 @@ def create_tag_signatures(
     "U.S.", "O'Brien", "Franco-German".
 
     Args:
-        model: a BertTokenClassifier.
+        model: model to export.
         settings: `labels`, the tags in the order of the model's outputs.
             `legal_tags`, True (the default) to return the best legal sequence
             of tags (see data/ner/legal_tags.py), False to return the best tag
@@ -126,9 +126,9 @@ class _WordTagger:
         start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
-        """Returns the probabilities of the tags of a part of the words.
+        """Returns the tag probabilities of the words that some windows tag.
 
-        The part is the words that windows `start` to `end` - 1 tag.
+        These are the windows `start` to `end` - 1.
         """
         packed = windows.slice(start, end).pack(
             self._tokenizer, self._options.max_seq_length

@@ -19,7 +19,7 @@ def create_tokenize_signature(packing: PackingLayer) -> Signature:
     """Returns the signature `tokenize`.
 
     Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
-    second text. It returns
+    second text. `tokenize` returns
 
         tokens          string [N, T], the tokens that the model reads, with
                         [CLS] and [SEP], "" at positions of padding

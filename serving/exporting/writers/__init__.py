@@ -11,6 +11,6 @@ WordPiece ids. engines/ runs each format, as in engines/onnx.py.
     litert_writer.py: model.tflite, with tf.lite, only with builtin operations
     onnx_writer.py: onnx/model.onnx
     onnx_graph.py: builds the graph of an ONNX file
-    onnx_encoder.py: adds the encoder to it
-    onnx_heads.py: adds the head to it, one function a kind of model
+    onnx_encoder.py: adds the encoder to the graph
+    onnx_heads.py: adds the head to the graph, a function for each kind of model
 """

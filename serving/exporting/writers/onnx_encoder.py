@@ -54,7 +54,7 @@ def add_encoder(
         features: names of the inputs.
 
     Returns:
-        the names of the tensors with its outputs.
+        the names of the tensors with the encoder's outputs.
     """
     ids, mask, segments = features
     one = builder.constant([1], np.int64)
@@ -86,7 +86,7 @@ def _add_positions(builder: GraphBuilder, ids: str, one: str) -> str:
     ONNX Runtime's fused embedding requires exactly these operations.
     """
     ones = builder.add("Add", builder.add("Sub", ids, ids), one)
-    # The standard wants a scalar for the axis of CumSum.
+    # ONNX requires a scalar for the axis of CumSum.
     axis = builder.constant(1, np.int64)
     return builder.add("CumSum", ones, axis, exclusive=1)
 
@@ -101,7 +101,8 @@ def _add_score_adder(
 ) -> str:
     """Adds the tensor to add to attention scores, [B, 1, T or 1, T].
 
-    It is 0 where a position may attend to another, else -10000.
+    The tensor is 0 where a position may attend to another position, else
+    -10000.
     """
     real = builder.add("Unsqueeze", features.mask, one)
     real = builder.add("Unsqueeze", real, builder.constant([2], np.int64))
@@ -123,7 +124,7 @@ def _add_score_adder(
 
 
 def _add_past(builder: GraphBuilder, positions: str) -> str:
-    """Adds 1 where a position is not after another, else 0, [B, 1, T, T]."""
+    """Adds float [B, 1, T, T]: 1 if the key is not after the query, else 0."""
     row_axes = builder.constant([1, 3], np.int64)
     rows = builder.add("Unsqueeze", positions, row_axes)
     column_axes = builder.constant([1, 2], np.int64)
@@ -192,7 +193,7 @@ def _add_lstm(
     mask: str,
     last: str,
 ) -> EncoderOutputNames:
-    """Adds an LSTM. Its pooled output is the last of each direction.
+    """Adds an LSTM, whose pooled output is the last output of each direction.
 
     Padding must be at the end of inputs. `last` is the last position that is
     not padding.

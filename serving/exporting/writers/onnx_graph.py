@@ -1,6 +1,6 @@
 """Builds an ONNX graph node by node, from the layers that all networks share.
 
-onnx_encoder.py and onnx_heads.py put the network together from them.
+onnx_encoder.py and onnx_heads.py put the network together from these layers.
 """
 
 import math
@@ -20,7 +20,7 @@ class GraphBuilder:
     """Collects the nodes and weights of a graph.
 
     The methods accept names of tensors, add nodes that compute a new tensor,
-    and return its name.
+    and return the name of this tensor.
 
     Attributes:
         bert_config: configuration of the model.
@@ -33,7 +33,7 @@ class GraphBuilder:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, TensorProto] = {}
 
-    # Any, because each operation has attributes of other types.
+    # Any, because the types of the attributes depend on the operation.
     def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
         """Adds a node with an operation of ONNX. Returns its output's name."""
         name = f"{operation}_{len(self.nodes)}"

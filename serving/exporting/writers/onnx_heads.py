@@ -26,7 +26,7 @@ class GraphOutput(NamedTuple):
     """An output of the graph.
 
     Attributes:
-        tensor: name of its tensor.
+        tensor: name of the tensor that contains the output.
         shape: shape of the tensor.
     """
 
@@ -152,7 +152,7 @@ def _add_classifier(
 def _add_multiple_choice(
     builder: GraphBuilder, model: BertMultipleChoice, inputs: HeadInputs
 ) -> GraphOutputs:
-    """Adds a head of which the choices are the labels."""
+    """Adds a head that compares the choices as if they were labels."""
     logits = builder.dense(inputs.encoded.pooled, model.head)
     ids = engines.ONNX_NAME_OF_INPUT["input_ids"]
     choices = builder.add("Shape", ids, start=0, end=2)
@@ -166,7 +166,7 @@ def _add_labels(
     logits: GraphOutput,
     output_kind: output_kinds.OutputKind,
 ) -> GraphOutputs:
-    """Adds what a head of labels computes from its logits."""
+    """Adds the outputs that a head of labels computes from its logits."""
     outputs = {"logits": logits}
     if output_kind == output_kinds.LOGITS:
         return outputs

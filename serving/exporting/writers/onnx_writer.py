@@ -97,7 +97,7 @@ def create_graph(
         model: a built model.
         output_kind: what to compute from the logits (see output_kinds.py).
         length: a fixed T, or None for a variable T.
-        precision: what the metadata of the file record.
+        precision: precision of the weights, for the file's metadata.
     """
     builder = GraphBuilder(model.config)
     inputs = [*engines.ONNX_NAME_OF_INPUT.values()]
@@ -125,14 +125,14 @@ def _create_proto(
     outputs: Mapping[str, GraphOutput],
     precision: str,
 ) -> onnx.ModelProto:
-    """Returns the contents of a file. Takes the weights from the builder.
+    """Moves the weights out of the builder, and returns a file's contents.
 
     Args:
         builder: the nodes and weights.
         name: name of the graph.
         inputs: {name of an input: its shape}.
         outputs: {name of an output: GraphOutput}.
-        precision: what the metadata of the file record.
+        precision: precision of the weights, for the file's metadata.
     """
     output_nodes = [
         helper.make_node("Identity", [output.tensor], [output_name])
