@@ -15,7 +15,7 @@ from command_line import cli, flags
 from command_line.config_values import required_value
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet, SetName
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_processor import SquadProcessor
 from data.tables.layout_options import LayoutOptions
@@ -90,7 +90,7 @@ class Config(FineTuningConfig):
             names.append("predict_file")
         return tuple(names)
 
-    def files_of(self, set_name: str) -> Sequence[str]:
+    def files_of(self, set_name: SetName) -> Sequence[str]:
         """Returns the file of a set's questions, [] without its flag."""
         file = self.train_file if set_name == "train" else self.predict_file
         return [file] if file else []
@@ -111,7 +111,7 @@ def create_processor(config: Config) -> SquadProcessor:
         OSError: a file cannot be read.
         ValueError: a file is malformed, or contains no answers to evaluate.
     """
-    files: dict[SetName, str] = {}
+    files: dict[BaseSet, str] = {}
     if config.training.do_train:
         files["train"] = required_value(config.train_file)
     if config.reads_predict_file:

@@ -20,6 +20,7 @@ from typing import (
 )
 
 from data.arrays import FeatureArrays, FloatArray
+from data.processors.set_names import SetName
 from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
@@ -166,8 +167,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.
-    dev_sets: Sequence[str] = ("dev",)
-    test_sets: Sequence[str] = ("test",)
+    dev_sets: Sequence[SetName] = ("dev",)
+    test_sets: Sequence[SetName] = ("test",)
     eval_loss: "Loss[OutputsT] | None" = None
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
@@ -193,7 +194,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         return {**self.settings, "labels": self.labels, **self.export_settings}
 
     @abc.abstractmethod
-    def read_examples(self, set_name: str) -> Sequence[ExampleT] | None:
+    def read_examples(self, set_name: SetName) -> Sequence[ExampleT] | None:
         """Returns the examples of a set, or None to skip the set.
 
         Raises:
@@ -203,7 +204,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
 
     @abc.abstractmethod
     def encode(
-        self, set_name: str, examples: Sequence[ExampleT]
+        self, set_name: SetName, examples: Sequence[ExampleT]
     ) -> Iterator[tuple[bytes, OriginT]]:
         """Yields (serialized tf.train.Example, origin) for each record.
 
@@ -212,7 +213,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         """
 
     @abc.abstractmethod
-    def feature_spec(self, set_name: str) -> "feature_specs.RecordSpec":
+    def feature_spec(self, set_name: SetName) -> "feature_specs.RecordSpec":
         """Returns {name: Feature} of a set's records."""
 
     @abc.abstractmethod

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io.text_files import find_set_file, read_numbered_lines
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables import table_formats
 from files.paths import StrPath
 
@@ -69,7 +69,7 @@ class ColumnIndices(NamedTuple):
 
 
 def find_table(
-    data_dir: StrPath | None, set_name: SetName, file_name: str
+    data_dir: StrPath | None, set_name: BaseSet, file_name: str
 ) -> str:
     """Returns the path of the set `set_name`, a TSV file or another table.
 

@@ -15,7 +15,7 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.classification_processor import ClassificationProcessor
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
@@ -35,7 +35,7 @@ class _SetFile(NamedTuple):
     """
 
     path: str
-    set_name: SetName
+    set_name: BaseSet
     lines: Sequence[tuple[int, list[str]]]
     indices: glue_layouts.ColumnIndices
 
@@ -96,8 +96,8 @@ class GlueProcessor(ClassificationProcessor):
         return [*self.label_names]
 
     def _load_sets(
-        self, set_name: SetName
-    ) -> dict[SetName, list[InputExample]]:
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[InputExample]]:
         """Returns {name of the set: examples}, for `read`."""
         is_train = set_name == "train"
         file = (
@@ -155,7 +155,7 @@ class GlueProcessor(ClassificationProcessor):
             logging.warning(message, path, action, num_short)
 
     def _find_indices(
-        self, path: str, header: list[str], set_name: SetName
+        self, path: str, header: list[str], set_name: BaseSet
     ) -> glue_layouts.ColumnIndices:
         """Returns where the texts and the labels of a set are.
 
@@ -254,7 +254,7 @@ class XnliProcessor(GlueProcessor):
         self.language = language
 
     def _find_indices(
-        self, path: str, header: list[str], set_name: SetName
+        self, path: str, header: list[str], set_name: BaseSet
     ) -> glue_layouts.ColumnIndices:
         columns = [0, 1, 2] if set_name == "train" else [6, 7, 1]
         return glue_layouts.ColumnIndices(columns)

@@ -10,7 +10,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.pair_scoring import score_ranking
 from data.classification.table_processor import TableProcessor
 from data.classification.table_rows import PlacedRow, RowCounts
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from files.paths import StrPath
 
 # The usual columns of the two texts, and of the number.
@@ -55,18 +55,18 @@ class PairProcessor(TableProcessor):
     is empty, the two texts of each row count as similar.
     """
 
-    def has_scores(self, set_name: SetName) -> bool:
+    def has_scores(self, set_name: BaseSet) -> bool:
         """Returns whether a set contains similarity scores."""
         return self.read(set_name)[0].label is not None
 
-    def _may_lack_labels(self, set_name: SetName) -> bool:
+    def _may_lack_labels(self, set_name: BaseSet) -> bool:
         is_usual_column = self._options.label_column == "score"
         return is_usual_column or super()._may_lack_labels(set_name)
 
     def _create_examples(
         self,
         rows: Iterable[PlacedRow],
-        set_name: SetName,
+        set_name: BaseSet,
         allowed_labels: Sequence[str] | None,
     ) -> tuple[list[InputExample], RowCounts]:
         """Returns the pairs, and counts of the other rows.
@@ -84,7 +84,7 @@ class PairProcessor(TableProcessor):
     def _check_set(
         self,
         path: StrPath,
-        set_name: SetName,
+        set_name: BaseSet,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:

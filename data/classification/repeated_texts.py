@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.row_keys import split_fraction_of
 from files.paths import StrPath
 
@@ -24,10 +24,10 @@ class RepeatedTexts:
     """
 
     def __init__(self) -> None:
-        self._sets: dict[SetName, _SetKeys] = {}
+        self._sets: dict[BaseSet, _SetKeys] = {}
 
     def add(
-        self, set_name: SetName, path: StrPath, keys: Iterable[str]
+        self, set_name: BaseSet, path: StrPath, keys: Iterable[str]
     ) -> None:
         """Adds the set "train" or "dev", and compares it with the other one.
 

@@ -17,7 +17,7 @@ from data.classification.classification_examples import (
     create_joined_features,
 )
 from data.io.text_files import find_set_file
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from data.tables.tables import Table, read_table, texts_of
 from data.text.tokenization import FullTokenizer
@@ -28,7 +28,7 @@ LABELS = [str(index) for index in range(NUM_CHOICES)]
 
 _ENDINGS = tuple(f"ending{index}" for index in range(NUM_CHOICES))
 _FILE_ENDINGS = (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
-_FILE_STEMS: dict[SetName, str] = {
+_FILE_STEMS: dict[BaseSet, str] = {
     "train": "train",
     "dev": "val",
     "test": "test",
@@ -54,7 +54,7 @@ class SwagExample:
 
 def read_set(
     data_dir: StrPath | None,
-    set_name: SetName,
+    set_name: BaseSet,
     layout: TableLayout = DEFAULT_LAYOUT,
 ) -> list[SwagExample]:
     """Reads the set `set_name` ("train", "dev" or "test") of SWAG.

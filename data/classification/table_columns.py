@@ -9,7 +9,7 @@ from absl import logging
 
 from data.classification.classification_options import TableOptions
 from data.io.text_files import find_set_file
-from data.processors.set_names import SET_NAMES, SetName
+from data.processors.set_names import BASE_SETS, BaseSet
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_formats import TableLayout, format_of
 from data.tables.tables import Table, check_columns
@@ -17,8 +17,8 @@ from files.paths import StrPath
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 # {set: names that its table may have in --data_dir}.
-FILES_OF_SET: Mapping[SetName, Sequence[str]] = {
-    name: [f"{name}{ending}" for ending in _ENDINGS] for name in SET_NAMES
+FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
+    name: [f"{name}{ending}" for ending in _ENDINGS] for name in BASE_SETS
 }
 
 

@@ -22,7 +22,7 @@ from data.classification.table_rows import (
     read_placed_rows,
 )
 from data.processors.file_processor import FileProcessor
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import is_blank
 from data.tables.tables import Table, texts_of
@@ -139,7 +139,7 @@ class TableProcessor(
         return sorted(self.text_columns)
 
     def _read_file(
-        self, path: StrPath, set_name: SetName, labels: Sequence[str] | None
+        self, path: StrPath, set_name: BaseSet, labels: Sequence[str] | None
     ) -> list[InputExample]:
         """Reads a set from a table, for `read`, whose errors it raises.
 
@@ -165,14 +165,14 @@ class TableProcessor(
         self._check_set(path, set_name, columns, examples)
         return examples
 
-    def _may_lack_labels(self, set_name: SetName) -> bool:
+    def _may_lack_labels(self, set_name: BaseSet) -> bool:
         """Returns whether a row without a label becomes an example of a set."""
         return set_name == "test"
 
     def _create_examples(
         self,
         rows: Iterable[PlacedRow],
-        set_name: SetName,
+        set_name: BaseSet,
         allowed_labels: Sequence[str] | None,
     ) -> tuple[list[InputExample], RowCounts]:
         """Returns the examples of a set, and counts of its other rows.
@@ -221,7 +221,7 @@ class TableProcessor(
     def _check_set(
         self,
         path: StrPath,
-        set_name: SetName,
+        set_name: BaseSet,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:

@@ -9,7 +9,7 @@ from data.classification.classification_processor import (
 )
 from data.classification.table_processor import TableProcessor
 from data.classification.table_uses import LossKind, TableUse
-from data.processors.set_names import base_set_of, suffix_of
+from data.processors.set_names import SetName, base_set_of, suffix_of
 
 # The suffix of MultiNLI's mismatched sets, such as "dev_mm".
 _MISMATCHED = "_mm"
@@ -98,7 +98,7 @@ class TaskProcessors:
         """Returns the train set, which the processor holds until `take`."""
         return self._main.read("train")
 
-    def take(self, set_name: str) -> Sequence[InputExample] | None:
+    def take(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Returns the examples of a set, None if a "_mm" set is missing.
 
         The processor holds the examples no longer, as `DataProcessor.take`
@@ -119,6 +119,6 @@ class TaskProcessors:
             ]
         return examples
 
-    def processor_of(self, set_name: str) -> ClassificationProcessor:
+    def processor_of(self, set_name: SetName) -> ClassificationProcessor:
         """Returns the processor of a set, by the suffix of the set's name."""
         return self._processor_of_suffix[suffix_of(set_name)]

@@ -9,7 +9,7 @@ from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from model_folders.reading.presets import Preset
@@ -89,8 +89,8 @@ class UserProcessor(ClassificationProcessor):
         return self._labels
 
     def _load_sets(
-        self, set_name: SetName
-    ) -> dict[SetName, list[InputExample]]:
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[InputExample]]:
         """Returns {`set_name`: examples}, for `read`, whose errors it raises.
 
         If the user's code fails, the message names the line or the method.
@@ -118,7 +118,7 @@ class UserProcessor(ClassificationProcessor):
         return {set_name: examples}
 
     def _to_example(
-        self, example: object, index: int, set_name: SetName
+        self, example: object, index: int, set_name: BaseSet
     ) -> InputExample:
         """Converts an example of the user's class, which need not be ours.
 
@@ -166,8 +166,8 @@ class RecordedProcessor(ClassificationProcessor):
         return list(self._preset.labels or ())
 
     def _load_sets(
-        self, set_name: SetName
-    ) -> dict[SetName, list[InputExample]]:
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[PROCESSOR_ENTRY]
         raise ValueError(

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from command_line import flags
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.layout_options import LayoutOptions
 
 
@@ -53,4 +53,4 @@ class ColumnOptions:
     word_column_index: int | None
     tag_column_index: int | None
     labels: Sequence[str]
-    set_name: SetName
+    set_name: BaseSet

@@ -11,7 +11,7 @@ from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.processors.file_processor import FileProcessor
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from data.tables.table_formats import format_of
@@ -45,7 +45,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         ValueError: --labels names fewer than two labels, or a label twice.
     """
 
-    file_names: ClassVar[Mapping[SetName, Sequence[str]]] = {
+    file_names: ClassVar[Mapping[BaseSet, Sequence[str]]] = {
         "train": (
             "train.txt",
             "eng.train",
@@ -125,7 +125,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         return ["O", *sorted(tags - {"O"})]
 
     def _read_file(
-        self, path: StrPath, set_name: SetName, labels: Sequence[str] | None
+        self, path: StrPath, set_name: BaseSet, labels: Sequence[str] | None
     ) -> list[NerExample]:
         """Reads a set from a file, for `read`, whose errors it raises.
 
@@ -153,7 +153,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         return examples
 
     def _read_examples(
-        self, path: str, set_name: SetName, labels: Sequence[str]
+        self, path: str, set_name: BaseSet, labels: Sequence[str]
     ) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
@@ -240,7 +240,7 @@ def _check_train_tags(
 
 def _check_tags(
     path: str,
-    set_name: SetName,
+    set_name: BaseSet,
     examples: Sequence[NerExample],
     labels: Sequence[str],
 ) -> None:

@@ -29,7 +29,7 @@ from data.ner.labeled_spans import read_span
 from data.ner.ner_example import NerExample
 from data.ner.tag_names import find_tag_names
 from data.ner.word_splitting import find_words, split_words
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import parse_json
@@ -74,7 +74,7 @@ class _AnnotatedRow(NamedTuple):
 
 def read_annotated_texts(
     path: StrPath,
-    set_name: SetName,
+    set_name: BaseSet,
     labels: Sequence[str] = (),
     encoding: str | None = None,
 ) -> list[NerExample]:
@@ -127,7 +127,7 @@ def _read_row(
     guid: str,
     row: object,
     document_index: int,
-    set_name: SetName,
+    set_name: BaseSet,
 ) -> _AnnotatedRow:
     """Reads the text of a row, document `document_index` of the file."""
     is_test = set_name == "test"
@@ -185,7 +185,7 @@ def _log_counts(
     path: StrPath,
     texts: Sequence[_AnnotatedRow],
     spans: Sequence[_Span],
-    set_name: SetName,
+    set_name: BaseSet,
 ) -> None:
     """Logs which texts and spans of a file were left out or changed."""
     if widened := [span.widened for span in spans if span.widened]:

@@ -4,7 +4,7 @@ import abc
 from collections.abc import Mapping
 from typing import Generic, TypeVar
 
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 
 ExampleT = TypeVar("ExampleT")
 
@@ -20,9 +20,9 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
 
     def __init__(self) -> None:
         # {name of a set that was read, and not yet taken: its examples}
-        self._cached: dict[SetName, list[ExampleT]] = {}
+        self._cached: dict[BaseSet, list[ExampleT]] = {}
 
-    def read(self, set_name: SetName) -> list[ExampleT]:
+    def read(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and holds them.
 
         Raises:
@@ -34,14 +34,14 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
             self._cached |= self._load_sets(set_name)
         return self._cached[set_name]
 
-    def take(self, set_name: SetName) -> list[ExampleT]:
+    def take(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns a set as `read` does, and holds it no longer."""
         examples = self.read(set_name)
         del self._cached[set_name]
         return examples
 
     @abc.abstractmethod
-    def _load_sets(self, set_name: SetName) -> Mapping[SetName, list[ExampleT]]:
+    def _load_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
         """Reads a set from its file, for `read`, whose errors it raises.
 
         Returns:

@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from data.io.text_files import find_set_file
 from data.processors.data_processor import DataProcessor
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables import data_file_split
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
@@ -42,7 +42,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         options: flags of the task that tell how to read its files.
     """
 
-    file_names: ClassVar[Mapping[SetName, Sequence[str]]]
+    file_names: ClassVar[Mapping[BaseSet, Sequence[str]]]
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         # None until `find_labels` is called, and in regression.
         self._labels: list[str] | None = None
 
-    def read(self, set_name: SetName) -> list[ExampleT]:
+    def read(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, as `DataProcessor.read` does.
 
         The train set may name the labels, and a dev or a test set may contain
@@ -80,7 +80,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def _labels_of_flags(self) -> list[str] | None:
         """The labels that flags name. None = the train set names them."""
 
-    def _load_sets(self, set_name: SetName) -> dict[SetName, list[ExampleT]]:
+    def _load_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
         """Reads a set from its file, or splits --data_file.
 
         Returns:
@@ -88,7 +88,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         """
         if self._data_file_options.data_file:
             train, dev = self._split_file(self._data_file_options.data_file)
-            sets: dict[SetName, list[ExampleT]] = {"train": train, "dev": dev}
+            sets: dict[BaseSet, list[ExampleT]] = {"train": train, "dev": dev}
         else:
             path = find_set_file(
                 self._source, set_name, self.file_names[set_name]
@@ -100,7 +100,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         _drop_rows(sets.get("train", ()))
         return sets
 
-    def _keeps_rows(self, set_name: SetName) -> bool:
+    def _keeps_rows(self, set_name: BaseSet) -> bool:
         """Returns whether examples that `_read_file` returns need their rows.
 
         No file shows the rows of a train set. But --data_file, which is read as
@@ -130,7 +130,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     @abc.abstractmethod
     def _read_file(
-        self, path: StrPath, set_name: SetName, labels: Sequence[str] | None
+        self, path: StrPath, set_name: BaseSet, labels: Sequence[str] | None
     ) -> list[ExampleT]:
         """Reads the set `set_name` from a file, for `read`.
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping
 
 from data.processors.data_processor import DataProcessor
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
@@ -29,7 +29,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
 
     def __init__(
         self,
-        files: Mapping[SetName, StrPath],
+        files: Mapping[BaseSet, StrPath],
         layout: TableLayout,
         *,
         version_2_with_negative: bool,
@@ -71,8 +71,8 @@ class SquadProcessor(DataProcessor[SquadExample]):
         return self.squad_file
 
     def _load_sets(
-        self, set_name: SetName
-    ) -> dict[SetName, list[SquadExample]]:
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[SquadExample]]:
         """Returns {name of the set: examples}, for `read`."""
         squad_file = read_squad_file(self._files[set_name], self._layout)
         examples = read_squad_examples(

@@ -12,7 +12,7 @@ from typing import Any
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
 
 # Two sentences, which tests write in many layouts.
@@ -24,7 +24,7 @@ def read_columns(
     folder: Path,
     text: str,
     name: str = "train.csv",
-    set_name: SetName = "train",
+    set_name: BaseSet = "train",
     labels: Sequence[str] | None = None,
     **columns: Any,
 ) -> Sequence[NerExample]:

@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.processors.set_names import SetName
+from data.processors.set_names import BaseSet, SetName
 from data.tables.data_file_options import DataFileOptions
 from model_folders.model_json_types import NetworkOptions
 from training.config.training_config import (
@@ -117,7 +117,7 @@ class FineTuningConfig(TrainingConfig):
         """The file that the script splits itself, None without one."""
         return None
 
-    def files_of(self, set_name: str) -> Sequence[str]:
+    def files_of(self, set_name: SetName) -> Sequence[str]:
         """Returns the files of a set that flags name, but --data_dir."""
         return [self.data_file] if self.data_file else []
 
@@ -154,9 +154,9 @@ class FineTuningConfig(TrainingConfig):
         return self.training.do_eval or self.keeps_best
 
     @property
-    def set_names(self) -> list[SetName]:
+    def set_names(self) -> list[BaseSet]:
         """The names, without a suffix, of the sets that the command reads."""
-        is_read: dict[SetName, bool] = {
+        is_read: dict[BaseSet, bool] = {
             "train": self.training.do_train,
             "dev": self.evaluates,
             "test": self.fine_tuning.do_predict,

@@ -24,7 +24,7 @@ from data.classification.classification_examples import (
 from data.classification.classification_options import ClassifierOptions
 from data.classification.task_processors import TaskProcessors
 from data.io import feature_specs
-from data.processors.set_names import base_set_of, suffix_of
+from data.processors.set_names import SetName, base_set_of, suffix_of
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.results import Scores
 from training import task
@@ -127,7 +127,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             return modeling.MultiLabelLoss()
         return modeling.ClassifierLoss(class_weights or None)
 
-    def read_examples(self, set_name: str) -> Sequence[InputExample] | None:
+    def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's examples. Returns None if a "_mm" set is missing.
 
         Raises:
@@ -146,7 +146,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         return examples
 
     def encode(
-        self, set_name: str, examples: Sequence[InputExample]
+        self, set_name: SetName, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a set as TFRecords.
 
@@ -172,7 +172,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             for window in windows_of_text:
                 yield encode_classification_features(window), index
 
-    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+    def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a set's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,

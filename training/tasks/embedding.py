@@ -18,7 +18,7 @@ from data.classification.classification_examples import (
 )
 from data.classification.pair_processors import PairProcessor
 from data.io import feature_specs
-from data.processors.set_names import base_set_of
+from data.processors.set_names import SetName, base_set_of
 from model_folders.results import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
@@ -86,12 +86,12 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             return modeling.CosineLoss()
         return modeling.ContrastiveLoss(self.temperature)
 
-    def read_examples(self, set_name: str) -> Sequence[InputExample] | None:
+    def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""
         return self.processor.take(base_set_of(set_name))
 
     def encode(
-        self, set_name: str, examples: Sequence[InputExample]
+        self, set_name: SetName, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a set as TFRecords, without origins."""
         max_score = self.max_score or pair_features.find_max_score(examples)
@@ -102,7 +102,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         for record in encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+    def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a set's records of text pairs."""
         return feature_specs.pair_features(
             self.max_seq_length, self.has_scores.get(set_name, False)

@@ -21,7 +21,7 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
-from data.processors.set_names import base_set_of
+from data.processors.set_names import SetName, base_set_of
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training import task
@@ -70,12 +70,12 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, set_name: str) -> Sequence[NerExample] | None:
+    def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
         """Returns the sentences of a set."""
         return self.processor.take(base_set_of(set_name))
 
     def encode(
-        self, set_name: str, examples: Sequence[NerExample]
+        self, set_name: SetName, examples: Sequence[NerExample]
     ) -> Iterator[tuple[bytes, NerFeatures]]:
         """Yields the windows of a set's sentences, as TFRecords too."""
         for window in sentence_windows.create_ner_features(
@@ -91,7 +91,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             }
             yield tf_examples.encode_inputs(window, labels), window
 
-    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+    def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of the records, the same for all sets."""
         return feature_specs.ner_features(self.max_seq_length)
 

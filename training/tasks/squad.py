@@ -10,7 +10,7 @@ import modeling
 from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs
-from data.processors.set_names import base_set_of
+from data.processors.set_names import SetName, base_set_of
 from data.squad import (
     answer_decoding,
     answer_report,
@@ -88,12 +88,12 @@ class SquadTask(
         self.loss = modeling.SpanLoss()
         self.export_settings = to_settings(window_options, decoding_options)
 
-    def read_examples(self, set_name: str) -> Sequence[SquadExample] | None:
+    def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.processor.take(base_set_of(set_name))
 
     def encode(
-        self, set_name: str, examples: Sequence[SquadExample]
+        self, set_name: SetName, examples: Sequence[SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a set's questions, as TFRecords too.
 
@@ -123,7 +123,7 @@ class SquadTask(
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
-    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+    def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a set's records.
 
         Only the records of "train" contain answers.

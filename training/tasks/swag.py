@@ -8,7 +8,7 @@ from data.arrays import FloatArray
 from data.classification import label_decoding, metrics, swag_examples
 from data.classification.classification_examples import encode_features
 from data.io import feature_specs
-from data.processors.set_names import base_set_of
+from data.processors.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
 from model_folders.results import Scores
 from training import task
@@ -44,7 +44,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         self.eval_loss = self.loss
 
     def read_examples(
-        self, set_name: str
+        self, set_name: SetName
     ) -> Sequence[swag_examples.SwagExample] | None:
         """Reads the examples of a set from --data_dir."""
         return swag_examples.read_set(
@@ -54,7 +54,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         )
 
     def encode(
-        self, set_name: str, examples: Sequence[swag_examples.SwagExample]
+        self, set_name: SetName, examples: Sequence[swag_examples.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the examples of a set as TFRecords, without origins."""
         created = swag_examples.create_swag_features(
@@ -63,7 +63,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         for record in encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, set_name: str) -> feature_specs.RecordSpec:
+    def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of the records, the same for all sets."""
         return feature_specs.swag_features(
             self.max_seq_length, swag_examples.NUM_CHOICES

@@ -27,5 +27,5 @@ def test_another_name_is_that_of_no_set(set_name):
 
 
 def test_a_name_with_a_suffix_is_not_one_of_the_three():
-    assert set_names.is_set_name("dev")
-    assert not set_names.is_set_name("dev_mm")
+    assert set_names.is_base_set("dev")
+    assert not set_names.is_base_set("dev_mm")

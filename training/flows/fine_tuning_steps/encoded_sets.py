@@ -14,7 +14,7 @@ from absl import logging
 from command_line.progress import track
 from data.io import feature_specs, record_datasets
 from data.io.tfrecord_files import RecordWriter
-from data.processors.set_names import file_stem_of, is_set_name
+from data.processors.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
 from training.config.fine_tuning_config import FineTuningConfig
@@ -68,7 +68,7 @@ def write_encoded_sets(
 def _list_set_names(task: Task[ExampleT, OriginT, OutputsT]) -> list[str]:
     """Returns the names of the sets that a command needs."""
     config = task.config
-    set_names: list[str] = []
+    set_names: list[SetName] = []
     if config.training.do_train:
         set_names.append("train")
     if config.evaluates:
@@ -88,7 +88,7 @@ def _create_temporary_folder() -> str:
 
 def _write_encoded_set(
     task: Task[ExampleT, OriginT, OutputsT],
-    set_name: str,
+    set_name: SetName,
     examples: Sequence[ExampleT],
     folder: StrPath,
 ) -> EncodedSet[ExampleT, OriginT]:
@@ -150,10 +150,10 @@ def create_recorded_sets(
     return recorded_sets
 
 
-def _find_only_file(config: FineTuningConfig, set_name: str) -> str | None:
+def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
     """Returns the file of a set, None if the set has several or none."""
     files = config.files_of(set_name)
-    if not files and config.fine_tuning.data_dir and is_set_name(set_name):
+    if not files and config.fine_tuning.data_dir and is_base_set(set_name):
         folder = glob.escape(config.fine_tuning.data_dir)
         files = glob.glob(os.path.join(folder, f"{set_name}[.]*"))
     is_only_file = len(files) == 1 and os.path.isfile(files[0])
@@ -161,7 +161,7 @@ def _find_only_file(config: FineTuningConfig, set_name: str) -> str | None:
 
 
 def select_sets(
-    encoded_sets: EncodedSets[ExampleT, OriginT], set_names: Iterable[str]
+    encoded_sets: EncodedSets[ExampleT, OriginT], set_names: Iterable[SetName]
 ) -> list[EncodedSet[ExampleT, OriginT]]:
     """Returns the sets of these names that were read."""
     return [encoded_sets[name] for name in set_names if name in encoded_sets]
