@@ -152,7 +152,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     done = {
         shard: shard.stat().st_mtime_ns
         for shard in written
-        if (work / f"task-{shard.name[4:9]}.json").exists()
+        if (work / f"unit-{shard.name[4:9]}.json").exists()
     }
     assert done
     run_script(corpus.parent, **flags).check()
