@@ -107,7 +107,8 @@ def test_the_page_states_what_each_package_imports():
 
 def test_the_page_shows_all_folders_of_the_packages_and_no_files():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    tree = page.split("```text\n")[1].split("```")[0]
+    section = page.split("\n### When you look for a folder\n")[1]
+    tree = section.split("```text\n")[1].split("```")[0]
     parents = []
     shown = set()
     for line in tree.splitlines():

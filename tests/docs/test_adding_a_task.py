@@ -1,14 +1,21 @@
-"""The file of docs/adding_a_task.md adds a task, as the page says."""
+"""The examples of docs/adding_a_task.md add a task and a head."""
 
 import json
 import re
+import shutil
+import textwrap
 
 import pytest
 import tensorflow as tf
 
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
+from tests.support.source_files import PACKAGES
 from tests.support.tasks.task_runs import run_task_test
+
+PAGE = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
+# A step of the example of a head: the name of a file, and its lines.
+STEP = re.compile(r"^\d+\. `([\w/.]+)`.*?^ *```diff\n(.*?)^ *```$", re.M | re.S)
 
 
 def write_questions(path, count, with_answers=True):
@@ -30,8 +37,7 @@ def write_questions(path, count, with_answers=True):
 @pytest.fixture(scope="module")
 def source():
     """The file that the page shows."""
-    page = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
     return code
 
 
@@ -109,3 +115,63 @@ def test_the_export_answers_as_the_run_predicts(folder):
     for row, entry in zip(outputs["probabilities"], entries, strict=True):
         expected = list(entry["probabilities"].values())
         assert list(row.numpy()) == pytest.approx(expected, abs=1e-5)
+
+
+def edits_of_head():
+    """Yields (file, lines before, lines after) of the example of a head."""
+    section = PAGE.split("\n#### An example: a head of two layers\n")[1]
+    for file, diff in STEP.findall(section.split("\n### ")[0]):
+        for edit in textwrap.dedent(diff).split("@@\n"):
+            lines = edit.splitlines(keepends=True)
+            # A blank line of a page has no space at its start.
+            before = [line[1:] or "\n" for line in lines if line[0] != "+"]
+            after = [line[1:] or "\n" for line in lines if line[0] != "-"]
+            yield file, "".join(before), "".join(after)
+
+
+def test_each_step_of_the_head_finds_its_lines():
+    edits = [*edits_of_head()]
+    assert len({file for file, _, _ in edits}) == 10
+    for file, before, _ in edits:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert text.count(before) == 1, f"{file}:\n{before}"
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy of the repository, to which the example adds a head."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for folder in (*PACKAGES, "docs"):
+        shutil.copytree(ROOT / folder, copy / folder)
+    for name in ("VERSION", "predict.py", "run_classifier.py"):
+        shutil.copy(ROOT / name, copy)
+    for file, before, after in edits_of_head():
+        text = (copy / file).read_text(encoding="utf-8")
+        (copy / file).write_text(text.replace(before, after), encoding="utf-8")
+    return copy
+
+
+@pytest.mark.slow
+def test_the_head_trains_and_its_export_answers(checkout, tiny):
+    def run_script(*arguments):
+        return fresh_process.run(
+            *arguments, cwd=checkout, PYTHONPATH=str(checkout)
+        ).check()
+
+    run_script(
+        "run_classifier.py",
+        f"--data_file={script_runner.SAMPLES}/topics/train.csv",
+        f"--bert_config_file={tiny}/bert_config.json",
+        f"--vocab_file={script_runner.SAMPLES}/vocab.txt",
+        "--max_seq_length=16",
+        "--num_train_epochs=1",
+        "--deep_head",
+        "--output_dir=run",
+        "--export_dir=served",
+    )
+    # The layer that the example adds to the head.
+    variables = dict(tf.train.list_variables(str(checkout / "run")))
+    assert [name for name in variables if "hidden" in name]
+    answered = run_script("predict.py", "--model=served", "A text.")
+    answer = json.loads(answered.stdout)
+    assert answer["label"] in answer["probabilities"]
