@@ -8,6 +8,7 @@ A corpus becomes records in these steps:
         WordPieces
     sentence_split.py: splits a line into sentences, with --sentence_split
     encoded_vocabulary.py: encodes a WordPiece as the bytes of its id
+    instance_context.py: the vocabulary, the options and the random draws
     corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
