@@ -103,7 +103,7 @@ class JobFiles:
         self._read_same(self._paths.job_file)
 
     def begin(self) -> None:
-        """Creates OUTPUT.work with job.json, if a job has not created it.
+        """Creates OUTPUT.work with job.json, unless the job began earlier.
 
         Raises:
             ValueError: job.json records other flags or inputs, or the folder

@@ -40,14 +40,12 @@ def masked_instance():
 
 def short_options(**changes):
     """Returns options for instances of 7 WordPieces, of which 2 are masked."""
-    return InstanceOptions(
-        **{
-            "vocab_file": "",
-            "max_seq_length": 7,
-            "max_predictions_per_seq": 2,
-            **changes,
-        }
-    )
+    defaults = {
+        "vocab_file": "",
+        "max_seq_length": 7,
+        "max_predictions_per_seq": 2,
+    }
+    return InstanceOptions(**defaults | changes)
 
 
 def decode_record(record):

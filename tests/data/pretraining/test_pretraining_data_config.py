@@ -35,7 +35,8 @@ def test_the_flags_of_googles_script_keep_its_order():
 def test_a_flag_that_googles_script_lacks_selects_the_scalable_mode(
     name, value
 ):
-    assert config_with(**{name: value}).is_scalable
+    flags = {name: value}
+    assert config_with(**flags).is_scalable
 
 
 @pytest.fixture
