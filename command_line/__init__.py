@@ -3,6 +3,8 @@
 A script declares its flags as a `Config`, and the main call is `cli.run`:
 
     flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
+    roles.py: what a trained model imposes on the values of flags
+    flag_metadata.py: what the field of a flag or of a group records
     groups.py: the groups for the model and the devices
     config_values.py: reads and changes the values of a `Config`
     cli.py: `run`, from the command line to the exit status

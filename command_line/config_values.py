@@ -8,15 +8,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 from command_line.declared_flags import flags_of
-from command_line.flags import (
-    Config,
-    ConfigT,
-    Role,
-    ValueT,
-    group_of,
-    is_flag,
-)
+from command_line.flag_metadata import group_of, is_flag
+from command_line.flags import Config, ConfigT, ValueT
 from command_line.path_flags import PathFlag
+from command_line.roles import Role
 
 
 def create_config(config: type[ConfigT], **values: object) -> ConfigT:

@@ -7,17 +7,17 @@ import typing
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from command_line.flags import (
-    Config,
+from command_line.flag_metadata import (
     Field,
     FlagChanges,
     FlagProperties,
-    Role,
     declaration_of,
     group_of,
     is_flag,
 )
+from command_line.flags import Config
 from command_line.path_flags import PathKind
+from command_line.roles import Role
 
 _type_hints = functools.cache(typing.get_type_hints)
 
@@ -32,8 +32,7 @@ class Flag:
             `_value_type`.
         default: the default, dataclasses.MISSING if the user must set the flag.
         help: the help text.
-        role: the Role, which the functions `identity`, `head`, `training`,
-            `decoding` and `neutral` set. None for a flag that trains no model.
+        role: the Role, None for a flag that trains no model.
         properties: other properties that the flag sets.
     """
 

@@ -21,7 +21,8 @@ A function has a parameter for the group that it needs, such as
 
 The way of a flag, from its declaration to its use:
 
-1. Here, a field of a Config or of a group declares it.
+1. Here, a field of a Config or of a group declares it. flag_metadata.py says
+   what the field records, and roles.py what a trained model imposes on it.
 2. declared_flags.py reads the fields of a Config and of its groups, which the
    command line does not show, and returns a `Flag` for each.
 3. flag_parsing.py defines the flags with absl, arguments.py parses the command
@@ -30,83 +31,23 @@ The way of a flag, from its declaration to its use:
 5. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
 """
 
-import collections
 import dataclasses
-import enum
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import (
-    Any,
-    Generic,
-    NamedTuple,
-    Self,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-)
+from typing import Generic, Self, TypeVar, Unpack, cast
 
-from command_line.path_flags import PathKind
+from command_line.flag_metadata import (
+    Field,
+    FlagChanges,
+    FlagDeclaration,
+    FlagGroup,
+    FlagProperties,
+    find_repeated_flags,
+)
+from command_line.roles import Role
 
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")
-# A field of a class of flags. Any, because the fields have different types.
-Field: TypeAlias = dataclasses.Field[Any]
-# Keys of the metadata of fields.
-_FLAG = "flag"
-_GROUP = "group"
-
-
-class Role(enum.Enum):
-    """Rule that a trained model imposes on the value of a flag.
-
-    A model's folder records the flags of the model's training.
-
-    IDENTITY: describes the network, or how text is tokenized. The default is
-        the recorded value. Any other value is an error.
-    HEAD: describes the head for a task. The default is the recorded value if a
-        command uses the head without training it. A resumed run must not change
-        the value.
-    TRAINING: describes the training. The recorded value is never the default. A
-        resumed run must not change the value.
-    DECODING: describes how the model's outputs become answers. The default is
-        chosen as for HEAD. A resumed run may change the value.
-    NEUTRAL: changes no weight, and changes predictions only by rounding errors.
-    """
-
-    IDENTITY = "identity"
-    HEAD = "head"
-    TRAINING = "training"
-    DECODING = "decoding"
-    NEUTRAL = "neutral"
-
-
-class FlagProperties(TypedDict, total=False):
-    """Properties of a flag that few flags set.
-
-    Attributes:
-        kind: the PathKind, if the value is a path.
-        at_least, at_most: the bounds of a number.
-        choices: the valid values of a string.
-        is_repeated: True if the value is a list and the user repeats the flag
-            for each element. Otherwise commas separate the elements.
-        may_grow: True if a resumed training may set a larger value.
-    """
-
-    kind: PathKind
-    at_least: float
-    at_most: float
-    choices: Sequence[str]
-    is_repeated: bool
-    may_grow: bool
-
-
-class FlagChanges(FlagProperties, total=False):
-    """Properties of a flag in a group that a script changes, from `like`."""
-
-    default: object
-    help: str
 
 
 def flag(
@@ -127,7 +68,7 @@ def flag(
         role: the Role, None for a flag that trains no model.
         **properties: other properties, see `FlagProperties`.
     """
-    metadata = {_FLAG: FlagDeclaration(help, role, properties)}
+    metadata = FlagDeclaration(help, role, properties).as_metadata()
     # Like `dataclasses.field`, this function states the type of the field's
     # value as its own return type.
     if default is ...:
@@ -222,7 +163,7 @@ def group(
         group_class, frozenset(without), frozenset(shared), changes
     )
     # As for a flag, the stated type is the type of the field's value.
-    return cast(GroupT, dataclasses.field(metadata={_GROUP: declared}))
+    return cast(GroupT, dataclasses.field(metadata=declared.as_metadata()))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -236,14 +177,7 @@ class Config:
             TypeError: two groups contain a flag of the same name, and neither
                 group names it in `shared`.
         """
-        counts: collections.Counter[str] = collections.Counter()
-        for name, field in cls._declared_fields().items():
-            if is_flag(field):
-                counts[name] += 1
-            elif declared := group_of(field):
-                counts.update(inner.name for inner in declared.own_fields())
-        twice = [name for name, count in counts.items() if count > 1]
-        if twice:
+        if twice := find_repeated_flags(cls._declared_fields()):
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
                 "name them in `shared` of all groups but one"
@@ -330,70 +264,3 @@ class ParsedCommand(Generic[ConfigT]):
     def set_by_user(self) -> frozenset[str]:
         """Names of the flags that the user set."""
         return frozenset(self.command)
-
-
-class FlagDeclaration(NamedTuple):
-    """A flag as `flag` declares it, in the metadata of its field.
-
-    Attributes:
-        help: the help text.
-        role: the Role, None for a flag that trains no model.
-        properties: the other properties.
-    """
-
-    help: str
-    role: Role | None
-    properties: FlagProperties
-
-
-@dataclasses.dataclass(frozen=True)
-class FlagGroup:
-    """A group of flags in a Config, as `group` declares it.
-
-    Attributes:
-        group_class: dataclass of the group.
-        without: names of its fields that are no flags of the script.
-        shared: names of its fields that are flags of another group.
-        changes: {name of a flag: result of `like`}.
-    """
-
-    group_class: type
-    without: frozenset[str]
-    shared: frozenset[str]
-    changes: Mapping[str, FlagChanges]
-
-    def own_fields(self) -> list[Field]:
-        """Returns the fields that are flags of this group."""
-        return [
-            field
-            for field in dataclasses.fields(self.group_class)
-            if is_flag(field) and field.name not in self.without | self.shared
-        ]
-
-    def names_with_values(self) -> set[str]:
-        """Returns the names of the fields whose values the command line sets.
-
-        These are the group's own fields, and the shared fields. A shared field
-        need not be declared as a flag, because another group declares the flag.
-        """
-        fields = dataclasses.fields(self.group_class)
-        names = {field.name for field in fields if field.init}
-        names_of_flags = {field.name for field in fields if is_flag(field)}
-        return (names_of_flags - self.without) | (self.shared & names)
-
-
-def is_flag(field: Field) -> bool:
-    """Returns whether a field of a Config or of a group is a flag."""
-    return _FLAG in field.metadata
-
-
-def declaration_of(field: Field) -> FlagDeclaration:
-    """Returns the declaration of a field that is a flag."""
-    declared: FlagDeclaration = field.metadata[_FLAG]
-    return declared
-
-
-def group_of(field: Field) -> FlagGroup | None:
-    """Returns the group that a field of a Config is, None for other fields."""
-    declared: FlagGroup | None = field.metadata.get(_GROUP)
-    return declared

@@ -1,4 +1,4 @@
-"""The paths in flags, and how they are checked before a script starts its work.
+"""Checks the paths in flags before a script starts its work.
 
 There is one rule: an output is not, contains not and lies not in an input or
 another output. Two paths are equal if they lead to the same file, for example

@@ -43,7 +43,7 @@ def read_json(path: StrPath) -> Any:  # noqa: ANN401  a stated TypedDict
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: `parse_json` raises an error.
+        ValueError: the file is not JSON, or contains no object.
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()

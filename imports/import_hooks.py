@@ -10,17 +10,17 @@ from types import ModuleType
 def surround_import(
     package: str, enter: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    """Lets the import of a package run in a context, once.
+    """Makes Python import a package inside a `with` block of a context.
 
     Args:
         package: name of the package, which is not imported yet.
-        enter: function that returns the context.
+        enter: function that returns the context. It is called once.
     """
     sys.meta_path.insert(0, _Finder(package, enter))
 
 
 class _Finder:
-    """Finder of modules that lets one package be imported in a context."""
+    """Finder of modules that imports one package inside a context."""
 
     def __init__(
         self, package: str, enter: Callable[[], AbstractContextManager[None]]

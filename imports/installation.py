@@ -1,4 +1,4 @@
-"""Finds out how this copy of the project is installed, and its version.
+"""Returns the version of the project, and commands that install packages.
 
 The project runs from a checkout, or installed as a distribution. Packages that
 only some commands need are extras of the distribution. In a checkout, each

@@ -28,6 +28,7 @@ What Keras calls:
     base_model.py: `BaseModel`, the base class of all models
     keras_fit.py: the base class of `BaseModel`, which makes `fit` use these
         losses
+    fit_labels.py: joins the labels of `fit` to the features of a batch
     metric_targets.py: what Keras's metrics compare with outputs
     keras_export.py: the shapes with which Keras exports a model
 

@@ -20,7 +20,7 @@ import keras
 
 from files.json_files import JsonObject
 from modeling.ops import at_least_float32
-from modeling.tensors import Features, Outputs, Tensor
+from modeling.tensors import Features, Tensor
 
 # What a loss reads: the outputs of a model, or of a model and its teacher.
 OutputsT_contra = TypeVar("OutputsT_contra", contravariant=True)
@@ -204,41 +204,6 @@ class Loss(BatchLoss[OutputsT_contra]):
             name: sum_weighted(unreduced[name], weights[name])
             for name in self.term_names
         }
-
-    def join_labels(
-        self,
-        features: Features,
-        labels: Outputs | None,
-        sample_weight: Outputs | None,
-    ) -> Features:
-        """Joins a batch of Keras's `fit` to the features that the loss reads.
-
-        Args:
-            features: dict of the model's inputs, labels included or not.
-            labels: dict of labels, or the only label, such as [B]. None =
-                `features` contains the labels.
-            sample_weight: weights [B], or [B, T] of a `TokenLoss`. None = as
-                in `features`.
-
-        Raises:
-            ValueError: a label or a weight is missing.
-        """
-        joined = dict(features)
-        if isinstance(labels, Mapping):
-            joined |= labels
-        elif labels is not None and len(self.label_features) == 1:
-            joined[self.label_features[0]] = labels
-        if sample_weight is not None:
-            # `fit` also accepts a dict of weights, but our losses do not.
-            joined[self.sample_weight_feature] = cast("Tensor", sample_weight)
-        if missing := [
-            name for name in self.label_features if name not in joined
-        ]:
-            raise ValueError(
-                f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
-                f"dict of {', '.join(self.label_features)} as labels (y)"
-            )
-        return joined
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments, which a saved model records."""

@@ -9,6 +9,7 @@ from model_folders.bert_config import BertConfig
 from modeling import metric_targets
 from modeling.base_loss import Loss
 from modeling.features import check_names, check_ranges
+from modeling.fit_labels import join_labels
 from modeling.tensors import Features, Outputs, Tensor
 
 
@@ -96,7 +97,7 @@ class KerasFitModel(keras.Model):
         `TokenLoss`, `label_weights` [B, T].
         """
         if isinstance(self.loss, Loss):
-            features = self.loss.join_labels(x or {}, y, sample_weight)
+            features = join_labels(self.loss, x or {}, y, sample_weight)
             # Keras always passes the outputs, although the default of `y_pred`
             # is None.
             loss, _ = self.loss(cast("Outputs", y_pred), features)
@@ -121,7 +122,7 @@ class KerasFitModel(keras.Model):
         labels: object = y
         weights: object = sample_weight
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
-            features = self.loss.join_labels(x, y, sample_weight)
+            features = join_labels(self.loss, x, y, sample_weight)
             labels, weights = metric_targets.labels_and_weights(
                 self.loss, features
             )

@@ -6,9 +6,9 @@ order, and twice:
 
     sharded_job.py: `run_units`, which runs the units of a job and resumes it
     job_paths.py: the names of a job's files
-    manifest.py: what a job writes about itself
-    job_files.py: writes, compares and removes these files
+    manifest.py: the entries of job.json, result files and the manifest
+    job_files.py: writes, compares and removes job.json and the manifest
     file_ranges.py: cuts files into ranges
     workers.py: runs a function in worker processes
-    beam_workers.py: runs it on the workers of Apache Beam
+    beam_workers.py: runs a function on the workers of Apache Beam
 """

@@ -1,4 +1,4 @@
-"""Writes, compares and removes what a job states about itself.
+"""Writes, compares and removes job.json and the manifest of a job.
 
 sharded_job.py describes the files.
 """
@@ -69,9 +69,9 @@ class JobFiles:
             )
 
     def find_manifest(self) -> Manifest | None:
-        """Returns the manifest if the job is finished and its shards intact.
+        """Returns the manifest of a finished job whose shards are all intact.
 
-        Otherwise returns None.
+        Returns None if there is no manifest, or a shard is missing or changed.
 
         Raises:
             ValueError: the manifest records other flags or inputs, or is
@@ -99,19 +99,15 @@ class JobFiles:
         return manifest if is_intact else None
 
     def check_begun(self) -> None:
-        """Checks the unfinished work in OUTPUT.work, if there is any.
-
-        Raises:
-            ValueError: the work has other flags or inputs.
-        """
+        """Raises a ValueError if OUTPUT.work is of other flags or inputs."""
         self._read_same(self._paths.job_file)
 
     def begin(self) -> None:
-        """Creates OUTPUT.work with job.json, or checks them.
+        """Creates OUTPUT.work with job.json, unless the job began earlier.
 
         Raises:
-            ValueError: the work that the folder contains has other flags or
-                inputs, or the folder contains files of the user.
+            ValueError: job.json records other flags or inputs, or the folder
+                contains files of the user.
         """
         paths = self._paths
         if self._read_same(paths.job_file) is not None:

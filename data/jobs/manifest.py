@@ -1,4 +1,4 @@
-"""Defines what a job writes about itself: job.json, results and the manifest.
+"""Defines the entries of job.json, of the result files and of the manifest.
 
 sharded_job.py describes the files.
 """
@@ -38,7 +38,7 @@ class UnitResult(TypedDict):
 
 
 class JobDescription(TypedDict):
-    """Contents of job.json: what determines the shards.
+    """Contents of job.json: the flags and inputs that determine the shards.
 
     Attributes:
         version: number of the code's version. Increase it with every change of
@@ -71,7 +71,7 @@ class JobResults(TypedDict):
 
 
 class Manifest(JobDescription, JobResults):
-    """Contents of OUTPUT.manifest.json: what the job was, and has written."""
+    """Contents of OUTPUT.manifest.json: flags, inputs, shards and counts."""
 
 
 # Ending of a manifest's path, after the path of the output.

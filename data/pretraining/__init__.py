@@ -1,13 +1,17 @@
 """Creates pretraining instances and masks them.
 
-    pretraining_options.py: the flags
+    pretraining_data_config.py: the flags of create_pretraining_data.py
+    pretraining_options.py: the flags for instances and masks, which other
+        scripts share
+    record_creation.py: creates the records of a corpus, in one of two ways
 
-A corpus becomes records in these steps:
+As in Google's script, a corpus in memory becomes records in these steps:
 
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces
     sentence_split.py: splits a line into sentences, with --sentence_split
     encoded_vocabulary.py: encodes a WordPiece as the bytes of its id
+    instance_context.py: the vocabulary, the options and the random draws
     corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code

@@ -26,7 +26,7 @@ _FEW_SENTENCES = 1.5
 
 
 def find_markup(line: str) -> str | None:
-    """Finds out whether a line of a corpus is a tag or JSON, not a sentence.
+    """Returns the kind of a line that is a tag or JSON, not a sentence.
 
     Examples:
         >>> find_markup('<doc id="1">'), find_markup('{"text": "It left."}')
@@ -84,7 +84,7 @@ def check_and_log_counts(
 
 
 def _warn_of_mistakes(corpus: Mapping[str, int]) -> None:
-    """Warns if the counts of a corpus are as after usual mistakes."""
+    """Warns of lost bytes, of missing or extra blank lines, and of [UNK]."""
     num_documents = corpus["num_documents"]
     num_sentences = corpus["num_sentences"]
     unknown = corpus["num_unknown"] / corpus["num_tokens"]

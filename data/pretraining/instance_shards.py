@@ -15,6 +15,7 @@ from data.io import tfrecord_files
 from data.jobs.manifest import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
+from data.pretraining.instance_context import InstanceContext
 from data.pretraining.instances import (
     InstanceEncoder,
     create_instances_from_document,
@@ -163,13 +164,12 @@ def _create_records(
     The documents in `lent` only provide random next sentences.
     """
     available = [*group, *lent]
+    context = InstanceContext(encoder.vocabulary, encoder.options, rng)
     batch: list[bytes] = []
     num_bytes = 0
     for _ in range(encoder.options.dupe_factor):
         for index in range(len(group)):
-            created = create_instances_from_document(
-                available, index, encoder.vocabulary, rng, encoder.options
-            )
+            created = create_instances_from_document(available, index, context)
             encoded = [*map(encoder.encode, created)]
             batch += encoded
             num_bytes += sum(map(len, encoded))

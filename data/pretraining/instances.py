@@ -23,6 +23,7 @@ from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import Document, DocumentReader
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
+from data.pretraining.instance_context import InstanceContext
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.shuffling import shuffle
 from data.pretraining.static_masking import create_masked_lm_predictions
@@ -124,6 +125,7 @@ def create_training_instances(
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
+    context = InstanceContext(reader.vocabulary, options, rng)
     encoder = InstanceEncoder(reader.vocabulary, options)
     records: list[bytes] = []
     passes = itertools.chain.from_iterable(
@@ -131,9 +133,7 @@ def create_training_instances(
     )
     total = len(documents) * options.dupe_factor
     for index in progress.track(passes, total, "document", "Instances of"):
-        instances = create_instances_from_document(
-            documents, index, reader.vocabulary, rng, options
-        )
+        instances = create_instances_from_document(documents, index, context)
         records.extend(map(encoder.encode, instances))
     shuffle(records, rng)
     return records
@@ -142,9 +142,7 @@ def create_training_instances(
 def create_instances_from_document(
     all_documents: Sequence[Document],
     document_index: int,
-    vocabulary: EncodedVocabulary,
-    rng: random.Random,
-    options: InstanceOptions,
+    context: InstanceContext,
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
@@ -154,10 +152,17 @@ def create_instances_from_document(
     begins with the other sentences.
 
     If the option `dynamic_masking` is on, no WordPieces are masked.
+
+    Args:
+        all_documents: documents from which segment B may come.
+        document_index: index of the document in `all_documents`.
+        context: the vocabulary, the options and the random draws.
     """
+    rng = context.rng
     document = all_documents[document_index]
-    max_num_tokens = options.max_seq_length - 3  # without [CLS] and two [SEP]
-    target_seq_length = _draw_target_length(max_num_tokens, rng, options)
+    # Without [CLS] and two [SEP].
+    max_num_tokens = context.options.max_seq_length - 3
+    target_seq_length = _draw_target_length(max_num_tokens, context)
     lengths = list(map(len, document))
     instances = []
     start = 0
@@ -181,24 +186,15 @@ def create_instances_from_document(
             start = end
         truncate_seq_pair(tokens_a, tokens_b, max_num_tokens, rng)
         instances.append(
-            _create_instance(
-                tokens_a,
-                tokens_b,
-                is_random_next=is_random_next,
-                vocabulary=vocabulary,
-                rng=rng,
-                options=options,
-            )
+            _create_instance(tokens_a, tokens_b, is_random_next, context)
         )
     return instances
 
 
-def _draw_target_length(
-    max_num_tokens: int, rng: random.Random, options: InstanceOptions
-) -> int:
+def _draw_target_length(max_num_tokens: int, context: InstanceContext) -> int:
     """Draws the length that both segments of an instance have together."""
-    if rng.random() < options.short_seq_prob:
-        return rng.randint(2, max_num_tokens)
+    if context.rng.random() < context.options.short_seq_prob:
+        return context.rng.randint(2, max_num_tokens)
     return max_num_tokens
 
 
@@ -237,23 +233,20 @@ def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
 def _create_instance(
     tokens_a: Iterable[bytes],
     tokens_b: Iterable[bytes],
-    *,
     is_random_next: bool,
-    vocabulary: EncodedVocabulary,
-    rng: random.Random,
-    options: InstanceOptions,
+    context: InstanceContext,
 ) -> TrainingInstance:
     """Creates an instance of two segments, and masks some of its WordPieces."""
-    sep = vocabulary["[SEP]"]
-    first = [vocabulary["[CLS]"], *tokens_a, sep]
+    sep = context.vocabulary["[SEP]"]
+    first = [context.vocabulary["[CLS]"], *tokens_a, sep]
     tokens = [*first, *tokens_b, sep]
     b_start = len(first)
     positions: list[int] = []
     labels: list[bytes] = []
-    if not options.dynamic_masking:
+    if not context.options.dynamic_masking:
         candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
         tokens, positions, labels = create_masked_lm_predictions(
-            tokens, candidates, vocabulary, rng, options
+            tokens, candidates, context
         )
     return TrainingInstance(tokens, b_start, is_random_next, positions, labels)
 

@@ -10,8 +10,8 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
-from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.encoded_vocabulary import Continuation
+from data.pretraining.instance_context import InstanceContext
 from data.pretraining.shuffling import shuffle
 
 
@@ -31,10 +31,8 @@ class MaskedTokens(NamedTuple):
 
 def create_masked_lm_predictions(
     tokens: Sequence[bytes],
-    candidates: list[int],
-    vocabulary: EncodedVocabulary,
-    rng: random.Random,
-    options: InstanceOptions,
+    candidates: Sequence[int],
+    context: InstanceContext,
 ) -> MaskedTokens:
     """Chooses and masks the WordPieces to predict.
 
@@ -42,33 +40,37 @@ def create_masked_lm_predictions(
     (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
     a random WordPiece otherwise.
 
-    `candidates` are the positions of all WordPieces except [CLS] and [SEP].
-    The function may shuffle this list in place.
+    Args:
+        tokens: the WordPieces of an instance.
+        candidates: positions of all WordPieces except [CLS] and [SEP].
+        context: the vocabulary, the options and the random draws.
     """
+    options = context.options
     num_to_predict = min(
         options.max_predictions_per_seq,
         max(1, round(len(tokens) * options.masked_lm_prob)),
     )
     if options.do_whole_word_mask:
-        chosen = _choose_words(tokens, candidates, num_to_predict, rng)
+        chosen = _choose_words(tokens, candidates, num_to_predict, context.rng)
     else:
-        shuffle(candidates, rng)
-        chosen = candidates[:num_to_predict]
+        shuffled = [*candidates]
+        shuffle(shuffled, context.rng)
+        chosen = shuffled[:num_to_predict]
 
-    output_tokens = _replace_tokens(tokens, chosen, vocabulary, rng, options)
-    chosen.sort()
-    labels = [tokens[index] for index in chosen]
-    return MaskedTokens(output_tokens, chosen, labels)
+    # Google's code replaces the WordPieces in the order in which it chose them.
+    output_tokens = _replace_tokens(tokens, chosen, context)
+    positions = sorted(chosen)
+    labels = [tokens[position] for position in positions]
+    return MaskedTokens(output_tokens, positions, labels)
 
 
 def _replace_tokens(
     tokens: Sequence[bytes],
     chosen: Sequence[int],
-    vocabulary: EncodedVocabulary,
-    rng: random.Random,
-    options: InstanceOptions,
+    context: InstanceContext,
 ) -> list[bytes]:
     """Returns the tokens after masking the positions in `chosen`."""
+    vocabulary, options, rng = context
     # Of the chosen WordPieces that do not become [MASK], the fraction
     # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
     # is exactly 0.5, as in Google's code.
@@ -89,7 +91,7 @@ def _replace_tokens(
 
 def _choose_words(
     tokens: Sequence[bytes],
-    candidates: list[int],
+    candidates: Sequence[int],
     num_to_predict: int,
     rng: random.Random,
 ) -> list[int]:

@@ -1,4 +1,4 @@
-"""Reads each set of a task once, and holds it until the run takes it."""
+"""The base class of what reads the train, dev and test sets of a task."""
 
 import abc
 from collections.abc import Mapping

@@ -26,7 +26,7 @@ _FIRST, _FURTHER = 0, 1
 
 
 class _LoopState(NamedTuple):
-    """The words that `WordpieceTrie._read` reads, and what it has found.
+    """The words that `WordpieceTrie._read` reads, and the WordPieces so far.
 
     N = number of words that are being read.
 
@@ -36,7 +36,8 @@ class _LoopState(NamedTuple):
         starts: int32 [number of words that are still to be read], index of the
             first character of each.
         num_steps: number of steps before.
-        tokens: what each step has found, as ids + 1. 0 = not to be split.
+        tokens: WordPieces that each step has found, as ids + 1. 0 = the word
+            cannot be split.
         ends: the indices after the last characters of these WordPieces.
     """
 

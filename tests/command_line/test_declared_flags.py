@@ -9,6 +9,7 @@ from command_line import flags
 from command_line.declared_flags import flags_of
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
+from command_line.roles import Role
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ def test_an_object_has_the_flags_of_its_class():
 
 
 def test_flags_are_found_by_their_role():
-    roles = flags.Role.HEAD, flags.Role.NEUTRAL
+    roles = Role.HEAD, Role.NEUTRAL
     names = [flag.name for flag in flags_of(Config, *roles)]
     assert names == ["folder", "kind", "labels", "verbose"]
 
@@ -73,7 +74,7 @@ def test_a_flag_has_what_its_field_declares():
     assert flag.value_type is float
     assert flag.default == 0.5
     assert flag.help == "Learning rate."
-    assert flag.role == flags.Role.TRAINING
+    assert flag.role == Role.TRAINING
     assert flag.properties == {"at_least": 0}
 
 

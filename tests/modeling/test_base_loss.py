@@ -71,35 +71,6 @@ def test_the_divergence_is_zero_for_the_same_classes_alone():
     assert other == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_labels_of_fit_join_the_inputs():
-    loss = ClassifierLoss()
-    labels = np.array([0, 1])
-    weights = np.array([1.0, 0.5])
-    expected = {
-        "input_ids": IDS,
-        "label_ids": labels,
-        "example_weights": weights,
-    }
-    inputs = {"input_ids": IDS}
-    for given in (labels, {"label_ids": labels}):
-        assert loss.join_labels(inputs, given, weights) == expected
-    # `fit` got no labels of their own, as the inputs contain them.
-    features = {**inputs, "label_ids": labels}
-    assert loss.join_labels(features, None, None) == features
-    assert inputs == {"input_ids": IDS}
-
-
-def test_the_weights_of_fit_are_those_of_words_in_a_token_loss():
-    labels, weights = np.zeros((2, 3)), np.ones((2, 3))
-    joined = TokenLoss().join_labels({}, {"label_ids": labels}, weights)
-    assert joined == {"label_ids": labels, "label_weights": weights}
-
-
-def test_missing_labels_are_named():
-    with pytest.raises(ValueError, match="TokenLoss lacks label_weights"):
-        TokenLoss().join_labels({"label_ids": IDS}, None, None)
-
-
 @pytest.mark.backends
 def test_a_loss_of_a_task_names_the_loss_for_other_models():
     labels, logits = np.zeros(2, "int32"), np.zeros((2, 3), "float32")

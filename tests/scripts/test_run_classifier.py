@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import run_classifier
+import serving
 from command_line.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import (
@@ -66,7 +67,22 @@ def test_results_are_the_originals_and_of_each_label(classified):
     assert results.keys() == names
     # 900 pairs in batches of 32, 0.3 times, rounded down.
     assert results["global_step"] == 8
-    assert 0.3 < results["eval_loss"] < 1.2
+
+
+def test_the_loss_is_the_cross_entropy_of_the_dev_set(classified):
+    """The exported model predicts the pairs of dev.tsv again."""
+    folder = classified.folder
+    with open(script_runner.SAMPLES / "glue/dev.tsv", encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file][1:]
+    labels = [row[0] for row in rows]
+    first, second = ([row[column] for row in rows] for column in (3, 4))
+    replies = serving.load(folder / "export").classify(first, second)
+    losses = [
+        -np.log(reply["probabilities"][label])
+        for reply, label in zip(replies, labels, strict=True)
+    ]
+    results = read_results(folder / "run")
+    assert results["eval_loss"] == pytest.approx(np.mean(losses), rel=1e-4)
 
 
 def test_the_report_shows_the_results_and_what_is_wrong(classified):

@@ -3,7 +3,7 @@
 For example:
 
     trainer = create_trainer(tmp_path, save_checkpoints_steps=6)
-    trainer.fit(batches([1, np.nan]), 50)
+    trainer.fit_batches(batches([1, np.nan]), 50)
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import modeling
 from command_line import config_values
 from command_line.flags import flag, group
-from data.io.record_datasets import trim_padding
+from data.io.record_datasets import Records, trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
@@ -35,6 +35,7 @@ from training.run_files.run_folder import RunFolder
 Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
 BATCH_SIZE = 2
+NO_RECORDS = Records([], {})
 
 
 class TwoWeightModel(keras.Model):
@@ -118,13 +119,25 @@ def create_config(output_dir: StrPath, **changes: object) -> Config:
 
 
 class GivenBatches(Trainer):
-    """A Trainer that gets its batches from the caller, not from files."""
+    """A Trainer that reads batches of the test, and no records of files."""
+
+    given_batches: Sequence[Batch] = ()
+
+    def fit_batches(
+        self,
+        batches: Sequence[Batch],
+        num_train_steps: int,
+        callbacks: Sequence[Callback] = (),
+    ) -> bool:
+        """Trains as `fit` does. The first of the batches is the next step's."""
+        self.given_batches = batches
+        return self.fit(NO_RECORDS, num_train_steps, callbacks)
 
     def create_dataset(
-        self,
-        batches: Any,  # noqa: ANN401  Sequence[Batch] in place of Records
-    ) -> tf.data.Dataset[Any]:
-        """Returns the batches, of which the first is the next step's."""
+        self, records: Records
+    ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
+        """Returns the given batches, whatever the records are."""
+        batches = self.given_batches
         rows = {
             name: _as_read(np.concatenate([batch[name] for batch in batches]))
             for name in batches[0]

@@ -9,6 +9,7 @@ import random
 
 import pytest
 
+from data.pretraining.instance_context import InstanceContext
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.static_masking import create_masked_lm_predictions
 from tests.support.scripted_draws import (
@@ -23,10 +24,10 @@ from tests.support.scripted_draws import (
 def mask_tokens(tokens, candidates, rng, **options):
     return create_masked_lm_predictions(
         tokens,
-        list(candidates),
-        VOCABULARY,
-        rng,
-        InstanceOptions(vocab_file="", **options),
+        candidates,
+        InstanceContext(
+            VOCABULARY, InstanceOptions(vocab_file="", **options), rng
+        ),
     )
 
 

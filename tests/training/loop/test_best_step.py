@@ -193,7 +193,7 @@ def best_step_of(trainer, values):
 
 def test_a_first_score_of_nan_is_not_the_best(tmp_path):
     trainer = create_trainer(tmp_path)
-    trainer.fit(batches([]), 1, [best_step_of(trainer, [np.nan])])
+    trainer.fit_batches(batches([]), 1, [best_step_of(trainer, [np.nan])])
     assert not list_checkpoint_steps(tmp_path / "best")
 
 
@@ -202,7 +202,7 @@ def among_nan(tmp_path):
     """A Trainer that has stopped two steps after its best one, the fourth."""
     trainer = create_trainer(tmp_path)
     values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
-    trainer.fit(batches([]), 9, [best_step_of(trainer, values)])
+    trainer.fit_batches(batches([]), 9, [best_step_of(trainer, values)])
     return trainer
 
 
@@ -228,7 +228,7 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(trainer, lambda _: {"eval_loss": loss}, rule)
-        trainer.fit(batches([]), num_steps, [best])
+        trainer.fit_batches(batches([]), num_steps, [best])
 
     train(np.inf, 1)
     train(3.0, 2)

@@ -36,7 +36,7 @@ class Recorder(Callback):
 def train_steps(folder, *callbacks, num_steps=3):
     """Trains for some steps, and returns the Trainer."""
     trainer = create_trainer(folder)
-    trainer.fit(batches([]), num_steps, callbacks)
+    trainer.fit_batches(batches([]), num_steps, callbacks)
     return trainer
 
 

@@ -23,7 +23,7 @@ def train_recorded_steps(output_dir, dtype):
     logs = []
     look = OnStep(lambda step, values: logs.append(values))
     batches = [record.create_batch(step) for step in range(record.NUM_STEPS)]
-    trainer.fit(batches, record.NUM_STEPS, [look])
+    trainer.fit_batches(batches, record.NUM_STEPS, [look])
     changes = {
         name: variable.numpy() - record.draw(name, variable.shape)
         for name, variable in modeling.named_variables(model).items()

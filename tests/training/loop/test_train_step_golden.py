@@ -101,7 +101,9 @@ def test_training_equals_the_original(
             path, tmp_path, num_micro_batches
         )
         look = OnStep(lambda step, values: logs.append(values))
-        trainer.fit(batches(recording), len(recording["global_norm"]), [look])
+        trainer.fit_batches(
+            batches(recording), len(recording["global_norm"]), [look]
+        )
     names = sorted(LOSSES & {*recording})
     assert names
     for name in names:
@@ -127,7 +129,9 @@ def test_several_steps_in_one_call_are_the_same_as_single_steps(tmp_path):
     steps = []
     recording, variables, trainer = load_recorded_run(path, tmp_path, at_once=7)
     look = OnStep(lambda step, values: steps.append(step))
-    trainer.fit(batches(recording), len(recording["global_norm"]), [look])
+    trainer.fit_batches(
+        batches(recording), len(recording["global_norm"]), [look]
+    )
     assert steps == [7, 14, 21, 28, 30]
     name = "bert/embeddings/word_embeddings"
     np.testing.assert_allclose(

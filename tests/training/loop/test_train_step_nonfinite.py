@@ -18,7 +18,7 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, tmp_path, caplog):
     )
     # Scaled by 2**15 and 2**14, the second and third gradient overflow.
     with caplog.at_level("INFO", logger="absl"):
-        trainer.fit(batches([1, 1e36, 1e36, 1]), 5)
+        trainer.fit_batches(batches([1, 1e36, 1e36, 1]), 5)
     assert trainer.run_weights.global_step == 5
     assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
     # TensorFlow may warn of functions that other tests traced.
@@ -37,7 +37,7 @@ def overflow_on_all_devices(output_dir):
             at_once=4,
             max_nonfinite_steps=1,
         )
-    trainer.fit(batches([1, 1e36, 1e36, 1]), 6)
+    trainer.fit_batches(batches([1, 1e36, 1e36, 1]), 6)
     scale = trainer.train_step.optimizer.dynamic_scale.value
     scales = strategy.experimental_local_results(scale)
     assert [*map(float, scales)] == [2**13] * 2
@@ -56,14 +56,14 @@ def test_a_nonfinite_loss_counts_in_float16(at_once, tmp_path):
         tmp_path, "float16", at_once=at_once, max_nonfinite_steps=2
     )
     with pytest.raises(ValueError, match=r"2 steps.* step 5"):
-        trainer.fit(batches([1, np.nan, 1, np.nan, np.inf]), 6)
+        trainer.fit_batches(batches([1, np.nan, 1, np.nan, np.inf]), 6)
 
 
 def test_a_gradient_infinite_at_every_scale_counts(tmp_path):
     trainer = create_trainer(tmp_path, "float16", max_nonfinite_steps=3)
     # 15 halvings bring the scale from 2**15 down to 1.
     with pytest.raises(ValueError, match=r"3 steps.* step 18"):
-        trainer.fit(batches([], zeros=np.ones(100, np.float32)), 100)
+        trainer.fit_batches(batches([], zeros=np.ones(100, np.float32)), 100)
 
 
 def momentum_of(trainer):
@@ -75,16 +75,16 @@ def momentum_of(trainer):
 
 def test_a_step_in_the_middle_of_a_call_is_skipped_like_any_other(tmp_path):
     trainer = create_trainer(tmp_path / "skipping", at_once=50)
-    trainer.fit(batches([1, np.nan, 1, 1, np.nan, np.nan, np.nan]), 8)
+    trainer.fit_batches(batches([1, np.nan, 1, 1, np.nan, np.nan, np.nan]), 8)
     left_out = create_trainer(tmp_path / "left_out")
-    left_out.fit(batches([1, 1]), 4)
+    left_out.fit_batches(batches([1, 1]), 4)
     assert momentum_of(trainer) == pytest.approx(momentum_of(left_out))
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
 def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
-    trainer.fit(batches([1]), 3)
+    trainer.fit_batches(batches([1]), 3)
     before = [float(variable) for variable in trainer.model.trainable_variables]
     # Its first update goes beyond a float32, with a finite gradient.
     trainer = create_trainer(
@@ -95,7 +95,7 @@ def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
     )
     trainer.run_weights.restore_or_load()
     with pytest.raises(ValueError, match="--learning_rate"):
-        trainer.fit(batches([1]), 9)
+        trainer.fit_batches(batches([1]), 9)
     assert list_checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
     trainer.run_weights.restore_or_load()
@@ -113,17 +113,17 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
         max_nonfinite_steps=4,
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
-        trainer.fit(batches([1, 1, 1] + [np.nan] * 9), 20)
+        trainer.fit_batches(batches([1, 1, 1] + [np.nan] * 9), 20)
     assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 
 def test_a_due_checkpoint_waits_for_a_finite_step(tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
-    trainer.fit(batches([1, np.nan, np.nan, 1]), 7)
+    trainer.fit_batches(batches([1, np.nan, np.nan, 1]), 7)
     assert list_checkpoint_steps(tmp_path) == [4, 6, 7]
 
 
 def test_the_last_checkpoint_is_written_after_a_skipped_step(tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
-    trainer.fit(batches([1, 1, np.nan]), 3)
+    trainer.fit_batches(batches([1, 1, np.nan]), 3)
     assert list_checkpoint_steps(tmp_path) == [2, 3]

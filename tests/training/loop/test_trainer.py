@@ -8,7 +8,12 @@ import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
-from tests.support.two_weight_model import OnStep, batches, create_trainer
+from tests.support.two_weight_model import (
+    NO_RECORDS,
+    OnStep,
+    batches,
+    create_trainer,
+)
 from training.loop.best_step import BestStepCallback, BestStepRule
 from training.loop.trainer import Trainer
 
@@ -32,7 +37,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
     best = BestStepCallback(
         trainer, evaluate, BestStepRule(7, "figure", patience=2)
     )
-    trainer.fit(batches([]), 50, [best])
+    trainer.fit_batches(batches([]), 50, [best])
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert list_checkpoint_steps(tmp_path) == [6, 12, 18, 21]
@@ -51,21 +56,21 @@ def count_steps(trainer):
 
 
 def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
-    create_trainer(tmp_path).fit(batches([]), 3)
+    create_trainer(tmp_path).fit_batches(batches([]), 3)
     trainer = create_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    trainer.fit(batches([]), 5, [callback])
+    trainer.fit_batches(batches([]), 5, [callback])
     assert steps == [4, 5]
 
 
 def test_a_finished_run_trains_nothing(tmp_path, caplog):
     caplog.set_level("INFO")
-    create_trainer(tmp_path).fit(batches([]), 3)
+    create_trainer(tmp_path).fit_batches(batches([]), 3)
     trainer = create_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    assert not trainer.fit(batches([]), 3, [callback])
+    assert not trainer.fit_batches(batches([]), 3, [callback])
     assert not steps
     assert "has ended at step 3" in caplog.text
 
@@ -73,7 +78,7 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
 def test_a_run_out_of_time_saves_its_step(tmp_path, caplog):
     caplog.set_level("INFO")
     trainer = create_trainer(tmp_path, max_hours=1e-9)
-    trainer.fit(batches([]), 9)
+    trainer.fit_batches(batches([]), 9)
     assert "Reached --max_hours after step 1." in caplog.text
     assert list_checkpoint_steps(tmp_path) == [1]
 
@@ -82,4 +87,4 @@ def test_a_trainer_that_only_predicts_cannot_train(tmp_path):
     trainer = create_trainer(tmp_path)
     predictor = Trainer(trainer.model, trainer.config, trainer.run_folder)
     with pytest.raises(ValueError, match="without a training step"):
-        predictor.fit(batches([]), 1)
+        predictor.fit(NO_RECORDS, 1)

@@ -1,0 +1,138 @@
+"""What a field of a Config states about its flag, or about its group of flags.
+
+The functions of flags.py create the fields. Each field has an entry in its
+`metadata`: a `FlagDeclaration` if it is a flag, and a `FlagGroup` if it is a
+group. declared_flags.py and config_values.py read the entries.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypedDict
+
+from command_line.path_flags import PathKind
+from command_line.roles import Role
+
+# A field of a class of flags. Any, because the fields have different types.
+Field: TypeAlias = dataclasses.Field[Any]
+# Keys of the metadata of fields.
+_FLAG = "flag"
+_GROUP = "group"
+
+
+class FlagProperties(TypedDict, total=False):
+    """Properties of a flag that few flags set.
+
+    Attributes:
+        kind: the PathKind, if the value is a path.
+        at_least, at_most: the bounds of a number.
+        choices: the valid values of a string.
+        is_repeated: True if the value is a list and the user repeats the flag
+            for each element. Otherwise commas separate the elements.
+        may_grow: True if a resumed training may set a larger value.
+    """
+
+    kind: PathKind
+    at_least: float
+    at_most: float
+    choices: Sequence[str]
+    is_repeated: bool
+    may_grow: bool
+
+
+class FlagChanges(FlagProperties, total=False):
+    """Properties of a flag in a group that a script changes, from `like`."""
+
+    default: object
+    help: str
+
+
+class FlagDeclaration(NamedTuple):
+    """A flag as `flag` declares it, in the metadata of its field.
+
+    Attributes:
+        help: the help text.
+        role: the Role, None for a flag that trains no model.
+        properties: the other properties.
+    """
+
+    help: str
+    role: Role | None
+    properties: FlagProperties
+
+    def as_metadata(self) -> dict[str, object]:
+        """Returns the metadata of the field that is this flag."""
+        return {_FLAG: self}
+
+
+def is_flag(field: Field) -> bool:
+    """Returns whether a field of a Config or of a group is a flag."""
+    return _FLAG in field.metadata
+
+
+def declaration_of(field: Field) -> FlagDeclaration:
+    """Returns the declaration of a field that is a flag."""
+    declared: FlagDeclaration = field.metadata[_FLAG]
+    return declared
+
+
+@dataclasses.dataclass(frozen=True)
+class FlagGroup:
+    """A group of flags in a Config, as `group` declares it.
+
+    Attributes:
+        group_class: dataclass of the group.
+        without: names of its fields that are no flags of the script.
+        shared: names of its fields that are flags of another group.
+        changes: {name of a flag: result of `like`}.
+    """
+
+    group_class: type
+    without: frozenset[str]
+    shared: frozenset[str]
+    changes: Mapping[str, FlagChanges]
+
+    def own_fields(self) -> list[Field]:
+        """Returns the fields that are flags of this group."""
+        return [
+            field
+            for field in dataclasses.fields(self.group_class)
+            if is_flag(field) and field.name not in self.without | self.shared
+        ]
+
+    def names_with_values(self) -> set[str]:
+        """Returns the names of the fields whose values the command line sets.
+
+        These are the group's own fields, and the shared fields. A shared field
+        need not be declared as a flag, because another group declares the flag.
+        """
+        fields = dataclasses.fields(self.group_class)
+        names = {field.name for field in fields if field.init}
+        names_of_flags = {field.name for field in fields if is_flag(field)}
+        return (names_of_flags - self.without) | (self.shared & names)
+
+    def as_metadata(self) -> dict[str, object]:
+        """Returns the metadata of the field that is this group."""
+        return {_GROUP: self}
+
+
+def group_of(field: Field) -> FlagGroup | None:
+    """Returns the group that a field of a Config is, None for other fields."""
+    declared: FlagGroup | None = field.metadata.get(_GROUP)
+    return declared
+
+
+def find_repeated_flags(fields: Mapping[str, Field]) -> list[str]:
+    """Returns the names of the flags that several of the fields define.
+
+    Args:
+        fields: {name: field} of a Config. Fields that are neither a flag nor a
+            group define no flag.
+    """
+    counts: collections.Counter[str] = collections.Counter()
+    for name, field in fields.items():
+        if is_flag(field):
+            counts[name] += 1
+        elif declared := group_of(field):
+            counts.update(inner.name for inner in declared.own_fields())
+    return [name for name, count in counts.items() if count > 1]

@@ -1,0 +1,76 @@
+"""The flags of create_pretraining_data.py."""
+
+import dataclasses
+
+from command_line import config_values, flags
+from command_line.beam_flags import BeamFlags
+from command_line.flags import flag, group
+from command_line.path_flags import PathKind
+from data.pretraining.pretraining_options import InstanceOptions
+from data.text import tokenizer_loading
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingDataConfig(flags.Config):
+    """The corpus to read, and the records to write."""
+
+    instances: InstanceOptions = group(InstanceOptions)
+    beam: BeamFlags = group(BeamFlags)
+    input_file: str = flag(
+        ...,
+        "Text files to read, as comma-separated paths or patterns. The files "
+        "may be packed with gzip, bzip2, xz or zstd.",
+        kind=PathKind.INPUT_FILES,
+    )
+    output_file: str = flag(
+        ...,
+        "TFRecord files to write, comma-separated.",
+        kind=PathKind.OUTPUT_FILES,
+    )
+    num_processes: int | None = flag(
+        None,
+        "Number of processes that create the records. 0 = one for each "
+        "processor.",
+        at_least=0,
+        at_most=1024,
+    )
+    num_shards: int | None = flag(
+        None,
+        "Number of TFRecord files to write. The default depends on the size of "
+        "the corpus.",
+        at_least=1,
+        at_most=99_999,
+    )
+
+    @property
+    def is_scalable(self) -> bool:
+        """Whether a flag selects the scalable mode."""
+        values = (
+            self.num_processes,
+            self.num_shards,
+            self.beam.pipeline,
+            self.instances.sentence_split,
+        )
+        is_any_set = any(value is not None for value in values)
+        is_chosen = self.instances.dynamic_masking or is_any_set
+        return is_chosen or self.instances.eval_fraction > 0
+
+
+def complete_casing(
+    parsed: flags.ParsedCommand[PretrainingDataConfig],
+) -> PretrainingDataConfig:
+    """Returns the flags with the casing of the vocabulary.
+
+    Raises:
+        ValueError: --do_lower_case contradicts a file beside the vocabulary.
+        OSError: the vocabulary cannot be read.
+    """
+    options = parsed.config.instances
+    tokenizer = tokenizer_loading.load_tokenizer(
+        options.vocab_file,
+        options.do_lower_case,
+        is_set_by_user="do_lower_case" in parsed.set_by_user,
+    )
+    return config_values.replace_values(
+        parsed.config, do_lower_case=tokenizer.do_lower_case
+    )

@@ -1,0 +1,107 @@
+"""Creates the records of a corpus, as Google's script does or at scale."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from absl import logging
+
+from data.io import tfrecord_files
+from data.jobs.sharded_job import choose_unit_runner
+from data.pretraining import instances
+from data.pretraining.documents import DocumentReader, TextEncoder
+from data.pretraining.pretraining_data_config import PretrainingDataConfig
+from data.pretraining.pretraining_job import write_all_shards
+from files.paths import absolute_path, is_remote
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+
+class WrittenRecords(NamedTuple):
+    """The number of instances that a command wrote, and their files.
+
+    Attributes:
+        num_instances: number of instances.
+        description: what was done with which files, in words for the log.
+    """
+
+    num_instances: int
+    description: str
+
+
+def create_at_scale(
+    config: PretrainingDataConfig,
+    input_files: Sequence[str],
+    beam_options: "PipelineOptions | None" = None,
+) -> WrittenRecords:
+    """Writes the instances in the scalable mode, to shards and a manifest.
+
+    Args:
+        config: the flags, with the casing of the vocabulary.
+        input_files: paths of the text files.
+        beam_options: options of a Beam pipeline, None to run in processes.
+
+    Raises:
+        ValueError: --output_file lists several files or is remote, or as
+            `write_all_shards` raises it.
+        OSError: as `write_all_shards` raises it.
+    """
+    output_file = config.output_file
+    if "," in output_file or is_remote(output_file):
+        raise ValueError(
+            f"--output_file={output_file} must be one local path with flags "
+            "such as --num_processes (the scalable mode, see --help), because "
+            "the script adds the numbers of the shards to it"
+        )
+    instance_options = config.instances
+    if beam_options is not None:
+        # The workers of Beam may run in other folders.
+        input_files = [*map(absolute_path, input_files)]
+        output_file = absolute_path(output_file)
+        instance_options = dataclasses.replace(
+            instance_options,
+            vocab_file=absolute_path(instance_options.vocab_file),
+        )
+    shards = write_all_shards(
+        instance_options,
+        input_files,
+        output_file,
+        config.num_shards or 0,
+        choose_unit_runner(config.num_processes, beam_options),
+    )
+    logging.info("manifest: %s.manifest.json", output_file)
+    verb = "written to" if shards.is_new else "already written to"
+    num_shards = len(shards.manifest["shards"])
+    return WrittenRecords(
+        shards.manifest["corpus"]["num_instances"],
+        f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
+    )
+
+
+def create_in_order(
+    config: PretrainingDataConfig, input_files: Sequence[str]
+) -> WrittenRecords:
+    """Writes the instances as Google's script does, record i to file i mod n.
+
+    Args:
+        config: the flags, with the casing of the vocabulary.
+        input_files: paths of the text files.
+
+    Raises:
+        OSError: a file is missing or cannot be written.
+        ValueError: the input contains no text.
+    """
+    reader = DocumentReader(TextEncoder(config.instances))
+    output_files = config.output_file.split(",")
+    # Open the output files first. If they cannot be written, the script fails
+    # before it creates the instances.
+    with tfrecord_files.RecordWriter(output_files) as writer:
+        for record in instances.create_training_instances(
+            input_files, reader, config.instances
+        ):
+            writer.write(record)
+    return WrittenRecords(
+        writer.num_records,
+        f"written to {len(output_files)} file(s), {config.output_file}",
+    )

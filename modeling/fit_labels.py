@@ -1,0 +1,43 @@
+"""Joins the labels and weights of Keras's `fit` to the features of a batch."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from modeling.base_loss import AnyLoss
+from modeling.tensors import Features, Outputs, Tensor
+
+
+def join_labels(
+    loss: AnyLoss,
+    features: Features,
+    labels: Outputs | None,
+    sample_weight: Outputs | None,
+) -> Features:
+    """Joins a batch of Keras's `fit` to the features that a loss reads.
+
+    Args:
+        loss: the loss that the model was compiled with.
+        features: dict of the model's inputs, labels included or not.
+        labels: dict of labels, or the only label, such as [B]. None =
+            `features` contains the labels.
+        sample_weight: weights [B], or [B, T] of a `TokenLoss`. None = as in
+            `features`.
+
+    Raises:
+        ValueError: a label or a weight is missing.
+    """
+    joined = dict(features)
+    names = loss.label_features
+    if isinstance(labels, Mapping):
+        joined |= labels
+    elif labels is not None and len(names) == 1:
+        joined[names[0]] = labels
+    if sample_weight is not None:
+        # `fit` also accepts a dict of weights, but our losses do not.
+        joined[loss.sample_weight_feature] = cast("Tensor", sample_weight)
+    if missing := [name for name in names if name not in joined]:
+        raise ValueError(
+            f"{type(loss).__name__} lacks {', '.join(missing)}. Pass a dict of "
+            f"{', '.join(names)} as labels (y)"
+        )
+    return joined
