@@ -1,6 +1,6 @@
 """Reads the train, dev and test sets of a task of GLUE, or of XNLI.
 
-glue.py lists the tasks. glue_layouts.py finds the columns of a file.
+glue_tasks.py lists the tasks. glue_layouts.py finds the columns of a file.
 """
 
 import dataclasses
@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.classification import glue_layouts
-from data.classification.classification_examples import (
-    InputExample,
-    parse_regression_label,
-)
+from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
+from data.classification.glue import glue_layouts
+from data.classification.label_values import parse_regression_label
 from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath

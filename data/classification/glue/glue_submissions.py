@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from absl import logging
 
-from data.classification import glue
 from data.classification.classification_examples import Label
+from data.classification.glue import glue_tasks
 from files.atomic import atomic_open
 from files.paths import StrPath
 
@@ -20,7 +20,7 @@ def submission_file(task_name: str) -> str:
     Raises:
         ValueError: the task is not part of GLUE.
     """
-    if task_name == "xnli" or task_name not in glue.PROCESSOR_OF_TASK:
+    if task_name == "xnli" or task_name not in glue_tasks.PROCESSOR_OF_TASK:
         raise ValueError(f"--glue_submission is not for {task_name}")
     return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"
 

@@ -7,7 +7,7 @@ for GLUE's site.
 import dataclasses
 
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue_processor import (
+from data.classification.glue.glue_processor import (
     NLI_LABELS,
     GlueProcessor,
     XnliProcessor,

@@ -12,8 +12,8 @@ from data.arrays import FeatureArrays, FloatArray, LabelArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    encode_label,
 )
+from data.classification.label_values import encode_label
 from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject

@@ -1,6 +1,7 @@
 """Reports a classifier's predictions for a dev set."""
 
 import collections
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,11 +10,12 @@ from data.arrays import FloatArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
+)
+from data.classification.label_values import (
     class_names_of,
     regression_value_of,
-    split_texts,
 )
-from data.classification.label_decoding import LabelDecoder
+from data.classification.labels.label_decoding import LabelDecoder
 from data.report import (
     Baseline,
     Heading,
@@ -22,9 +24,13 @@ from data.report import (
     Report,
     find_outcomes,
 )
+from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
+
+# Matches a word, or an ideograph, which is a word for the tokenizer.
+_WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
 
 
 def write_label_report(
@@ -104,7 +110,7 @@ def _join_texts(
     """Returns an example's texts as one, and the spans that no model reads."""
     text = ""
     unread = []
-    for beginning, rest in split_texts(example, max_seq_length, tokenizer):
+    for beginning, rest in _split_texts(example, max_seq_length, tokenizer):
         if text:
             text += " | "
         text += beginning + rest
@@ -173,3 +179,31 @@ def _find_verdict(
         badness = best if gold != predicted else -best
         verdict = f"Right: {gold}. Predicted: {predicted} ({best:.3f})."
     return badness, verdict
+
+
+def _split_texts(
+    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
+) -> list[tuple[str, str]]:
+    """Splits each text into the part that a model reads, and the rest.
+
+    A word belongs to the rest if any of its WordPieces is cut.
+    """
+    texts = [example.text_a, *filter(None, [example.text_b])]
+    tokens, first_length, num_cut = token_windows.pack_tokens(
+        tokenizer.tokenize(example.text_a),
+        tokenizer.tokenize(example.text_b or ""),
+        max_seq_length,
+    )
+    if not num_cut:
+        return [(text, "") for text in texts]
+    parts = []
+    lengths = first_length - 2, len(tokens) - first_length - 1
+    for text, num_left in zip(texts, lengths, strict=False):
+        end = 0
+        for word in _WORD.finditer(text):
+            num_left -= len(tokenizer.tokenize(word.group()))
+            if num_left < 0:
+                break
+            end = word.end()
+        parts.append((text[:end], text[end:]))
+    return parts

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Sequence
 
 from absl import logging
 
-from data.classification import label_cells
 from data.classification.classification_examples import (
     InputExample,
     Label,
+)
+from data.classification.classification_options import TableOptions
+from data.classification.label_values import (
     class_names_of,
     parse_regression_label,
 )
-from data.classification.classification_options import TableOptions
+from data.classification.labels import label_cells
 from data.tables import column_names
 from files.paths import StrPath
 from model_folders.labels import (

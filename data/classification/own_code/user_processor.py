@@ -8,7 +8,10 @@ from typing import Any, Final, Self
 from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.google_code import UserCode, convert_to_unicode
+from data.classification.own_code.google_code import (
+    UserCode,
+    convert_to_unicode,
+)
 from data.processors.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from data.classification.classification_examples import (
+from data.classification.classification_examples import InputExample
+from data.classification.classification_features import (
     ClassificationFeatures,
-    InputExample,
     create_joined_features,
-    regression_value_of,
 )
+from data.classification.label_values import regression_value_of
 from data.text.tokenization import FullTokenizer
 
 # The largest score of STS-B's scale from 0 to 5.

@@ -7,7 +7,7 @@ from absl import logging
 
 from data.arrays import FloatArray, LabelArray
 from data.classification.classification_examples import Label
-from data.classification.label_decoding import LabelDecoder
+from data.classification.labels.label_decoding import LabelDecoder
 
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _RANKING_DEPTH = 10

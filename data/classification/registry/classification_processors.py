@@ -7,15 +7,18 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.table_processor import TableProcessor
-from data.classification.table_uses import LossKind, TableUse
+from data.classification.registry.table_task_specs import (
+    LossKind,
+    TableTaskSpec,
+)
+from data.classification.table_sets.table_processor import TableProcessor
 from data.processors.set_names import SetName, base_set_of, suffix_of
 
 # The suffix of MultiNLI's mismatched sets, such as "dev_mm".
 _MISMATCHED = "_mm"
 
 
-class TaskProcessors:
+class ClassificationProcessors:
     """The processors of a classification task, one or two.
 
     A task asks for sets by name. Only this class knows that MultiNLI's
@@ -26,13 +29,13 @@ class TaskProcessors:
         main: processor of the sets without a suffix.
         mismatched: processor of the mismatched sets, None for other tasks than
             MultiNLI.
-        table_use: the use of tables whose rules apply, None for GLUE and
-            XNLI. Sets that a class of --processor reads follow the rules of
-            tables.
+        table_task_spec: what --task_name says of a task of a user's own tables,
+            None for GLUE and XNLI. Sets that a class of --processor reads
+            follow the rules of tables.
 
     Attributes:
-        loss_kind: see TableUse.
-        may_be_cross_encoder: see TableUse.
+        loss_kind: see TableTaskSpec.
+        may_be_cross_encoder: see TableTaskSpec.
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the metrics that score the task, the main metric
             first.
@@ -45,7 +48,7 @@ class TaskProcessors:
         self,
         main: ClassificationProcessor,
         mismatched: ClassificationProcessor | None = None,
-        table_use: TableUse | None = None,
+        table_task_spec: TableTaskSpec | None = None,
     ) -> None:
         self._main = main
         self._processor_of_suffix = {"": main}
@@ -53,9 +56,9 @@ class TaskProcessors:
             self._processor_of_suffix[_MISMATCHED] = mismatched
         self.loss_kind: LossKind = "labels"
         self.may_be_cross_encoder = False
-        if table_use:
-            self.loss_kind = table_use.loss_kind
-            self.may_be_cross_encoder = table_use.may_be_cross_encoder
+        if table_task_spec:
+            self.loss_kind = table_task_spec.loss_kind
+            self.may_be_cross_encoder = table_task_spec.may_be_cross_encoder
         self.output_mode = main.output_mode
         self.metrics = main.metrics
         self.settings = main.settings

@@ -1,25 +1,25 @@
-"""Names the values of --task_name, and describes the uses of users' tables.
+"""Names the values of --task_name, and specifies the tasks of users' tables.
 
-glue.py names the tasks of GLUE and XNLI, which are the other values.
+glue_tasks.py names the tasks of GLUE and XNLI, which are the other values.
 """
 
 import dataclasses
 from typing import Literal, TypeAlias
 
-from data.classification import glue
 from data.classification.classification_options import TableOptions
-from data.classification.pair_processors import (
+from data.classification.glue import glue_tasks
+from data.classification.pairs.pair_processors import (
     PAIR_COLUMNS,
     RANKING_COLUMNS,
     PairProcessor,
     RankingProcessor,
 )
-from data.classification.table_columns import (
+from data.classification.table_sets.table_columns import (
     find_label_columns,
     layout_of,
     options_of_pairs,
 )
-from data.classification.table_processor import TableProcessor
+from data.classification.table_sets.table_processor import TableProcessor
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
@@ -28,8 +28,8 @@ LossKind: TypeAlias = Literal["labels", "ranking", "similarity"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableUse:
-    """A use of a user's own tables, which a value of --task_name selects.
+class TableTaskSpec:
+    """What a value of --task_name says of a task of a user's own tables.
 
     Attributes:
         processor_class: class that reads the tables.
@@ -79,19 +79,21 @@ class TableUse:
         )
 
 
-# {value of --task_name: use of a user's own tables}.
-TABLE_USE_OF_TASK = {
-    "csv": TableUse(processor_class=TableProcessor, may_be_cross_encoder=True),
-    "embedding": TableUse(
+# {value of --task_name: what it says of a task of a user's own tables}.
+TABLE_TASK_SPECS = {
+    "csv": TableTaskSpec(
+        processor_class=TableProcessor, may_be_cross_encoder=True
+    ),
+    "embedding": TableTaskSpec(
         processor_class=PairProcessor,
         pair_columns=PAIR_COLUMNS,
         loss_kind="similarity",
     ),
-    "ranking": TableUse(
+    "ranking": TableTaskSpec(
         processor_class=RankingProcessor,
         pair_columns=RANKING_COLUMNS,
         loss_kind="ranking",
     ),
 }
 # The values of --task_name.
-TASK_NAMES = sorted([*glue.PROCESSOR_OF_TASK, *TABLE_USE_OF_TASK])
+TASK_NAMES = sorted([*glue_tasks.PROCESSOR_OF_TASK, *TABLE_TASK_SPECS])

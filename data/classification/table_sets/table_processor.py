@@ -6,16 +6,16 @@ from data.classification import metrics
 from data.classification.classification_examples import (
     InputExample,
     Label,
-    class_names_of,
 )
 from data.classification.classification_options import TableOptions
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.label_set import LabelSet, log_label_counts
-from data.classification.repeated_texts import RepeatedTexts
-from data.classification.table_columns import FILES_OF_SET, layout_of
-from data.classification.table_rows import (
+from data.classification.label_values import class_names_of
+from data.classification.labels.label_set import LabelSet, log_label_counts
+from data.classification.table_sets.repeated_texts import RepeatedTexts
+from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
+from data.classification.table_sets.table_rows import (
     PlacedRow,
     RowCounts,
     is_respelled,

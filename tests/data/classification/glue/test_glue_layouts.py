@@ -1,18 +1,18 @@
 """Columns in the files of GLUE's mirrors, which are found by their names.
 
-data/classification/glue_layouts.py finds them.
+data/classification/glue/glue_layouts.py finds them.
 """
 
 import json
 
 import pytest
 
-from data.classification import glue
+from data.classification.glue import glue_tasks
 
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue.create_glue_processors(task, folder, language)[0]
+    return glue_tasks.create_glue_processors(task, folder, language)[0]
 
 
 def write_lines(folder, name, *lines):

@@ -1,11 +1,11 @@
 """A task of GLUE, read from small files that a test writes.
 
-test_glue.py reads GLUE's own files, and test_glue_layouts.py those of mirrors.
+test_glue_tasks.py reads GLUE's own files, and test_glue_layouts.py those of mirrors.
 """
 
 import pytest
 
-from data.classification.glue_processor import GlueProcessor, XnliProcessor
+from data.classification.glue.glue_processor import GlueProcessor, XnliProcessor
 
 
 def write_columns(folder, name, *lines):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification import glue_submissions
+from data.classification.glue import glue_submissions
 
 
 @pytest.mark.parametrize(

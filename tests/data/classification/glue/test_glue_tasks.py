@@ -7,7 +7,7 @@ import csv
 
 import pytest
 
-from data.classification import glue
+from data.classification.glue import glue_tasks
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -25,7 +25,7 @@ FILES = [
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue.create_glue_processors(task, folder, language)[0]
+    return glue_tasks.create_glue_processors(task, folder, language)[0]
 
 
 def read_rows(path, has_names):

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from data.classification import label_decoding
 from data.classification.classification_examples import InputExample
-from data.classification.label_decoding import LabelDecoder
+from data.classification.labels import label_decoding
+from data.classification.labels.label_decoding import LabelDecoder
 
 CLASSES = LabelDecoder("classification", ["no", "yes"])
 REGRESSION = LabelDecoder("regression", None)

@@ -4,8 +4,8 @@ import numpy as np
 
 from data import report
 from data.classification.classification_examples import InputExample
-from data.classification.label_decoding import LabelDecoder
-from data.classification.label_report import write_label_report
+from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_report import write_label_report
 from tests.support.report_page import ReportPage
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})

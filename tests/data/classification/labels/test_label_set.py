@@ -1,13 +1,13 @@
 """The labels of a task, from --labels or from rows, and their warnings.
 
-data/classification/label_cells.py reads them from the cells of rows.
+data/classification/labels/label_cells.py reads them from the cells of rows.
 """
 
 import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.label_set import LabelSet, compute_class_weights
+from data.classification.labels.label_set import LabelSet, compute_class_weights
 
 
 def label_set(mode="classification", columns=("label",), **kwargs):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from data.classification import pair_features
 from data.classification.classification_examples import InputExample
+from data.classification.pairs import pair_features
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 

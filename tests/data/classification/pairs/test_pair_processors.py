@@ -5,8 +5,8 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.pair_scoring import score_ranking
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.pairs.pair_scoring import score_ranking
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 
 
@@ -21,7 +21,7 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return TABLE_USE_OF_TASK[task_name].create_processor(
+    return TABLE_TASK_SPECS[task_name].create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
 

@@ -1,6 +1,6 @@
 """One table of queries and passages becomes a train set and a dev set.
 
-data/classification/pair_processors.py reads the rows of both sets.
+data/classification/pairs/pair_processors.py reads the rows of both sets.
 """
 
 from data.tables.row_keys import key_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from data.classification import pair_scoring
+from data.classification.pairs import pair_scoring
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(caplog):

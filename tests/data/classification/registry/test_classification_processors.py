@@ -2,10 +2,12 @@
 
 import pytest
 
-from data.classification import glue
 from data.classification.classification_options import TableOptions
-from data.classification.table_uses import TABLE_USE_OF_TASK
-from data.classification.task_processors import TaskProcessors
+from data.classification.glue import glue_tasks
+from data.classification.registry.classification_processors import (
+    ClassificationProcessors,
+)
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 
 MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
@@ -13,11 +15,11 @@ MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
 
 def read_tables(folder, task_name="csv", **flags):
     """Returns the processors of a user's tables in a folder."""
-    use = TABLE_USE_OF_TASK[task_name]
-    processor = use.create_processor(
+    spec = TABLE_TASK_SPECS[task_name]
+    processor = spec.create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
-    return TaskProcessors(processor, table_use=use)
+    return ClassificationProcessors(processor, table_task_spec=spec)
 
 
 @pytest.fixture
@@ -26,7 +28,9 @@ def mnli(tmp_path):
     for name in ("train", "dev_matched", "test_matched"):
         text = f"{MNLI_COLUMNS}{name}\tb\tneutral\n"
         (tmp_path / f"{name}.tsv").write_text(text)
-    return TaskProcessors(*glue.create_glue_processors("mnli", tmp_path, "zh"))
+    return ClassificationProcessors(
+        *glue_tasks.create_glue_processors("mnli", tmp_path, "zh")
+    )
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
-"""The values of --task_name, and what each use of a user's tables means."""
+"""The values of --task_name, and what each says of a user's tables."""
 
 import pytest
 
-from data.classification import table_uses
 from data.classification.classification_options import TableOptions
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.registry import table_task_specs
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 
@@ -29,7 +29,7 @@ NAMES = [
 
 
 def test_task_names_are_those_of_glue_of_xnli_and_of_tables():
-    assert table_uses.TASK_NAMES == NAMES
+    assert table_task_specs.TASK_NAMES == NAMES
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,13 @@ def test_task_names_are_those_of_glue_of_xnli_and_of_tables():
     [("csv", "labels"), ("embedding", "similarity"), ("ranking", "ranking")],
 )
 def test_each_use_has_its_own_loss(task, loss_kind):
-    assert TABLE_USE_OF_TASK[task].loss_kind == loss_kind
+    assert TABLE_TASK_SPECS[task].loss_kind == loss_kind
 
 
 def test_only_single_texts_may_become_a_cross_encoder():
-    uses = TABLE_USE_OF_TASK.items()
-    assert [task for task, use in uses if use.may_be_cross_encoder] == ["csv"]
+    specs = TABLE_TASK_SPECS.items()
+    tasks = [task for task, spec in specs if spec.may_be_cross_encoder]
+    assert tasks == ["csv"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_only_single_texts_may_become_a_cross_encoder():
 def test_a_use_of_pairs_knows_its_usual_columns(task, columns, tmp_path):
     path = tmp_path / "train.csv"
     write_csv(path, columns, [("Who?", "Anna.", 1), ("Who?", "Bob.", 0)])
-    processor = TABLE_USE_OF_TASK[task].create_processor(
+    processor = TABLE_TASK_SPECS[task].create_processor(
         str(tmp_path), DataFileOptions(), TableOptions(), frozenset()
     )
     examples = processor.read("train")

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from data.classification import table_columns
 from data.classification.classification_options import TableOptions
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_sets import table_columns
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 
@@ -89,7 +89,7 @@ OF_COMMAS = TableOptions(label_column="Category, main")
 def check_commas(data_dir, data_file, table):
     """Checks the labels of the column whose name contains a comma."""
     data = DataFileOptions(data_file=data_file)
-    processor = TABLE_USE_OF_TASK["csv"].create_processor(
+    processor = TABLE_TASK_SPECS["csv"].create_processor(
         data_dir, data, OF_COMMAS, frozenset(), table
     )
     assert processor.find_labels() == ["0", "1"]
@@ -125,7 +125,7 @@ def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
     options = TableOptions(label_column="a,b")
 
     def create():
-        return TABLE_USE_OF_TASK["csv"].create_processor(
+        return TABLE_TASK_SPECS["csv"].create_processor(
             tmp_path, DataFileOptions(), options, frozenset()
         )
 

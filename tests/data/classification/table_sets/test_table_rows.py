@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification.table_rows import (
+from data.classification.table_sets.table_rows import (
     RowCounts,
     is_respelled,
     read_placed_rows,
