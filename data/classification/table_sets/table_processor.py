@@ -102,22 +102,19 @@ class TableProcessor(
         """
         if self.output_mode == "regression":
             return None
-        if self._labels is None:
-            self._labels = self._labels_of_flags or self._read_labels()
-        return self._labels
+        return self._find_label_names()
 
     @property
     def _labels_of_flags(self) -> list[str] | None:
         return self._label_set.named_by_flags
 
-    def _read_labels(self) -> list[str]:
-        """Reads the train set, and returns the labels that its rows name."""
+    def _labels_of_sets(
+        self, train: Sequence[InputExample], dev: Sequence[InputExample]
+    ) -> list[str]:
+        """Returns the labels that the rows name, and warns of strange ones."""
         where = f"the train set in {self._source}"
-        is_split = bool(self._data_file_options.data_file)
-        train = self.read("train")
-        dev = self.read("dev") if is_split else []
         labels = self._label_set.find_labels(where, [*train, *dev])
-        if not is_split:
+        if not self._data_file_options.data_file:
             # A split has logged the numbers of both sets.
             log_label_counts(labels, train)
         self._label_set.warn_of_labels(where, train, dev)

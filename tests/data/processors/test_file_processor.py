@@ -80,6 +80,34 @@ def test_a_set_is_read_once(processor):
     assert processor.read("dev") is processor.read("dev")
 
 
+def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
+    tmp_path, processor
+):
+    processor.read("dev")
+    (tmp_path / "train.csv").unlink()
+    assert len(processor.read("train")) == 2
+    assert processor.find_labels() == ["x", "y"]
+
+
+def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
+    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
+    processor = TABLE_TASK_SPECS["csv"].create_processor(
+        str(tmp_path),
+        DataFileOptions(),
+        TableOptions(labels=["x", "y"]),
+        frozenset(),
+    )
+    assert [example.label for example in processor.read("dev")] == ["y"]
+
+
+def test_a_dev_set_may_contain_only_labels_of_the_train_set(
+    tmp_path, processor
+):
+    (tmp_path / "dev.csv").write_text("text,label\nc,z\n")
+    with pytest.raises(ValueError, match="unknown label 'z'"):
+        processor.read("dev")
+
+
 def test_equal_texts_have_equal_keys(processor):
     first, second = processor.read("train")
     keys = processor.keys_of([first, second, first])

@@ -1,6 +1,7 @@
 """A task of GLUE, read from small files that a test writes.
 
-test_glue_tasks.py reads GLUE's own files, and test_glue_layouts.py those of mirrors.
+test_glue_tasks.py reads GLUE's own files, and test_glue_layouts.py those of
+mirrors.
 """
 
 import pytest
