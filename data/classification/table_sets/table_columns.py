@@ -114,56 +114,67 @@ def find_unset_columns(
             belong to the first. The message lists the columns.
         OSError: the file cannot be read.
     """
-    named = {
+    chosen_columns = {
         name: str(getattr(options, name))
         for name in ("text_column", "text_b_column", "label_column")
         if name in set_by_user
     }
-    if any(map(str.isdecimal, named.values())):
+    if any(map(str.isdecimal, chosen_columns.values())):
         return {}
-    file = f"--data_file={table.path}"
-    columns = _columns_of(file, table)
-    used = [named[flag] for flag in named if flag != "label_column"]
-    if "label_column" in named:
-        used += label_columns_of(named["label_column"], columns)
-    check_columns(str(table.path), columns, used)
-    free = [column for column in columns if column not in used]
-    if not {"text_column", "text_b_column"} & {*named}:
-        _check_no_pair(file, free)
-    missing = [flag for flag in USUAL_NAMES if flag not in named]
-    column_of = _choose_columns(file, columns, free, missing)
-    check_columns(str(table.path), columns, column_of.values())
-    if column_of:
-        chosen = named | column_of
-        settings = [f"--{flag}={column}" for flag, column in chosen.items()]
+    where = f"--data_file={table.path}"
+    columns = _columns_of(where, table)
+    used_columns = [
+        column
+        for flag, column in chosen_columns.items()
+        if flag != "label_column"
+    ]
+    if "label_column" in chosen_columns:
+        used_columns += label_columns_of(
+            chosen_columns["label_column"], columns
+        )
+    check_columns(str(table.path), columns, used_columns)
+    free_columns = [column for column in columns if column not in used_columns]
+    if not {"text_column", "text_b_column"} & {*chosen_columns}:
+        _check_no_pair(where, free_columns)
+    unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
+    found_columns = _choose_columns(where, columns, free_columns, unset_flags)
+    check_columns(str(table.path), columns, found_columns.values())
+    if found_columns:
+        column_of_flag = chosen_columns | found_columns
+        settings = [
+            f"--{flag}={column}" for flag, column in column_of_flag.items()
+        ]
         logging.info("%s: %s", table.path, " ".join(settings))
-    return column_of
+    return found_columns
 
 
 def _choose_columns(
-    file: str, columns: Sequence[str], free: Sequence[str], flags: Sequence[str]
+    where: str,
+    columns: Sequence[str],
+    free_columns: Sequence[str],
+    flags: Sequence[str],
 ) -> dict[str, str]:
     """Returns {flag: its column} by the usual names of columns.
 
     Args:
-        file: flag and path of the table, for the error.
+        where: flag and path of the table, for the error.
         columns: all columns of the table.
-        free: columns that no flag names.
+        free_columns: columns that no flag names.
         flags: the flags whose columns are wanted.
 
     Raises:
         ValueError: no column is found for a flag.
     """
     column_of: dict[str, str] = {}
-    for flag, column in find_usual_columns(free, flags).items():
+    for flag, column in find_usual_columns(free_columns, flags).items():
         if column is None:
             names = ", ".join(columns)
-            raise ValueError(f"{file}: set --{flag} to one of {names}")
+            raise ValueError(f"{where}: set --{flag} to one of {names}")
         column_of[flag] = column
     return column_of
 
 
-def _columns_of(file: str, table: Table) -> list[str]:
+def _columns_of(where: str, table: Table) -> list[str]:
     """Returns the columns of a table.
 
     Raises:
@@ -173,19 +184,19 @@ def _columns_of(file: str, table: Table) -> list[str]:
     # A file of lines of text has the single column text.
     if format_of(table.path) in (None, "text") and columns == ["text"]:
         raise ValueError(
-            f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
+            f"{where} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
         )
     if not columns:
-        raise ValueError(f"{file} contains no rows")
+        raise ValueError(f"{where} contains no rows")
     return columns
 
 
-def _check_no_pair(file: str, columns: Sequence[str]) -> None:
+def _check_no_pair(where: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
     if pair := find_pair(columns):
         text, text_b = pair
         raise ValueError(
-            f"{file} contains two columns of texts. To classify pairs, set "
+            f"{where} contains two columns of texts. To classify pairs, set "
             f"--text_column={shlex.quote(text)} "
             f"--text_b_column={shlex.quote(text_b)}. To classify one text, set "
             "only --text_column"
