@@ -23,8 +23,8 @@ from command_line.flags import flag, group, like
 from command_line.groups import POLICY_OF_PRECISION, DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
 from data.arrays import FloatArray
-from data.classification.classification_examples import (
-    InputExample,
+from data.classification.classification_examples import InputExample
+from data.classification.classification_features import (
     convert_single_example,
 )
 from data.io import text_files

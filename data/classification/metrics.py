@@ -14,7 +14,7 @@ from model_folders.model_json_types import OutputMode
 
 # {value of --output_mode: names of the metrics that score a user's own table},
 # the main metric first. To add a metric, define it in `_create_metrics`, and
-# add its name here, or to a task's `metrics` in glue.py.
+# add its name here, or to a task's `metrics` in glue_tasks.py.
 METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
     "classification": ("f1_macro", "eval_accuracy"),
     "multilabel": ("f1_macro", "f1_micro", "eval_accuracy"),

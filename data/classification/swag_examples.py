@@ -11,9 +11,9 @@ consists of the words that begin all endings, and one ending:
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from data.classification.classification_examples import (
+from data.classification.classification_examples import InputExample
+from data.classification.classification_features import (
     ClassificationFeatures,
-    InputExample,
     create_joined_features,
 )
 from data.io.text_files import find_set_file

@@ -98,20 +98,17 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             OSError: --labels is not set, and the train set cannot be read.
             ValueError: the train set is malformed, or contains no entity.
         """
-        if self._labels is None:
-            self._labels = self._labels_of_flags or self._read_labels()
-        return self._labels
+        return self._find_label_names()
 
     @property
     def _labels_of_flags(self) -> list[str] | None:
         return [*self._options.labels] if self._options.labels else None
 
-    def _read_labels(self) -> list[str]:
-        """Reads the train set, and returns the tags of its words, O first."""
-        examples = [*self.read("train")]
-        if self._data_file_options.data_file:
-            # The dev set of the same file may have more tags.
-            examples += self.read("dev")
+    def _labels_of_sets(
+        self, train: Sequence[NerExample], dev: Sequence[NerExample]
+    ) -> list[str]:
+        """Returns the tags of the words, O first."""
+        examples = [*train, *dev]
         tags = {tag for example in examples for tag in example.labels}
         if examples[0].text is not None:
             # For each B- tag add the I- tag, because entities of this type may

@@ -31,7 +31,7 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
                 names the file and the line.
         """
         if set_name not in self._cached:
-            self._cached |= self._load_sets(set_name)
+            self._cached.update(self._load_sets(set_name))
         return self._cached[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:
@@ -43,6 +43,8 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
     @abc.abstractmethod
     def _load_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
         """Reads a set from its file, for `read`, whose errors it raises.
+
+        The function may call `read` for another set that it needs before.
 
         Returns:
             {set name: examples}, with the other sets that the same file

@@ -57,17 +57,6 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         # None until `find_labels` is called, and in regression.
         self._labels: list[str] | None = None
 
-    def read(self, set_name: BaseSet) -> list[ExampleT]:
-        """Returns the examples of a set, as `DataProcessor.read` does.
-
-        The train set may name the labels, and a dev or a test set may contain
-        no other labels. For a data folder, the function therefore finds the
-        labels before it reads a dev or a test set.
-        """
-        if set_name != "train" and not self._data_file_options.data_file:
-            self.find_labels()
-        return super().read(set_name)
-
     @abc.abstractmethod
     def find_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
@@ -75,13 +64,45 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         Unless flags name them, the first call reads the train set.
         """
 
+    def _find_label_names(self) -> list[str]:
+        """Returns the labels that flags name, or else the train set.
+
+        In the second case, the first call reads the train set.
+        """
+        if self._labels is None:
+            self._labels = self._labels_of_flags
+        if self._labels is None:
+            train = self.read("train")
+            # The dev set of the same file may have more labels.
+            dev = self.read("dev") if self._data_file_options.data_file else []
+            self._labels = self._labels_of_sets(train, dev)
+        return self._labels
+
     @property
     @abc.abstractmethod
     def _labels_of_flags(self) -> list[str] | None:
         """The labels that flags name. None = the train set names them."""
 
+    @abc.abstractmethod
+    def _labels_of_sets(
+        self, train: Sequence[ExampleT], dev: Sequence[ExampleT]
+    ) -> list[str]:
+        """Returns the labels that the examples have, in order.
+
+        Args:
+            train: the train set.
+            dev: the dev set of --data_file. Empty for a data folder, whose dev
+                set may contain only labels of the train set.
+
+        Raises:
+            ValueError: the examples have too few labels.
+        """
+
     def _load_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
         """Reads a set from its file, or splits --data_file.
+
+        A dev or a test set of a data folder may contain only labels of the
+        task. The function therefore finds these labels first.
 
         Returns:
             {set name: examples}: both sets of --data_file, or only `set_name`.
@@ -90,11 +111,13 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
             train, dev = self._split_file(self._data_file_options.data_file)
             sets: dict[BaseSet, list[ExampleT]] = {"train": train, "dev": dev}
         else:
+            if set_name == "train":
+                labels = self._labels_of_flags
+            else:
+                # Unless flags name the labels, this call reads the train set.
+                labels = self.find_labels()
             path = find_set_file(
                 self._source, set_name, self.file_names[set_name]
-            )
-            labels = (
-                self._labels_of_flags if set_name == "train" else self._labels
             )
             sets = {set_name: self._read_file(path, set_name, labels)}
         _drop_rows(sets.get("train", ()))

@@ -12,6 +12,7 @@ How a table is written:
     table_sample.py: the first records, by which dialects.py finds them
     csv_records.py: reads such a file once they are known
     headers.py: whether the first line names the columns
+    first_cells.py: what the first cell of each column is, for headers.py
     titles.py: a title above the header
     json_tables.py: JSON
     parquet.py: Parquet

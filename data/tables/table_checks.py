@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from data.tables import headers
+from data.tables import first_cells
 
 # {beginning of a file: what it is, and what to do}.
 _FORMATS_OF_OTHERS = {
@@ -189,7 +189,7 @@ def check_blanks(
         return
     cells = [cell for row in rest for cell in row]
     num_quoted = "".join(lines).count('"') // 2
-    if 2 * (sum(map(headers.is_number, cells)) + num_quoted) >= len(cells):
+    if 2 * (sum(map(first_cells.is_number, cells)) + num_quoted) >= len(cells):
         raise ValueError(
             f"{path}: ' ' seems to be the mark between the cells. Save the "
             "table with commas or tabs, or set --delimiter=tab if there is one "

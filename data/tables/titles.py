@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Collection, Sequence
 
-from data.tables.headers import is_number, is_usual_name
+from data.tables.first_cells import is_number, is_usual_name
 
 
 def check_title(

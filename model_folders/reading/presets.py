@@ -111,7 +111,7 @@ class Preset:
 
     @property
     def recorded_sets(self) -> dict[str, RecordedSet]:
-        """{name of a split that the run read: its RecordedSet}."""
+        """{name of a set that the run read: its RecordedSet}."""
         entries = self.recorded_settings.get(RECORDED_SETS, ())
         return {
             entry[0]: RecordedSet(*entry)

@@ -6,7 +6,10 @@ from typing import NotRequired
 import numpy as np
 
 from data.arrays import FloatArray
-from data.classification.label_decoding import pool_logits, to_probabilities
+from data.classification.labels.label_decoding import (
+    pool_logits,
+    to_probabilities,
+)
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
 from serving import output_kinds

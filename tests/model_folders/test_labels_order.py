@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification import glue_layouts
+from data.classification.glue import glue_layouts
 from model_folders.labels import find_order
 
 MNLI = ["contradiction", "entailment", "neutral"]

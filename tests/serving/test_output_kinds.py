@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification.label_decoding import to_probabilities
+from data.classification.labels.label_decoding import to_probabilities
 from model_folders import kinds
 from serving import output_kinds
 from serving.exporting.signatures.export_signatures import compute_outputs

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.classification import (
-    glue_layouts,
-    glue_submissions,
-    label_decoding,
-    label_report,
-    metrics,
-)
-from data.classification.classification_examples import (
-    InputExample,
+from data.classification import metrics
+from data.classification.classification_examples import InputExample
+from data.classification.classification_features import (
     convert_examples_to_features,
-    create_window_features,
+)
+from data.classification.classification_options import ClassifierOptions
+from data.classification.classification_records import (
     encode_classification_features,
     encode_features,
 )
-from data.classification.classification_options import ClassifierOptions
-from data.classification.task_processors import TaskProcessors
+from data.classification.glue import glue_layouts, glue_submissions
+from data.classification.labels import label_decoding, label_report
+from data.classification.registry.classification_processors import (
+    ClassificationProcessors,
+)
+from data.classification.text_windows import create_window_features
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of, suffix_of
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
@@ -61,7 +61,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        processors: TaskProcessors,
+        processors: ClassificationProcessors,
         *,
         labels: list[str] | None,
         num_texts: int | None,

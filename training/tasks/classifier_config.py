@@ -6,17 +6,17 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification import glue_submissions
 from data.classification.classification_options import (
     ClassifierOptions,
     TableOptions,
 )
-from data.classification.table_uses import (
-    TABLE_USE_OF_TASK,
+from data.classification.glue import glue_submissions
+from data.classification.own_code.user_processor import PROCESSOR_ENTRY
+from data.classification.registry.table_task_specs import (
+    TABLE_TASK_SPECS,
     TASK_NAMES,
-    TableUse,
+    TableTaskSpec,
 )
-from data.classification.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
 from training.config.fine_tuning_config import DataFileConfig
 
@@ -67,15 +67,15 @@ class ClassifierConfig(DataFileConfig):
         return config_values.required_value(self.task_name)
 
     @property
-    def table_use(self) -> TableUse | None:
-        """The use of a user's own tables, None for GLUE and XNLI."""
-        return TABLE_USE_OF_TASK.get(self.task_name or "")
+    def table_task_spec(self) -> TableTaskSpec | None:
+        """What --task_name says of a user's tables, None for GLUE and XNLI."""
+        return TABLE_TASK_SPECS.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
-        table_use = self.table_use
-        return table_use is not None and table_use.loss_kind == "similarity"
+        task_spec = self.table_task_spec
+        return task_spec is not None and task_spec.loss_kind == "similarity"
 
     @property
     def model_class(self) -> kinds.ModelClass:

@@ -7,15 +7,14 @@ TensorFlow.
 import dataclasses
 
 from command_line import config_values, flags
-from data.classification import (
-    glue,
-    pair_features,
-    pair_processors,
-    table_columns,
+from data.classification.glue import glue_tasks
+from data.classification.labels.label_set import compute_class_weights
+from data.classification.own_code.user_processor import find_processor
+from data.classification.pairs import pair_features, pair_processors
+from data.classification.registry.classification_processors import (
+    ClassificationProcessors,
 )
-from data.classification.label_set import compute_class_weights
-from data.classification.task_processors import TaskProcessors
-from data.classification.user_processor import find_processor
+from data.classification.table_sets import table_columns
 from data.tables.tables import Table
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
@@ -37,8 +36,8 @@ def open_data_file(
         OSError: the file cannot be read.
     """
     config = parsed.config
-    table_use = config.table_use
-    if table_use is None or table_use.pair_columns or not config.data_file:
+    task_spec = config.table_task_spec
+    if task_spec is None or task_spec.pair_columns or not config.data_file:
         return parsed, None
     table = Table(config.data_file, table_columns.layout_of(config.table))
     columns = table_columns.find_unset_columns(
@@ -50,7 +49,7 @@ def open_data_file(
 
 def create_processors(
     start: StartingPoint[ClassifierConfig], table: Table | None = None
-) -> TaskProcessors:
+) -> ClassificationProcessors:
     """Creates the processors that --task_name or --processor selects.
 
     They have read no set yet. `table` is --data_file, if it was opened.
@@ -66,20 +65,24 @@ def create_processors(
         config.fine_tuning.data_dir,
         None if names_data else start.preset,
     )
-    table_use = config.table_use
+    task_spec = config.table_task_spec
     if user_processor:
-        return TaskProcessors(user_processor, table_use=table_use)
-    if table_use:
-        table_processor = table_use.create_processor(
+        return ClassificationProcessors(
+            user_processor, table_task_spec=task_spec
+        )
+    if task_spec:
+        table_processor = task_spec.create_processor(
             config.fine_tuning.data_dir,
             config.data_file_options,
             config.table,
             start.set_by_user,
             table,
         )
-        return TaskProcessors(table_processor, table_use=table_use)
-    return TaskProcessors(
-        *glue.create_glue_processors(
+        return ClassificationProcessors(
+            table_processor, table_task_spec=task_spec
+        )
+    return ClassificationProcessors(
+        *glue_tasks.create_glue_processors(
             config.required_task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
@@ -89,7 +92,7 @@ def create_processors(
 
 
 def load_task(
-    start: StartingPoint[ClassifierConfig], processors: TaskProcessors
+    start: StartingPoint[ClassifierConfig], processors: ClassificationProcessors
 ) -> AnyTask:
     """Creates the task, and reads the sets that tell its properties.
 
@@ -130,7 +133,7 @@ def _create_embedding_task(
 
 
 def _create_classifier_task(
-    start: StartingPoint[ClassifierConfig], processors: TaskProcessors
+    start: StartingPoint[ClassifierConfig], processors: ClassificationProcessors
 ) -> ClassifierTask:
     config = start.config
     num_texts = processors.num_texts
@@ -150,7 +153,7 @@ def _create_classifier_task(
 
 def _compute_class_weights(
     config: ClassifierConfig,
-    processors: TaskProcessors,
+    processors: ClassificationProcessors,
     labels: list[str] | None,
 ) -> dict[str, float]:
     """Counts the labels of the train set, if --class_weights is set.

@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
-from data.classification import (
-    label_decoding,
-    metrics,
-    pair_features,
-    pair_scoring,
-)
-from data.classification.classification_examples import (
-    InputExample,
-    encode_features,
-)
-from data.classification.pair_processors import PairProcessor
+from data.classification import metrics
+from data.classification.classification_examples import InputExample
+from data.classification.classification_records import encode_features
+from data.classification.labels import label_decoding
+from data.classification.pairs import pair_features, pair_scoring
+from data.classification.pairs.pair_processors import PairProcessor
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from model_folders.results import Scores

@@ -10,7 +10,7 @@ import numpy as np
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.classification.label_decoding import to_probabilities
+from data.classification.labels.label_decoding import to_probabilities
 from data.io import feature_specs, tf_examples
 from data.ner import (
     entity_files,

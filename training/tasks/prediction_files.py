@@ -4,8 +4,11 @@ import os
 from collections.abc import Sequence
 
 from data.arrays import FloatArray
-from data.classification import label_decoding
-from data.classification.classification_examples import InputExample, Label
+from data.classification.classification_examples import (
+    InputExample,
+    Label,
+)
+from data.classification.labels import label_decoding
 from data.processors.set_names import suffix_of
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow

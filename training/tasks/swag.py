@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
-from data.classification import label_decoding, metrics, swag_examples
-from data.classification.classification_examples import encode_features
+from data.classification import metrics, swag_examples
+from data.classification.classification_records import encode_features
+from data.classification.labels import label_decoding
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout

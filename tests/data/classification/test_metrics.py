@@ -5,7 +5,7 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.label_decoding import LabelDecoder
+from data.classification.labels.label_decoding import LabelDecoder
 
 
 @pytest.mark.parametrize(

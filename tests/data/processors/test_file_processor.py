@@ -1,13 +1,13 @@
 """Sets of a folder or of one file, and what is said of both of them.
 
 data/processors/file_processor.py reads them.
-data/classification/repeated_texts.py finds texts that both contain.
+data/classification/table_sets/repeated_texts.py finds texts that both contain.
 """
 
 import pytest
 
 from data.classification.classification_options import TableOptions
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows
@@ -19,7 +19,7 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    processor = TABLE_USE_OF_TASK["csv"].create_processor(
+    processor = TABLE_TASK_SPECS["csv"].create_processor(
         str(tmp_path),
         DataFileOptions(),
         TableOptions(labels=sorted({label for _, label in rows})),
@@ -40,7 +40,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
-    processor = TABLE_USE_OF_TASK["csv"].create_processor(
+    processor = TABLE_TASK_SPECS["csv"].create_processor(
         None,
         DataFileOptions(data_file=str(path)),
         TableOptions(),
@@ -62,7 +62,7 @@ def processor(tmp_path):
     """The processor of a folder with a train set and a dev set."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    return TABLE_USE_OF_TASK["csv"].create_processor(
+    return TABLE_TASK_SPECS["csv"].create_processor(
         str(tmp_path), DataFileOptions(), TableOptions(), frozenset()
     )
 
@@ -78,6 +78,34 @@ def test_examples_of_a_dev_set_keep_their_rows(processor):
 
 def test_a_set_is_read_once(processor):
     assert processor.read("dev") is processor.read("dev")
+
+
+def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
+    tmp_path, processor
+):
+    processor.read("dev")
+    (tmp_path / "train.csv").unlink()
+    assert len(processor.read("train")) == 2
+    assert processor.find_labels() == ["x", "y"]
+
+
+def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
+    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
+    processor = TABLE_TASK_SPECS["csv"].create_processor(
+        str(tmp_path),
+        DataFileOptions(),
+        TableOptions(labels=["x", "y"]),
+        frozenset(),
+    )
+    assert [example.label for example in processor.read("dev")] == ["y"]
+
+
+def test_a_dev_set_may_contain_only_labels_of_the_train_set(
+    tmp_path, processor
+):
+    (tmp_path / "dev.csv").write_text("text,label\nc,z\n")
+    with pytest.raises(ValueError, match="unknown label 'z'"):
+        processor.read("dev")
 
 
 def test_equal_texts_have_equal_keys(processor):

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from data.classification import classification_examples
+from data.classification import classification_features
 from data.classification.classification_examples import InputExample
 from data.text import tokenization, tokenizer_loading
 from model_folders.reading.presets import Preset
@@ -95,7 +95,7 @@ def test_a_call_returns_what_a_run_trains_on():
         batch = tokenizer(texts, seconds, max_length=12)
         for row, text in enumerate(texts):
             second = seconds and seconds[row]
-            example_features = classification_examples.convert_single_example(
+            example_features = classification_features.convert_single_example(
                 9, InputExample("", text, second, "0"), ["0"], 12, tokenizer
             )
             for name, values in batch.items():

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.label_decoding import (
+from data.classification.labels.label_decoding import (
     LabelDecoder,
     pool_logits,
     to_probabilities,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.classification_options import TableOptions
-from data.classification.table_processor import TableProcessor
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_sets.table_processor import TableProcessor
 from data.processors.set_names import base_set_of
 from data.tables.data_file_options import DataFileOptions
 
@@ -22,7 +22,7 @@ def create_processor(
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
-    return TABLE_USE_OF_TASK["csv"].create_processor(
+    return TABLE_TASK_SPECS["csv"].create_processor(
         folder, data, options, frozenset()
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.classification_options import TableOptions
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.script_runner import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
@@ -35,7 +35,7 @@ def split_rows(
     """Returns the texts of the examples in the (train, dev) sets of rows."""
     path = folder / "table.csv"
     write_csv(path, names, rows)
-    processor = TABLE_USE_OF_TASK[task].create_processor(
+    processor = TABLE_TASK_SPECS[task].create_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         TableOptions(**flags),

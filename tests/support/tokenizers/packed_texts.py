@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import tensorflow as tf
 
 import extract_features
-from data.classification.classification_examples import (
-    InputExample,
+from data.classification.classification_examples import InputExample
+from data.classification.classification_features import (
     convert_single_example,
 )
 from data.text import packing_layer

@@ -11,7 +11,7 @@ import modeling
 import run_classifier
 from command_line import config_values
 from data.classification.classification_options import TableOptions
-from data.classification.table_uses import TABLE_USE_OF_TASK
+from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from training.preparation.data_file_adaptation import adapt_to_data_file
@@ -37,7 +37,7 @@ def table(tmp_path):
 
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
-    return TABLE_USE_OF_TASK[task_name].create_processor(
+    return TABLE_TASK_SPECS[task_name].create_processor(
         None,
         DataFileOptions(data_file=table),
         TableOptions(**COLUMNS),

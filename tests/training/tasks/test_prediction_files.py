@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.label_decoding import LabelDecoder
+from data.classification.labels.label_decoding import LabelDecoder
 from training.task import EncodedSet
 from training.tasks import prediction_files
 

@@ -1,0 +1,115 @@
+"""Converts examples of a classification to the network's input."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+
+from absl import logging
+
+from data.classification.classification_examples import InputExample
+from data.classification.label_values import encode_label
+from data.text import token_windows
+from data.text.tokenization import FullTokenizer
+
+
+@dataclasses.dataclass(slots=True)
+class ClassificationFeatures:
+    """The network's input for one example, and the example's label.
+
+    Attributes:
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], 1 = token of the second text, or the
+            [SEP] after it.
+        label_id: index of the label, a number in regression, or 0 or 1 for each
+            label in multi-label classification. None = unknown.
+        is_cut: True if the text was too long and was truncated.
+        weight: weight of the example's loss in training. None means 1.
+    """
+
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
+    label_id: int | float | list[int] | None
+    is_cut: bool = False
+    weight: float | None = None
+
+
+def convert_examples_to_features(
+    examples: Sequence[InputExample],
+    label_list: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> Iterator[ClassificationFeatures]:
+    """Yields the features of the examples, in their order."""
+    for ex_index, example in enumerate(examples):
+        yield convert_single_example(
+            ex_index, example, label_list, max_seq_length, tokenizer
+        )
+
+
+def convert_single_example(
+    ex_index: int,
+    example: InputExample,
+    label_list: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> ClassificationFeatures:
+    """Converts a text or a pair of texts to the network's input.
+
+    `token_windows.pack_tokens` shows the inputs, and cuts long texts.
+
+    Args:
+        ex_index: index of the example. The first five examples are logged.
+        example: the text or pair, and its label.
+        label_list: names of the labels, or None in regression.
+        max_seq_length: length in WordPieces to which the input is padded or
+            cut, at least 3.
+        tokenizer: tokenizer of the model.
+
+    Raises:
+        ValueError: the label is not in `label_list`, or is not a number in
+            regression.
+    """
+    tokens, first_length, num_cut = token_windows.pack_tokens(
+        tokenizer.tokenize(example.text_a),
+        tokenizer.tokenize(example.text_b or ""),
+        max_seq_length,
+    )
+    features = ClassificationFeatures(
+        label_id=encode_label(example.label, label_list),
+        is_cut=num_cut > 0,
+        **tokenizer.create_inputs(tokens, first_length, max_seq_length),
+    )
+    if ex_index < 5:
+        logging.debug(
+            "*** Example ***\nguid: %s\ntokens: %s\nlabel: %s (id = %s)",
+            example.guid,
+            " ".join(tokens),
+            example.label,
+            features.label_id,
+        )
+    return features
+
+
+def create_joined_features(
+    groups: Iterable[tuple[Sequence[InputExample], int | float | None]],
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> Iterator[ClassificationFeatures]:
+    """Yields the features of examples that consist of several inputs each.
+
+    The features of an example are its inputs one after another, each of length
+    `max_seq_length`. `groups` contains (inputs, label_id) for each example. The
+    inputs have no labels.
+    """
+    for ex_index, (inputs, label) in enumerate(groups):
+        joined = ClassificationFeatures([], [], [], label)
+        for example in inputs:
+            part = convert_single_example(
+                ex_index, example, None, max_seq_length, tokenizer
+            )
+            joined.input_ids += part.input_ids
+            joined.input_mask += part.input_mask
+            joined.segment_ids += part.segment_ids
+            joined.is_cut |= part.is_cut
+        yield joined

@@ -1,0 +1,243 @@
+"""Judges what the first cell of each column of a table is.
+
+The cells below it decide: 7 above 5 and 9 is a value, and `price` above 10 and
+12 is a name. `_CELL_RULES` lists the rules. headers.py decides by all columns
+whether the first record names them.
+"""
+
+import dataclasses
+import enum
+import functools
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from data.tables.column_names import HEADER_NAMES, simplify_name
+
+# Cells without a value.
+_MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
+# A number as the name of a column is often a year.
+_YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
+_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
+# More words than a name of a column usually has.
+_MAX_WORDS_OF_NAME = 4
+
+
+class ColumnCells(NamedTuple):
+    """A column of the first records of a table.
+
+    Attributes:
+        first: cell of the first record.
+        below: cells of the other records, without blank ones.
+    """
+
+    first: str
+    below: list[str]
+
+
+class CellKind(enum.Enum):
+    """What a column's first cell is.
+
+    Attributes:
+        NAME: a name, such as `price` above numbers.
+        VALUE: a value of the first row, such as a number above numbers.
+        REPEATED: the cell stands below itself too, as values do. But a label
+            may also name its column.
+        UNKNOWN: it may be a name or a value.
+    """
+
+    NAME = enum.auto()
+    VALUE = enum.auto()
+    REPEATED = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstRecord:
+    """The first record of a table, and the cells below it.
+
+    Attributes:
+        columns: the columns of the table.
+        chosen_names: names of columns that the user chose.
+    """
+
+    columns: Sequence[ColumnCells]
+    chosen_names: Collection[str] = ()
+
+    @functools.cached_property
+    def has_text(self) -> bool:
+        """Whether a cell is a text.
+
+        Texts stand in rows more often than in names.
+        """
+        return any(
+            _is_text(column.first) and not _are_numbers(column.below)
+            for column in self.columns
+        )
+
+    @functools.cached_property
+    def numbers_may_be_names(self) -> bool:
+        """Whether the numbers of the record may be names of columns.
+
+        The numbers must be years above other numbers, or have one distance.
+        Beside them must be an empty cell or a word that does not recur, or
+        there must be at least three numbers. For example, 2013 and 2014 may be
+        names in the record name, 2013, 2014, and so may 0, 1 and 2. But 7 and 8
+        may not be names in the record 7, 8.
+        """
+        # pandas writes the year 2013 as 2013.0 if a name is empty.
+        numbers = [
+            ColumnCells(column.first.strip().removesuffix(".0"), column.below)
+            for column in self.columns
+            if is_number(column.first)
+        ]
+        has_other_name = any(
+            not column.first.strip()
+            or not (is_number(column.first) or _has_first_below(column))
+            for column in self.columns
+        )
+        if self.has_text or not (len(numbers) > 2 or has_other_name):
+            return False
+        has_index = not self.columns[0].first.strip()
+        return all(map(_is_year_above_others, numbers)) or _are_in_sequence(
+            [column.first for column in numbers], has_index
+        )
+
+    @functools.cached_property
+    def kinds(self) -> set[CellKind]:
+        """The kinds of the record's cells."""
+        return {kind_of_first_cell(column, self) for column in self.columns}
+
+
+def kind_of_first_cell(column: ColumnCells, record: FirstRecord) -> CellKind:
+    """Returns what the first cell of a column of a record is."""
+    for fits, kind in _CELL_RULES:
+        if fits(column, record):
+            return kind
+    return CellKind.UNKNOWN
+
+
+def _is_value(column: ColumnCells, record: FirstRecord) -> bool:
+    """7 above 5 and 9 is a value. The years 2013 and 2014 may be names."""
+    may_be_name = record.numbers_may_be_names and is_number(column.first)
+    return _is_value_above_values(column) and not may_be_name
+
+
+def _is_name_above_values(column: ColumnCells, record: FirstRecord) -> bool:
+    """`price` above 10 and 12 is a name, unless a text is beside it."""
+    are_values = _are_numbers(column.below) or _are_dates(column.below)
+    is_word = not (_is_missing(column.first) or _is_value_above_values(column))
+    return are_values and is_word and not record.has_text
+
+
+def _is_name_above_labels(column: ColumnCells, record: FirstRecord) -> bool:
+    """`kind` above ham, ham, spam and spam is a name.
+
+    Beside a text, it may be a rare label.
+    """
+    first, below = column
+    if _is_missing(first) or _are_numbers(below) or _are_dates(below):
+        return False
+    counts = Counter(below)
+    is_above_labels = len(below) > 3 and min(counts.values()) > 1
+    return is_above_labels and first not in counts and not record.has_text
+
+
+def _is_repeated(column: ColumnCells, _: FirstRecord) -> bool:
+    """`spam` above ham and spam may be a label, as they are."""
+    return _has_first_below(column)
+
+
+def _is_usual_name_above_others(
+    column: ColumnCells, record: FirstRecord
+) -> bool:
+    """`title` above any other cells is a name, because it is usual."""
+    is_usual = is_usual_name(column.first, record.chosen_names)
+    return is_usual and column.first not in column.below
+
+
+_Rule: TypeAlias = Callable[[ColumnCells, FirstRecord], bool]
+# (rule, what the first cell of a column is if the rule fits). The first rule
+# that fits decides.
+_CELL_RULES: Final[tuple[tuple[_Rule, CellKind], ...]] = (
+    (_is_value, CellKind.VALUE),
+    (_is_name_above_values, CellKind.NAME),
+    (_is_name_above_labels, CellKind.NAME),
+    (_is_repeated, CellKind.REPEATED),
+    (_is_usual_name_above_others, CellKind.NAME),
+)
+
+
+def is_usual_name(name: str, columns: Collection[str] = ()) -> bool:
+    """Returns whether a cell is a usual name of a column, or of `columns`."""
+    return name in columns or simplify_name(name) in HEADER_NAMES
+
+
+def _is_value_above_values(column: ColumnCells) -> bool:
+    """Returns whether a number is above numbers, or a date above dates."""
+    if _are_numbers(column.below):
+        return is_number(column.first)
+    return _are_dates(column.below) and _is_date(column.first)
+
+
+def _is_year_above_others(column: ColumnCells) -> bool:
+    return _is_year(column.first) and not all(map(_is_year, column.below))
+
+
+def _is_year(name: str) -> bool:
+    return bool(_YEAR.fullmatch(name))
+
+
+def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
+    """Returns whether numbers have one distance, as 0, 1 or 0, 5, 10 have.
+
+    If the table `has_index`, the index of pandas, 0 alone may be a name.
+    """
+    if not all(re.fullmatch(r"\d{1,9}", digits) for digits in numbers):
+        return False
+    steps = {
+        int(after) - int(before)
+        for before, after in itertools.pairwise(numbers)
+    }
+    if len(numbers) < 3:
+        return steps == {1} or (has_index and [*numbers] == ["0"])
+    return len(steps) == 1 and 0 not in steps
+
+
+def _is_text(cell: str) -> bool:
+    return len(cell.split()) > _MAX_WORDS_OF_NAME or '"' in cell
+
+
+def _is_missing(cell: str) -> bool:
+    return not cell.strip() or cell.strip().casefold() in _MISSING
+
+
+def _has_first_below(column: ColumnCells) -> bool:
+    return column.first in column.below and not _is_missing(column.first)
+
+
+def is_word_above_texts(column: ColumnCells) -> bool:
+    """Returns whether one word stands above texts of many words each."""
+    first, below = column
+    num_words = sum(len(cell.split()) for cell in below)
+    are_long = num_words >= _MAX_WORDS_OF_NAME * len(below)
+    return len(below) > 3 and are_long and len(first.split()) == 1
+
+
+def _is_date(cell: str) -> bool:
+    return bool(_DATE.fullmatch(cell.strip()))
+
+
+def _are_dates(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(map(_is_date, cells))
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(map(is_number, cells))
+
+
+def is_number(cell: str) -> bool:
+    """Returns whether a cell contains nothing but a number."""
+    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))
