@@ -11,8 +11,7 @@ from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows.pretraining_steps.ending import finish_pretraining
 from training.flows.pretraining_steps.evaluation import (
-    MaskedCounts,
-    create_pretraining_evaluation,
+    PretrainingEvaluation,
 )
 from training.flows.pretraining_steps.plan import create_pretraining_plan
 from training.flows.pretraining_steps.records import find_all_records
@@ -58,8 +57,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     )
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
-    counts = MaskedCounts()
-    evaluate = create_pretraining_evaluation(config, records.eval, counts)
+    evaluate = PretrainingEvaluation(config, records.eval)
     results: Scores = {}
     with record_checks.named_record_errors(records):
         if plan.num_steps:
@@ -78,7 +76,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
             trainer,
             results=results,
             begin_time=begin_time,
-            baseline_accuracy=counts.baseline_accuracy,
+            baseline_accuracy=evaluate.baseline_accuracy,
         )
 
 
