@@ -61,7 +61,6 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
     dev_set_case = check_dev_set(task.start, recorded_sets)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
-    run_folder.history.dev_set_checksum = plan.dev_set_checksum
     set_seed_and_precision(task.config)
     trainer = create_trainer(
         task.start, run_folder, plan, strategy=strategy, teacher=teacher

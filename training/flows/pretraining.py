@@ -50,7 +50,6 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     run_folder = RunFolder.open(start)
     records = find_all_records(start)
     plan = create_pretraining_plan(start, records)
-    run_folder.history.dev_set_checksum = plan.dev_set_checksum
     set_seed_and_precision(config)
     trainer = create_trainer(
         start, run_folder, plan, strategy=strategy, teacher=teacher

@@ -71,7 +71,9 @@ class BestStepCallback(Callback):
         steps = list_checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.run_weights.global_step
-        best = trainer.run_folder.history.find_best_evaluation()
+        best = trainer.run_folder.history.find_best_evaluation(
+            trainer.dev_set_checksum
+        )
         if best and (step in steps or is_repeated):
             self._best = best
         else:
@@ -92,7 +94,12 @@ class BestStepCallback(Callback):
         results = {**self._evaluate(trainer), "global_step": step}
         is_best = self._is_best(results[self._rule.metric])
         rate = logs.get("learning_rate")
-        trainer.run_folder.history.add("eval", step, results, rate)
+        trainer.run_folder.history.add_evaluation(
+            step,
+            results,
+            dev_set_checksum=trainer.dev_set_checksum,
+            learning_rate=rate,
+        )
         scores = {"training loss": logs["loss"], **overall_scores(results)}
         _log_scores(step, scores, is_best=is_best)
         if is_best:

@@ -53,6 +53,8 @@ class Trainer(BatchPredictor):
             predicts.
         recorded_settings: settings to record with the weights. None = write no
             model.json.
+        dev_set_checksum: checksum of the dev set, 0 without one. The scores of
+            dev sets with equal checksums may be compared.
 
     Attributes:
         model: the model, as given.
@@ -61,6 +63,7 @@ class Trainer(BatchPredictor):
         train_step: the training step, None if the model only predicts.
         num_train_steps: number of the step at which training ends.
         run_weights: the weights of the run, with the step that they are of.
+        dev_set_checksum: checksum of the dev set, 0 without one.
     """
 
     def __init__(
@@ -69,7 +72,9 @@ class Trainer(BatchPredictor):
         config: TrainingConfig,
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
+        *,
         recorded_settings: TrainingSettings | None = None,
+        dev_set_checksum: int = 0,
     ) -> None:
         super().__init__(model, jit_compile=config.devices.jit_compile)
         self.model: AnyTaskModel = model
@@ -78,6 +83,7 @@ class Trainer(BatchPredictor):
         self.train_step = train_step
         self.num_train_steps = 0
         self._recorded_settings = recorded_settings
+        self.dev_set_checksum = dev_set_checksum
         self.run_weights = RunWeights(model, config, run_folder, train_step)
 
     def fit(

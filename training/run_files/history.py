@@ -83,8 +83,6 @@ class History:
         lines: lines of the file, which `read` reads.
 
     Attributes:
-        dev_set_checksum: checksum of the dev set. Results with equal checksums
-            may be compared.
         best_step: step of the best evaluation so far, or None before the first
             evaluation. `BestStepCallback` sets this number, and each
             `checkpoint` line contains it.
@@ -98,7 +96,6 @@ class History:
         lines: Sequence[HistoryLine],
     ) -> None:
         self._config = config
-        self.dev_set_checksum = 0
         self._path = file
         self._events = events
         # time.monotonic() at which the training began, None while not training.
@@ -163,7 +160,7 @@ class History:
 
     def add(
         self,
-        kind: LineKind,
+        kind: Literal["train", "checkpoint"],
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None = None,
@@ -179,9 +176,40 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
+        line = self._create_line(kind, step, metrics, learning_rate)
+        if kind == "checkpoint" and self.best_step is not None:
+            line["best_step"] = self.best_step
+        self._write(line)
+
+    def add_evaluation(
+        self,
+        step: int,
+        metrics: Mapping[str, float],
+        *,
+        dev_set_checksum: int,
+        learning_rate: float | None = None,
+    ) -> None:
+        """Adds an evaluation, or replaces the one of the step.
+
+        Args:
+            step: number of steps trained.
+            metrics: {name: value}.
+            dev_set_checksum: checksum of the dev set.
+            learning_rate: learning rate of the step, None if it is unknown.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        line = self._create_line("eval", step, metrics, learning_rate)
+        line["dev_set"] = dev_set_checksum
+        self._write(line)
+
+    def _write(self, line: HistoryLine) -> None:
+        """Writes a line to the file, and its metrics for TensorBoard."""
         if not self._config.is_chief:
             return
-        line = self._create_line(kind, step, metrics, learning_rate)
+        kind = line["kind"]
+        step = line["step"]
         former = self._lines.get((kind, step))
         self._lines[kind, step] = line
         is_new = line["metrics"] and former != line
@@ -195,7 +223,11 @@ class History:
             self._append(line)
 
     def add_if_comparable(
-        self, step: int, metrics: Mapping[str, float]
+        self,
+        step: int,
+        metrics: Mapping[str, float],
+        *,
+        dev_set_checksum: int,
     ) -> None:
         """Adds an evaluation, unless the best step is of another dev set.
 
@@ -205,12 +237,19 @@ class History:
         Args:
             step: number of steps trained.
             metrics: {name: value}.
+            dev_set_checksum: checksum of the dev set.
 
         Raises:
             OSError: the file cannot be written.
         """
-        if self.best_step is None or self.find_best_evaluation() is not None:
-            self.add("eval", step, metrics)
+        is_comparable = (
+            self.best_step is None
+            or self.find_best_evaluation(dev_set_checksum) is not None
+        )
+        if is_comparable:
+            self.add_evaluation(
+                step, metrics, dev_set_checksum=dev_set_checksum
+            )
 
     def _create_line(
         self,
@@ -242,19 +281,17 @@ class History:
             for name, value in metrics.items()
             if name != "global_step"
         }
-        if kind == "eval":
-            line["dev_set"] = self.dev_set_checksum
-        elif kind == "checkpoint" and self.best_step is not None:
-            line["best_step"] = self.best_step
         return line
 
-    def find_best_evaluation(self) -> BestEvaluation | None:
+    def find_best_evaluation(
+        self, dev_set_checksum: int
+    ) -> BestEvaluation | None:
         """Returns the evaluation of the best step, None without one.
 
-        An evaluation on another dev set does not count.
+        An evaluation on a dev set with another checksum does not count.
         """
         line = self._lines.get(("eval", self.best_step or 0))
-        if line is None or line.get("dev_set") != self.dev_set_checksum:
+        if line is None or line.get("dev_set") != dev_set_checksum:
             return None
         metrics = {
             name: math.nan if value is None else value

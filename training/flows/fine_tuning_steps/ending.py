@@ -99,7 +99,9 @@ def _write_predictions(
         scores["global_step"] = trainer.run_weights.global_step
         if encoded_set.name in task.dev_sets:
             run_folder.history.add_if_comparable(
-                trainer.run_weights.global_step, scores
+                trainer.run_weights.global_step,
+                scores,
+                dev_set_checksum=trainer.dev_set_checksum,
             )
             dev_scores |= scores
             run_folder.write_dev_results(results | dev_scores)

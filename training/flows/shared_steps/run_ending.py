@@ -24,7 +24,9 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     logging.info("Evaluating %s", trainer.run_weights.describe())
     results = evaluate(trainer)
     trainer.run_folder.history.add_if_comparable(
-        trainer.run_weights.global_step, results
+        trainer.run_weights.global_step,
+        results,
+        dev_set_checksum=trainer.dev_set_checksum,
     )
     trainer.run_folder.write_dev_results(results)
     return results
