@@ -6,6 +6,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_checks
+from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
 from training.flows.fine_tuning_steps.encoded_sets import (
     create_recorded_sets,
@@ -34,7 +35,7 @@ from training.run_files.run_folder import RunFolder
 from training.task import EncodedSet, ExampleT, OriginT, OutputsT, Task
 
 
-def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
+def run(task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -94,7 +95,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
 
 
 def _train(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     train_set: EncodedSet[ExampleT, OriginT],
     *,

@@ -42,7 +42,7 @@ _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
 _UNLIMITED_LENGTH = 2**31
 
 
-class ClassifierTask(task.Task[InputExample, int, FloatArray]):
+class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -67,9 +67,14 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         num_texts: int | None,
         class_weights: Mapping[str, float],
     ) -> None:
-        super().__init__(start)
-        # The same flags. The type of `config` lacks those of --data_file.
-        self.data_config = start.config
+        # The first metric is the metric that the paper reports. The best step
+        # is the step with its best value.
+        super().__init__(
+            start,
+            loss=create_classifier_loss(processors, [*class_weights.values()]),
+            metrics=processors.metrics,
+        )
+        self.eval_loss = create_classifier_loss(processors)
         self.task_name = task_name
         self.options = options
         self.processors = processors
@@ -83,13 +88,8 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self.decoder = label_decoding.LabelDecoder(
             processors.output_mode, labels
         )
-        # The first metric is the metric that the paper reports. The best step
-        # is the step with its best value.
-        self.metrics = processors.metrics
         self.settings = self._create_settings(num_texts, class_weights)
         self.export_settings = self._create_export_settings()
-        self.eval_loss = self.create_loss()
-        self.loss = self.create_loss([*class_weights.values()])
 
     def _create_settings(
         self, num_texts: int | None, class_weights: Mapping[str, float]
@@ -114,18 +114,6 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         if is_regression and self.processors.may_be_cross_encoder:
             return {"doc_stride": self.doc_stride, "num_texts": None}
         return {"doc_stride": self.doc_stride}
-
-    def create_loss(
-        self, class_weights: Sequence[float] = ()
-    ) -> "Loss[Tensor]":
-        """Creates the loss of the task's kind of labels."""
-        if self.processors.loss_kind == "ranking":
-            return modeling.RankingLoss()
-        if self.processors.output_mode == "regression":
-            return modeling.RegressionLoss()
-        if self.processors.output_mode == "multilabel":
-            return modeling.MultiLabelLoss()
-        return modeling.ClassifierLoss(class_weights or None)
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's examples. Returns None if a "_mm" set is missing.
@@ -224,19 +212,19 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         output_dir: str,
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
-        if not self.data_config.report and encoded_set.examples[0].row is None:
+        if not self.config.report and encoded_set.examples[0].row is None:
             return
         outputs = label_decoding.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
             path, encoded_set.examples, outputs, self.decoder
         )
-        if not self.data_config.report:
+        if not self.config.report:
             return
         scores = self._compute_scores(encoded_set, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
-        data_path = self.data_config.required_data_source
+        data_path = self.config.required_data_source
         suffix = suffix_of(encoded_set.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
@@ -273,3 +261,22 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         return metrics.score_labeled(
             encoded_set.examples, labels, self.decoder, score
         )
+
+
+def create_classifier_loss(
+    processors: TaskProcessors, class_weights: Sequence[float] = ()
+) -> "Loss[Tensor]":
+    """Creates the loss of the task's kind of labels.
+
+    Args:
+        processors: tell the kind of labels.
+        class_weights: weight of each label, in the order of the model's
+            outputs, () for equal weights.
+    """
+    if processors.loss_kind == "ranking":
+        return modeling.RankingLoss()
+    if processors.output_mode == "regression":
+        return modeling.RegressionLoss()
+    if processors.output_mode == "multilabel":
+        return modeling.MultiLabelLoss()
+    return modeling.ClassifierLoss(class_weights or None)

@@ -27,7 +27,7 @@ from training.task import (
 
 
 def write_outputs(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
     evaluate: Evaluate,
@@ -52,7 +52,7 @@ def write_outputs(
 
 
 def _write_reports(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> None:
@@ -69,7 +69,7 @@ def _write_reports(
 
 
 def _write_predictions(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Scores,
@@ -111,7 +111,7 @@ def _write_predictions(
 
 
 def finish_without_scores(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Scores,
