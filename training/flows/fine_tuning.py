@@ -12,15 +12,17 @@ from training.flows.fine_tuning_steps.encoded_sets import (
     create_recorded_sets,
     write_encoded_sets,
 )
-from training.flows.fine_tuning_steps.ending import (
+from training.flows.fine_tuning_steps.fine_tuning_ending import (
     finish_fine_tuning,
     finish_without_scores,
     write_outputs,
 )
-from training.flows.fine_tuning_steps.evaluation import (
+from training.flows.fine_tuning_steps.fine_tuning_evaluation import (
     create_fine_tuning_evaluation,
 )
-from training.flows.fine_tuning_steps.plan import create_fine_tuning_plan
+from training.flows.fine_tuning_steps.fine_tuning_plan import (
+    create_fine_tuning_plan,
+)
 from training.flows.shared_steps import checks
 from training.flows.shared_steps.teacher import load_teacher
 from training.flows.shared_steps.trainer_setup import (

@@ -9,11 +9,15 @@ from data.io import record_checks, record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows.pretraining_steps.ending import finish_pretraining
-from training.flows.pretraining_steps.evaluation import (
+from training.flows.pretraining_steps.pretraining_ending import (
+    finish_pretraining,
+)
+from training.flows.pretraining_steps.pretraining_evaluation import (
     PretrainingEvaluation,
 )
-from training.flows.pretraining_steps.plan import create_pretraining_plan
+from training.flows.pretraining_steps.pretraining_plan import (
+    create_pretraining_plan,
+)
 from training.flows.pretraining_steps.records import find_all_records
 from training.flows.shared_steps import checks, run_ending
 from training.flows.shared_steps.teacher import load_teacher

@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.fine_tuning_steps.ending import (
+from training.flows.fine_tuning_steps.fine_tuning_ending import (
     finish_without_scores,
     warn_of_missed_labels,
 )

@@ -14,7 +14,7 @@ from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
 )
-from training.flows.pretraining_steps import evaluation
+from training.flows.pretraining_steps import pretraining_evaluation
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def create_evaluation(path, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        evaluation.PretrainingEvaluation,
+        pretraining_evaluation.PretrainingEvaluation,
         config,
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
@@ -64,7 +64,7 @@ def trainer(tmp_path):
 def traces(monkeypatch):
     """List with an entry for each time that the metrics are traced."""
     traces = []
-    metrics_of = evaluation.pretraining_metrics
+    metrics_of = pretraining_evaluation.pretraining_metrics
 
     @functools.wraps(metrics_of)
     def traced_metrics(*arguments, **options):
@@ -72,7 +72,9 @@ def traces(monkeypatch):
         traces.append(traced)
         return traced
 
-    monkeypatch.setattr(evaluation, "pretraining_metrics", traced_metrics)
+    monkeypatch.setattr(
+        pretraining_evaluation, "pretraining_metrics", traced_metrics
+    )
     return traces
 
 
@@ -151,7 +153,7 @@ def test_the_counts_of_batches_add_up():
             [[1, 1], [0, 0]],
         ),
     ):
-        counts = evaluation.add_masked_counts(
+        counts = pretraining_evaluation.add_masked_counts(
             counts,
             {
                 "masked_lm_ids": np.array(ids),
