@@ -6,6 +6,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_checks
+from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
 from training.flows.fine_tuning_steps.encoded_sets import (
@@ -23,7 +24,7 @@ from training.flows.fine_tuning_steps.fine_tuning_evaluation import (
 from training.flows.fine_tuning_steps.fine_tuning_plan import (
     create_fine_tuning_plan,
 )
-from training.flows.shared_steps import checks
+from training.flows.shared_steps import checks, run_ending
 from training.flows.shared_steps.teacher import load_teacher
 from training.flows.shared_steps.trainer_setup import (
     check_can_export,
@@ -84,16 +85,22 @@ def run(task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT]) -> None:
                 num_train_steps=plan.num_steps.training,
                 evaluate=evaluate,
             )
+        results: Scores = {}
+        if not dev_set_case.writes_scores:
+            trainer.run_folder.log_results(evaluate(trainer))
+        elif task.config.training.do_eval:
+            results = run_ending.evaluate_at_the_end(trainer, evaluate)
+        if not task.config.is_chief:
+            # Only the chief writes files.
+            return
         if dev_set_case.writes_scores:
-            results = write_outputs(task, trainer, encoded_sets, evaluate)
+            results = write_outputs(task, trainer, encoded_sets, results)
             has_trained = trainer.run_weights.global_step != first_step
             finish_fine_tuning(
                 task, trainer, results, begin_time, has_trained=has_trained
             )
         else:
-            finish_without_scores(
-                task, trainer, encoded_sets, evaluate(trainer)
-            )
+            finish_without_scores(task, trainer, encoded_sets)
 
 
 def _train(

@@ -72,15 +72,16 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         # load the same weights from --output_dir.
         trainer.run_weights.restore_best()
         logging.info("Exporting %s", trainer.run_weights.describe())
-    if config.is_chief:
+    if not config.is_chief:
         # Only the chief writes files.
-        finish_pretraining(
-            start,
-            trainer,
-            results=results,
-            begin_time=begin_time,
-            baseline_accuracy=evaluate.baseline_accuracy,
-        )
+        return
+    finish_pretraining(
+        start,
+        trainer,
+        results=results,
+        begin_time=begin_time,
+        baseline_accuracy=evaluate.baseline_accuracy,
+    )
 
 
 def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
