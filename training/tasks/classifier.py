@@ -88,32 +88,16 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self.decoder = label_decoding.LabelDecoder(
             processors.output_mode, labels
         )
-        self.settings = self._create_settings(num_texts, class_weights)
-        self.export_settings = self._create_export_settings()
-
-    def _create_settings(
-        self, num_texts: int | None, class_weights: Mapping[str, float]
-    ) -> ClassifierSettings:
-        """Returns `Task.settings`. The arguments are those of the class."""
-        recorded = self.start.recorded_settings
-        settings: ClassifierSettings = {
-            "task_name": self.task_name,
-            "output_mode": self.processors.output_mode,
-            "labels": self.labels,
-            # With 1, the export rejects a second text.
-            "num_texts": num_texts or recorded.get("num_texts"),
-            **self.processors.settings,
-        }
-        if class_weights:
-            settings["class_weights"] = class_weights
-        return settings
-
-    def _create_export_settings(self) -> HeadSettings:
-        """Returns `Task.export_settings`."""
-        is_regression = self.processors.output_mode == "regression"
-        if is_regression and self.processors.may_be_cross_encoder:
-            return {"doc_stride": self.doc_stride, "num_texts": None}
-        return {"doc_stride": self.doc_stride}
+        self.settings = create_classifier_settings(
+            task_name,
+            processors,
+            labels=labels,
+            num_texts=num_texts or start.recorded_settings.get("num_texts"),
+            class_weights=class_weights,
+        )
+        self.export_settings = create_export_settings(
+            processors, options.doc_stride
+        )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's examples. Returns None if a "_mm" set is missing.
@@ -280,3 +264,50 @@ def create_classifier_loss(
     if processors.output_mode == "multilabel":
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)
+
+
+def create_classifier_settings(
+    task_name: str,
+    processors: TaskProcessors,
+    *,
+    labels: list[str] | None,
+    num_texts: int | None,
+    class_weights: Mapping[str, float],
+) -> ClassifierSettings:
+    """Returns `Task.settings` of a classifier.
+
+    Args:
+        task_name: name of the task, such as "mrpc" or "csv".
+        processors: tell the kind of labels, and settings of their own.
+        labels: labels in the order of the model's outputs, None in regression.
+        num_texts: 1 for single texts, 2 for pairs, None if it is unknown.
+        class_weights: {label: weight in the training loss}, {} for equal
+            weights.
+    """
+    settings: ClassifierSettings = {
+        "task_name": task_name,
+        "output_mode": processors.output_mode,
+        "labels": labels,
+        # With 1, the export rejects a second text.
+        "num_texts": num_texts,
+        **processors.settings,
+    }
+    if class_weights:
+        settings["class_weights"] = class_weights
+    return settings
+
+
+def create_export_settings(
+    processors: TaskProcessors, doc_stride: int
+) -> HeadSettings:
+    """Returns `Task.export_settings` of a classifier.
+
+    Args:
+        processors: tell the kind of labels.
+        doc_stride: WordPieces between the starts of two windows, 0 without
+            windows.
+    """
+    is_regression = processors.output_mode == "regression"
+    if is_regression and processors.may_be_cross_encoder:
+        return {"doc_stride": doc_stride, "num_texts": None}
+    return {"doc_stride": doc_stride}
