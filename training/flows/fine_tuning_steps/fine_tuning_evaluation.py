@@ -81,5 +81,5 @@ def predict_set(
         batch_size, trims_padding=task.config.trims_padding
     )
     num_batches = -(-encoded_set.num_records // batch_size)
-    batches = trainer.predict(dataset, num_batches, description)
+    batches = trainer.predictor.predict(dataset, num_batches, description)
     return task.pool(encoded_set, batches)

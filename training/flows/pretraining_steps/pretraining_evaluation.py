@@ -65,7 +65,7 @@ class PretrainingEvaluation:
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
         # The number of batches is unknown, so the progress bar shows no total.
-        for features, metrics in trainer.predict(
+        for features, metrics in trainer.predictor.predict(
             batches, description="Evaluating", metrics=self._metrics_of
         ):
             counts = add_masked_counts(counts, features)
