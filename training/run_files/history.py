@@ -1,62 +1,28 @@
 """Writes the history of a training run: metrics, step numbers and times.
 
-The file `history.jsonl` in the run's folder contains one JSON object per line:
-
-    {"kind": "eval", "step": 2000, "hours": 0.07, "examples": 128000,
-     "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
-
-`kind` is "train" for the losses of a step, "eval" for an evaluation, and
-"checkpoint" for a save, from which a resumed run reads the hours trained. A
-resumed run drops the lines after its checkpoint and writes them again, so each
-step has at most one line of each kind. The line of an evaluation also contains
-a checksum of its dev set, `dev_set`.
-TensorBoard shows the same metrics, with the prefix `eval/` for evaluations.
+history_lines.py defines the lines of the file. A resumed run drops the lines
+after its checkpoint and writes them again, so each step has at most one line of
+each kind. TensorBoard shows the same metrics, with the prefix `eval/` for
+evaluations.
 """
 
 import contextlib
-import json
 import math
-import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Literal,
-    NamedTuple,
-    NotRequired,
-    Self,
-    TypeAlias,
-    TypedDict,
-    get_args,
-)
+from typing import Literal, NamedTuple, Self
 
-from files import atomic, json_files
+from files import atomic
 from training.config.training_config import TrainingConfig
-
-if TYPE_CHECKING:
-    import tensorflow as tf
-
-HISTORY_FILE = "history.jsonl"
-# Kind of a line.
-LineKind: TypeAlias = Literal["train", "eval", "checkpoint"]
-LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
-
-
-class HistoryLine(TypedDict):
-    """A line of history.jsonl: a step, and the hours trained until then."""
-
-    kind: LineKind
-    step: int
-    hours: float
-    examples: int
-    learning_rate: float | None
-    # A metric that is not finite is None.
-    metrics: dict[str, float | None]
-    # In a line of an evaluation.
-    dev_set: NotRequired[int]
-    # In a line of a checkpoint.
-    best_step: NotRequired[int]
+from training.run_files.event_writer import EventWriter
+from training.run_files.history_lines import (
+    LINE_KINDS,
+    HistoryLine,
+    LineKind,
+    format_line,
+    read_history,
+)
+from training.run_files.training_clock import TrainingClock
 
 
 class BestEvaluation(NamedTuple):
@@ -97,13 +63,9 @@ class History:
     ) -> None:
         self._config = config
         self._path = file
-        self._events = events
-        # time.monotonic() at which the training began, None while not training.
-        self._started: float | None = None
-        self._writer: tf.summary.SummaryWriter | None = None
+        self._event_writer = EventWriter(events)
+        self._clock = TrainingClock()
         self.best_step: int | None = None
-        # Hours of training before `_started`.
-        self._hours_before = 0.0
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
@@ -127,9 +89,7 @@ class History:
     @property
     def hours(self) -> float:
         """Hours that the run has trained so far, evaluations included."""
-        if self._started is None:
-            return self._hours_before
-        return self._hours_before + (time.monotonic() - self._started) / 3600
+        return self._clock.hours
 
     def restore(self, step: int) -> None:
         """Continues from the line of the checkpoint that was restored.
@@ -138,7 +98,7 @@ class History:
         """
         line = self._lines.get(("checkpoint", step))
         self.best_step = line.get("best_step") if line else None
-        self._hours_before = line["hours"] if line else 0.0
+        self._clock.set_hours(line["hours"] if line else 0.0)
 
     @contextlib.contextmanager
     def training(self, step: int) -> Iterator[None]:
@@ -151,12 +111,8 @@ class History:
         }
         if self._config.is_chief:
             self._write_all()
-        self._started = time.monotonic()
-        try:
+        with self._clock.running():
             yield
-        finally:
-            self._hours_before = self.hours
-            self._started = None
 
     def add(
         self,
@@ -215,8 +171,8 @@ class History:
         is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
-            self._write_events(prefix, step, line["metrics"])
-        if former or self._started is None:
+            self._event_writer.write(prefix, step, line["metrics"])
+        if former or not self._clock.is_running:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
         else:
@@ -299,60 +255,14 @@ class History:
         }
         return BestEvaluation(line["step"], metrics)
 
-    def _write_events(
-        self, prefix: str, step: int, metrics: Mapping[str, float | None]
-    ) -> None:
-        """Writes the metrics for TensorBoard."""
-        # Import late, so that plotting a history does not load TensorFlow.
-        import tensorflow as tf
-
-        if self._writer is None:
-            self._writer = tf.summary.create_file_writer(str(self._events))
-        with self._writer.as_default():
-            for name, value in metrics.items():
-                if value is not None:
-                    tf.summary.scalar(prefix + name, value, step=step)
-        self._writer.flush()
-
     def _append(self, line: HistoryLine) -> None:
         """Writes a line at the end of the file."""
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write(_line_of(line))
+            file.write(format_line(line))
         if line["kind"] == "checkpoint":
             atomic.sync_to_disk(self._path)
 
     def _write_all(self) -> None:
         atomic.write_text(
-            self._path, "".join(map(_line_of, self._lines.values()))
+            self._path, "".join(map(format_line, self._lines.values()))
         )
-
-
-def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
-    """Reads the complete lines of a history file.
-
-    Raises:
-        ValueError: a line is not what this module writes. The message names
-            the line.
-        OSError: the file cannot be read.
-    """
-    with open(path, "rb") as file:
-        *lines, _ = file.read().split(b"\n")
-    return [
-        _parse_line(line, f"{os.fspath(path)}, line {line_number}")
-        for line_number, line in enumerate(lines, start=1)
-    ]
-
-
-def _parse_line(text: bytes, where: str) -> HistoryLine:
-    """Parses one line. Error messages begin with `where`."""
-    line: HistoryLine = json_files.parse_json(text, where)
-    if name := json_files.find_malformed_entry(line, HistoryLine):
-        raise ValueError(
-            f"{where}: `{name}` is missing or malformed. Copy the file "
-            "again, or remove the line"
-        )
-    return line
-
-
-def _line_of(line: HistoryLine) -> str:
-    return json.dumps(line) + "\n"
