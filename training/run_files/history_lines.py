@@ -43,8 +43,7 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
     """Reads the complete lines of a history file.
 
     Raises:
-        ValueError: a line is not what this module writes. The message names
-            the line.
+        ValueError: a line is not a `HistoryLine`. The message names the line.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:

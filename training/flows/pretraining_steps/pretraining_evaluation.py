@@ -54,6 +54,7 @@ class PretrainingEvaluation:
         return float(self._masked_counts.max() / total) if total else 0.0
 
     def _evaluate(self, trainer: Trainer) -> Scores:
+        """Computes the metrics, and counts the masked WordPieces."""
         config = self._config
         dataset = record_datasets.create_dataset(
             self._records,
