@@ -20,7 +20,7 @@ from command_line.flags import flag
 from command_line.path_flags import PathKind, parse_named_folders
 from files.atomic import atomic_open
 from model_folders.results import split_by_label
-from training.run_files import history
+from training.run_files import history_lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,7 +74,9 @@ def read_runs(config: Config) -> list[tuple[str, Curves]]:
     runs = []
     start = 0.0
     for name, folder in parse_named_folders(config.runs):
-        lines = history.read_history(Path(folder) / history.HISTORY_FILE)
+        lines = history_lines.read_history(
+            Path(folder) / history_lines.HISTORY_FILE
+        )
         x_values = [start + line[KEY_OF_AXIS[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, x_values)))
         if config.consecutive:
@@ -83,7 +85,7 @@ def read_runs(config: Config) -> list[tuple[str, Curves]]:
 
 
 def create_curves(
-    lines: Sequence[history.HistoryLine], x_values: Sequence[float]
+    lines: Sequence[history_lines.HistoryLine], x_values: Sequence[float]
 ) -> Curves:
     """Returns the curves of a run, without values that are not finite.
 

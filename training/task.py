@@ -21,7 +21,6 @@ from typing import (
 
 from data.arrays import FeatureArrays, FloatArray
 from data.processors.set_names import SetName
-from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
@@ -36,13 +35,16 @@ if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
     from modeling.model_options import TaskModelOptions
 
+# The flags of a task. Covariant, so that what takes a task of a
+# FineTuningConfig accepts the task of any script.
+ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
 # What a task's model returns for a batch: one array, or {name: array}.
 OutputsT = TypeVar("OutputsT", bound="FloatArray | Mapping[str, FloatArray]")
 # A task, for functions that read none of its examples, origins and outputs.
-AnyTask: TypeAlias = "Task[Any, Any, Any]"
+AnyTask: TypeAlias = "Task[FineTuningConfig, Any, Any, Any]"
 # A batch of a prediction: (features, the model's outputs).
 Batch: TypeAlias = tuple[FeatureArrays, OutputsT]
 Batches: TypeAlias = Iterable[Batch[OutputsT]]
@@ -108,7 +110,7 @@ class EncodedSet(Generic[ExampleT, OriginT]):
 EncodedSets: TypeAlias = Mapping[str, EncodedSet[ExampleT, OriginT]]
 
 
-class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
+class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
     The constructor of a subclass checks the task's own flags, and sets its
@@ -116,25 +118,25 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     them first. Then `fine_tuning.run` calls the methods in the order of their
     definitions. A method remembers nothing for a later method: what decoding
     needs is in the `EncodedSet`. A type checker knows more of a task that names
-    the types of its examples, of its origins and of the outputs of its model,
-    `Task[InputExample, int, FloatArray]`.
+    the types of its flags, of its examples, of its origins and of the outputs
+    of its model, `Task[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
         start: what the command starts from: its flags and its tokenizer.
+        loss: loss to minimize, such as `modeling.ClassifierLoss()`.
+        metrics: names of the scores of `evaluate` by which the best step may be
+            chosen. Higher must be better. The first is the default.
 
-    A subclass must set `loss` and `metrics`. It may set the attributes after
-    these, each of which has a default.
+    A subclass may set the attributes after `metrics`, each of which has a
+    default.
 
     Attributes:
         start: what the command starts from.
         config: the flags of `start`.
         tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
             written beside the weights.
-        loss: loss to minimize, such as `modeling.ClassifierLoss()`. Must be
-            set.
-        metrics: names of the scores of `evaluate` by which the best step may be
-            chosen. Higher must be better. The first is the default. Must be
-            set.
+        loss: loss to minimize.
+        metrics: names of the scores by which the best step may be chosen.
         dev_sets: names of the sets to evaluate. A second one is named
             "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
         test_sets: names of the sets to predict.
@@ -157,15 +159,6 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
             names are those of `serving.export`.
     """
 
-    # Set by the constructor.
-    start: StartingPoint[FineTuningConfig]
-    config: FineTuningConfig
-    tokenizer: FullTokenizer
-    # A subclass must set these two attributes. Most subclasses compute them in
-    # the constructor, so they are no abstract properties. If one is missing,
-    # `fine_tuning.run` fails before it reads a set.
-    loss: "Loss[OutputsT]"
-    metrics: Sequence[str]
     # A subclass may set these.
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
@@ -178,10 +171,18 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     settings: HeadSettings = NO_SETTINGS
     export_settings: HeadSettings = NO_SETTINGS
 
-    def __init__(self, start: StartingPoint[FineTuningConfig]) -> None:
+    def __init__(
+        self,
+        start: StartingPoint[ConfigT_co],
+        *,
+        loss: "Loss[OutputsT]",
+        metrics: Sequence[str],
+    ) -> None:
         self.start = start
         self.config = start.config
         self.tokenizer = start.required_tokenizer
+        self.loss = loss
+        self.metrics = metrics
 
     @property
     def output_names(self) -> list[Sequence[str]]:

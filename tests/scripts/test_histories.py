@@ -12,7 +12,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, tensorboard_events
 from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume
-from training.run_files import history
+from training.run_files import history_lines
 
 pytestmark = pytest.mark.slow
 
@@ -41,10 +41,8 @@ def is_beyond_a_checkpoint(folder):
     steps = list_checkpoint_steps(folder)
     if not steps or steps[-1] < 4:
         return False
-    return (
-        history.read_history(folder / history.HISTORY_FILE)[-1]["step"]
-        > steps[-1]
-    )
+    lines = history_lines.read_history(folder / history_lines.HISTORY_FILE)
+    return lines[-1]["step"] > steps[-1]
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +56,13 @@ def undisturbed(flags, tmp_path_factory):
 @pytest.fixture(scope="module")
 def lines(undisturbed):
     """The lines of the history of `undisturbed`."""
-    return history.read_history(undisturbed / history.HISTORY_FILE)
+    return history_lines.read_history(undisturbed / history_lines.HISTORY_FILE)
 
 
 def test_a_history_has_a_line_for_each_step_evaluation_and_checkpoint(lines):
     steps = {
         kind: [line["step"] for line in lines if line["kind"] == kind]
-        for kind in history.LINE_KINDS
+        for kind in history_lines.LINE_KINDS
     }
     assert steps == {
         "train": list(range(1, 9)),
@@ -103,11 +101,11 @@ def test_other_records_are_evaluated_without_a_line(
     undisturbed, flags, tmp_path
 ):
     folder = shutil.copytree(undisturbed, tmp_path / "run")
-    before = (folder / history.HISTORY_FILE).read_bytes()
+    before = (folder / history_lines.HISTORY_FILE).read_bytes()
     script_runner.create_records(tmp_path, tmp_path / "other", random_seed=7)
     more = {"do_train": False, "eval_input_file": tmp_path / "other"}
     pretrain(folder, **flags | more).check()
-    assert (folder / history.HISTORY_FILE).read_bytes() == before
+    assert (folder / history_lines.HISTORY_FILE).read_bytes() == before
     # Nor does a training on other records resume.
     more = {"input_file": tmp_path / "other", "num_train_steps": 9}
     assert "input_file" in pretrain(folder, **flags | more).error
@@ -115,7 +113,7 @@ def test_other_records_are_evaluated_without_a_line(
 
 def test_training_ends_when_its_time_is_over(flags, tmp_path):
     folder = tmp_path / "timed"
-    path = folder / history.HISTORY_FILE
+    path = folder / history_lines.HISTORY_FILE
     short = flags | {
         "do_eval": False,
         "eval_input_file": None,
@@ -128,12 +126,12 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
     # As if that step had taken two hours more.
     before = [
         entry | {"hours": entry["hours"] + 2}
-        for entry in history.read_history(path)
+        for entry in history_lines.read_history(path)
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in before))
     # With more time the run resumes, and counts on from those hours.
     pretrain(folder, **short | {"max_hours": 4}).check()
-    lines = history.read_history(path)
+    lines = history_lines.read_history(path)
     steps = [line["step"] for line in lines if line["kind"] == "train"]
     assert steps == list(range(1, 9))
     hours = [line["hours"] for line in lines]

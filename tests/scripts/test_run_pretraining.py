@@ -1,7 +1,7 @@
 """run_pretraining.py's results, checkpoints and resumes, and faults in it.
 
 training/flows/pretraining.py runs it, as
-training/flows/pretraining_steps/plan.py plans, on the records of
+training/flows/pretraining_steps/pretraining_plan.py plans, on the records of
 training/flows/pretraining_steps/records.py.
 """
 

@@ -11,12 +11,12 @@ import pytest
 import tensorflow as tf
 
 from tests.support.script_runner import read_results
-from training.run_files import history
+from training.run_files import history_lines
 
 
-def evaluations(run: Path) -> list[history.HistoryLine]:
+def evaluations(run: Path) -> list[history_lines.HistoryLine]:
     """Returns the lines of the evaluations in a run's history."""
-    lines = history.read_history(run / history.HISTORY_FILE)
+    lines = history_lines.read_history(run / history_lines.HISTORY_FILE)
     return [line for line in lines if line["kind"] == "eval"]
 
 

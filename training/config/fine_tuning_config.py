@@ -117,6 +117,11 @@ class FineTuningConfig(TrainingConfig):
         """The file that the script splits itself, None without one."""
         return None
 
+    @property
+    def can_split_file(self) -> bool:
+        """Whether the script has --data_file, a file that it splits itself."""
+        return False
+
     def files_of(self, set_name: SetName) -> Sequence[str]:
         """Returns the files of a set that flags name, but --data_dir."""
         return [self.data_file] if self.data_file else []
@@ -210,6 +215,11 @@ class DataFileConfig(FineTuningConfig):
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
         return self.data_file_options.data_file
+
+    @property
+    def can_split_file(self) -> bool:
+        """Whether the script has --data_file, a file that it splits itself."""
+        return True
 
     @property
     def required_data_source(self) -> str:

@@ -6,21 +6,25 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_checks
+from model_folders.results import Scores
+from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
 from training.flows.fine_tuning_steps.encoded_sets import (
     create_recorded_sets,
     write_encoded_sets,
 )
-from training.flows.fine_tuning_steps.ending import (
+from training.flows.fine_tuning_steps.fine_tuning_ending import (
     finish_fine_tuning,
     finish_without_scores,
     write_outputs,
 )
-from training.flows.fine_tuning_steps.evaluation import (
+from training.flows.fine_tuning_steps.fine_tuning_evaluation import (
     create_fine_tuning_evaluation,
 )
-from training.flows.fine_tuning_steps.plan import create_fine_tuning_plan
-from training.flows.shared_steps import checks
+from training.flows.fine_tuning_steps.fine_tuning_plan import (
+    create_fine_tuning_plan,
+)
+from training.flows.shared_steps import checks, run_ending
 from training.flows.shared_steps.teacher import load_teacher
 from training.flows.shared_steps.trainer_setup import (
     check_can_export,
@@ -34,7 +38,7 @@ from training.run_files.run_folder import RunFolder
 from training.task import EncodedSet, ExampleT, OriginT, OutputsT, Task
 
 
-def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
+def run(task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -61,7 +65,6 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
     dev_set_case = check_dev_set(task.start, recorded_sets)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
-    run_folder.history.dev_set_checksum = plan.dev_set_checksum
     set_seed_and_precision(task.config)
     trainer = create_trainer(
         task.start, run_folder, plan, strategy=strategy, teacher=teacher
@@ -82,20 +85,26 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 num_train_steps=plan.num_steps.training,
                 evaluate=evaluate,
             )
+        results: Scores = {}
+        if not dev_set_case.writes_scores:
+            trainer.run_folder.log_results(evaluate(trainer))
+        elif task.config.training.do_eval:
+            results = run_ending.evaluate_at_the_end(trainer, evaluate)
+        if not task.config.is_chief:
+            # Only the chief writes files.
+            return
         if dev_set_case.writes_scores:
-            results = write_outputs(task, trainer, encoded_sets, evaluate)
+            results = write_outputs(task, trainer, encoded_sets, results)
             has_trained = trainer.run_weights.global_step != first_step
             finish_fine_tuning(
                 task, trainer, results, begin_time, has_trained=has_trained
             )
         else:
-            finish_without_scores(
-                task, trainer, encoded_sets, evaluate(trainer)
-            )
+            finish_without_scores(task, trainer, encoded_sets)
 
 
 def _train(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     train_set: EncodedSet[ExampleT, OriginT],
     *,

@@ -9,12 +9,15 @@ from data.io import record_checks, record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows.pretraining_steps.ending import finish_pretraining
-from training.flows.pretraining_steps.evaluation import (
-    MaskedCounts,
-    create_pretraining_evaluation,
+from training.flows.pretraining_steps.pretraining_ending import (
+    finish_pretraining,
 )
-from training.flows.pretraining_steps.plan import create_pretraining_plan
+from training.flows.pretraining_steps.pretraining_evaluation import (
+    PretrainingEvaluation,
+)
+from training.flows.pretraining_steps.pretraining_plan import (
+    create_pretraining_plan,
+)
 from training.flows.pretraining_steps.records import find_all_records
 from training.flows.shared_steps import checks, run_ending
 from training.flows.shared_steps.teacher import load_teacher
@@ -51,15 +54,13 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     run_folder = RunFolder.open(start)
     records = find_all_records(start)
     plan = create_pretraining_plan(start, records)
-    run_folder.history.dev_set_checksum = plan.dev_set_checksum
     set_seed_and_precision(config)
     trainer = create_trainer(
         start, run_folder, plan, strategy=strategy, teacher=teacher
     )
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
-    counts = MaskedCounts()
-    evaluate = create_pretraining_evaluation(config, records.eval, counts)
+    evaluate = PretrainingEvaluation(config, records.eval)
     results: Scores = {}
     with record_checks.named_record_errors(records):
         if plan.num_steps:
@@ -71,15 +72,16 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         # load the same weights from --output_dir.
         trainer.run_weights.restore_best()
         logging.info("Exporting %s", trainer.run_weights.describe())
-    if config.is_chief:
+    if not config.is_chief:
         # Only the chief writes files.
-        finish_pretraining(
-            start,
-            trainer,
-            results=results,
-            begin_time=begin_time,
-            baseline_accuracy=counts.baseline_accuracy,
-        )
+        return
+    finish_pretraining(
+        start,
+        trainer,
+        results=results,
+        begin_time=begin_time,
+        baseline_accuracy=evaluate.baseline_accuracy,
+    )
 
 
 def _check_network(start: StartingPoint[PretrainingConfig]) -> None:

@@ -2,7 +2,8 @@
 
 Read them in this order:
 
-    trainer.py: `Trainer`: the model, the step, the loop and the weights
+    trainer.py: `Trainer`: the model, its step, its weights and predictions
+    step_loop.py: runs steps, their callbacks and saves, until training ends
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: loss and gradients of a batch, at once or in parts

@@ -6,8 +6,7 @@ its own sums, and divides them by the divisors of the complete batch.
 So the loss and its gradients do not depend on how the batch is split.
 """
 
-import functools
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import keras
 import tensorflow as tf
@@ -17,12 +16,16 @@ from modeling.features import select_features
 from modeling.tensors import Features, Tensor
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
-# What a loss reads.
-OutputsT = TypeVar("OutputsT")
-OutputsT_co = TypeVar("OutputsT_co", covariant=True)
+# A function (index) -> gradients of a micro-batch.
+ComputeMicroBatch: TypeAlias = (
+    "tf.types.experimental.PolymorphicFunction[[tf.Tensor], Gradients]"
+)
+# What a model returns in training, and its loss reads.
+LossInputsT = TypeVar("LossInputsT")
+LossInputsT_co = TypeVar("LossInputsT_co", covariant=True)
 
 
-class Trainable(Protocol[OutputsT_co]):
+class Trainable(Protocol[LossInputsT_co]):
     """A model that can be trained: a TaskModel or a Distiller.
 
     It returns what its loss reads: the outputs of the model, or the
@@ -38,7 +41,7 @@ class Trainable(Protocol[OutputsT_co]):
 
     def __call__(
         self, features: Features, *, training: bool, seed: Tensor
-    ) -> OutputsT_co:
+    ) -> LossInputsT_co:
         """Returns the outputs of the network, which the loss reads."""
 
 
@@ -72,7 +75,7 @@ class Gradients(NamedTuple):
         return tf.sqrt(tf.reduce_sum(tf.stack(squares)))
 
 
-class BatchGradients(Generic[OutputsT]):
+class BatchGradients(Generic[LossInputsT]):
     """Computes the gradients of batches, on one replica.
 
     Args:
@@ -87,8 +90,8 @@ class BatchGradients(Generic[OutputsT]):
 
     def __init__(
         self,
-        model: Trainable[OutputsT],
-        loss: BatchLoss[OutputsT],
+        model: Trainable[LossInputsT],
+        loss: BatchLoss[LossInputsT],
         optimizer: TrainingOptimizer,
         *,
         num_micro_batches: int,
@@ -124,7 +127,7 @@ class BatchGradients(Generic[OutputsT]):
         """Computes the micro-batches in turn, and adds up the results."""
         micro_batches = _split_batch(features, self._num_micro_batches)
 
-        @functools.partial(tf.function, autograph=False)
+        @tf.function(autograph=False)
         def compute_micro_batch_at(index: tf.Tensor) -> Gradients:
             micro_batch_seed = offset_seed(seed, index * self._num_replicas)
             micro_batch = _select_micro_batch(micro_batches, index, features)
@@ -142,7 +145,7 @@ class BatchGradients(Generic[OutputsT]):
         # loop, it would keep activations that should be recomputed, and more
         # than double the memory.
         first = tf.constant(0)
-        sums: Gradients = _create_zeros(compute_micro_batch_at, first)
+        sums = _create_zeros(compute_micro_batch_at, first)
         _, sums = tf.while_loop(
             lambda index, _: index < self._num_micro_batches,
             add_micro_batch,
@@ -232,14 +235,19 @@ def _select_micro_batch(
     return micro_batch
 
 
-def _create_zeros(
-    function: tf.types.experimental.PolymorphicFunction, *arguments: tf.Tensor
-) -> Any:  # noqa: ANN401  The structure that `function` returns.
-    """Returns zeros of the shapes that a function returns, without its call."""
-    outputs = function.get_concrete_function(*arguments).structured_outputs
-    return tf.nest.map_structure(
-        lambda output: tf.zeros(output.shape, output.dtype), outputs
+def _create_zeros(compute: ComputeMicroBatch, index: tf.Tensor) -> Gradients:
+    """Returns zeros of the shapes that a function returns, without its call.
+
+    Args:
+        compute: computes a micro-batch.
+        index: index of any micro-batch, int [].
+    """
+    concrete_function = compute.get_concrete_function(index)
+    zeros: Gradients = tf.nest.map_structure(
+        lambda output: tf.zeros(output.shape, output.dtype),
+        concrete_function.structured_outputs,
     )
+    return zeros
 
 
 def _sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:

@@ -41,6 +41,7 @@ class BestStepCallback(Callback):
         trainer: the Trainer of the run, which has restored its weights.
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best.
+        num_train_steps: number of the last step, which is evaluated too.
     """
 
     def __init__(
@@ -48,11 +49,13 @@ class BestStepCallback(Callback):
         trainer: Trainer,
         evaluate: Evaluate,
         rule: BestStepRule,
+        num_train_steps: int,
     ) -> None:
         self.interval = rule.interval
         self._rule = rule
         self._trainer = trainer
         self._evaluate = evaluate
+        self._num_train_steps = num_train_steps
         is_loss = rule.metric == "loss" or rule.metric.startswith("eval_loss")
         self._sign = -1 if is_loss else 1
         # None before the first evaluation.
@@ -71,7 +74,9 @@ class BestStepCallback(Callback):
         steps = list_checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.run_weights.global_step
-        best = trainer.run_folder.history.find_best_evaluation()
+        best = trainer.run_folder.history.find_best_evaluation(
+            trainer.dev_set_checksum
+        )
         if best and (step in steps or is_repeated):
             self._best = best
         else:
@@ -87,12 +92,17 @@ class BestStepCallback(Callback):
         trainer = self._trainer
         # Also evaluate after the last step, even if its number is not a
         # multiple of `interval`.
-        if step % self.interval and step != trainer.num_train_steps:
+        if step % self.interval and step != self._num_train_steps:
             return Decision.NONE
         results = {**self._evaluate(trainer), "global_step": step}
         is_best = self._is_best(results[self._rule.metric])
         rate = logs.get("learning_rate")
-        trainer.run_folder.history.add("eval", step, results, rate)
+        trainer.run_folder.history.add_evaluation(
+            step,
+            results,
+            dev_set_checksum=trainer.dev_set_checksum,
+            learning_rate=rate,
+        )
         scores = {"training loss": logs["loss"], **overall_scores(results)}
         _log_scores(step, scores, is_best=is_best)
         if is_best:
@@ -182,5 +192,7 @@ def train_and_evaluate(
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
-        callbacks.append(BestStepCallback(trainer, evaluate, rule))
+        callbacks.append(
+            BestStepCallback(trainer, evaluate, rule, num_train_steps)
+        )
     return trainer.fit(records, num_train_steps, callbacks, epochs=epochs)

@@ -52,7 +52,7 @@ class RunWeights:
             # Distillation may also train a projection outside of the model.
             variables |= {
                 variable.path: variable
-                for variable in train_step.model.trainable_variables
+                for variable in train_step.trainable_variables
                 if variable.path.startswith("distillation/")
             }
         self._checkpointer = Checkpointer(

@@ -6,7 +6,7 @@ over all replicas, clips them, and applies them.
 
 import enum
 from collections.abc import Iterator
-from typing import NamedTuple, Never, TypeVar
+from typing import NamedTuple, TypeVar
 
 import keras
 import numpy as np
@@ -19,7 +19,7 @@ from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
-    OutputsT,
+    LossInputsT,
     Trainable,
     offset_seed,
 )
@@ -104,23 +104,28 @@ class TrainStep:
             accumulates, and the norm to which it clips the gradient.
         jit_compile: whether XLA compiles the gradients.
         strategy: the tf.distribute strategy that created the variables.
+
+    Attributes:
+        trainable_variables: the variables that a step updates.
+        optimizer: the optimizer, as given.
+        strategy: the strategy, by default that of the current scope.
     """
 
     def __init__(
         self,
-        model: Trainable[OutputsT],
-        loss: BatchLoss[OutputsT],
+        model: Trainable[LossInputsT],
+        loss: BatchLoss[LossInputsT],
         optimizer: TrainingOptimizer,
         flags: TrainingFlags,
         *,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
     ) -> None:
-        # The step reads no outputs itself. BatchGradients passes them on.
-        self.model: Trainable[object] = model
-        self.loss: BatchLoss[Never] = loss
+        self.trainable_variables = model.trainable_variables
         self.optimizer = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
+        self._draw_seed = model.draw_seed
+        self._divisors_of = loss.divisors
         self._clip_norm = flags.clip_norm
         with self.strategy.scope():
             self._uses_default_strategy = not tf.distribute.has_strategy()
@@ -141,7 +146,7 @@ class TrainStep:
         self._compiled_step = tf.function(self._run_step, autograph=False)
         self._compiled_steps = tf.function(self._run_steps, autograph=False)
         with self.strategy.scope():
-            optimizer.build(model.trainable_variables)
+            optimizer.build(self.trainable_variables)
 
     def __call__(
         self, batches: Iterator[Features], num_steps: int = 1
@@ -191,9 +196,9 @@ class TrainStep:
         batch, sums the losses and the gradients over all replicas, and finds
         out by them what becomes of the step.
         """
-        divisors = _all_reduce(self.loss.divisors(features))
+        divisors = _all_reduce(self._divisors_of(features))
         seed = offset_seed(
-            self.model.draw_seed(),
+            self._draw_seed(),
             tf.distribute.get_replica_context().replica_id_in_sync_group,
         )
         gradients = _all_reduce(
@@ -265,7 +270,7 @@ class TrainStep:
         self, dense: dict[int, tf.Tensor]
     ) -> list[keras.Variable]:
         """Returns the variables of gradients, in the same order."""
-        return [self.model.trainable_variables[index] for index in dense]
+        return [self.trainable_variables[index] for index in dense]
 
     def _run_steps(
         self, batches: Iterator[Features], num_steps: tf.Tensor

@@ -5,6 +5,7 @@ Without this module an optimizer is slower, but its results do not change.
 """
 
 from collections.abc import Callable
+from typing import Concatenate, ParamSpec
 
 import tensorflow as tf
 
@@ -12,9 +13,13 @@ from modeling import dispatch
 
 # Minimum number of elements in a variable for XLA to compile its update.
 MIN_COMPILED_ELEMENTS = 65536
+# What an update reads beside the variable: tensors and numbers.
+ArgumentsT = ParamSpec("ArgumentsT")
 
 
-def trace_update(update: Callable[..., None]) -> Callable[..., None]:
+def trace_update(
+    update: Callable[Concatenate[tf.Variable, ArgumentsT], None],
+) -> Callable[Concatenate[tf.Variable, ArgumentsT], None]:
     """Returns `update` as a function with one trace for each variable shape.
 
     If a step called `update` directly, the step's graph would repeat the
@@ -35,14 +40,19 @@ def trace_update(update: Callable[..., None]) -> Callable[..., None]:
         for jit_compile in (None, True)
     )
 
-    def run(variable: tf.Variable, **arguments: object) -> None:
+    def run(
+        variable: tf.Variable,
+        /,
+        *args: ArgumentsT.args,
+        **kwargs: ArgumentsT.kwargs,
+    ) -> None:
         # With a strategy, the first trace would capture its argument variables,
         # and later calls would update these instead of their own arguments.
         if dispatch.uses_plain_versions() or tf.distribute.has_strategy():
-            update(variable, **arguments)
+            update(variable, *args, **kwargs)
         elif variable.shape.num_elements() >= MIN_COMPILED_ELEMENTS:
-            compiled(variable, **arguments)
+            compiled(variable, *args, **kwargs)
         else:
-            uncompiled(variable, **arguments)
+            uncompiled(variable, *args, **kwargs)
 
     return run

@@ -7,9 +7,8 @@ accelerated_updates.py speeds up. LAMB is for batches of thousands of examples
 (You et al. 2019).
 """
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import keras
@@ -170,6 +169,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self._momentums, self._velocities = self.add_optimizer_variables(
             variables, list(self.slot_names)
         )
+        # The method `_assign_update`, once traced for each shape.
+        self._accelerated_assign = accelerated_updates.trace_update(
+            self._assign_update
+        )
         self._paths = [variable.path for variable in variables]
         self._decays: list[float] = []
         for path in self._paths:
@@ -264,11 +267,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             decay=self._decays[index],
             factor=factor,
         )
-
-    @functools.cached_property
-    def _accelerated_assign(self) -> Callable[..., None]:
-        """The method `_assign_update`, once traced for each shape."""
-        return accelerated_updates.trace_update(self._assign_update)
 
     def _assign_update(
         self,

@@ -1,62 +1,28 @@
 """Writes the history of a training run: metrics, step numbers and times.
 
-The file `history.jsonl` in the run's folder contains one JSON object per line:
-
-    {"kind": "eval", "step": 2000, "hours": 0.07, "examples": 128000,
-     "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
-
-`kind` is "train" for the losses of a step, "eval" for an evaluation, and
-"checkpoint" for a save, from which a resumed run reads the hours trained. A
-resumed run drops the lines after its checkpoint and writes them again, so each
-step has at most one line of each kind. The line of an evaluation also contains
-a checksum of its dev set, `dev_set`.
-TensorBoard shows the same metrics, with the prefix `eval/` for evaluations.
+history_lines.py defines the lines of the file. A resumed run drops the lines
+after its checkpoint and writes them again, so each step has at most one line of
+each kind. TensorBoard shows the same metrics, with the prefix `eval/` for
+evaluations.
 """
 
 import contextlib
-import json
 import math
-import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Literal,
-    NamedTuple,
-    NotRequired,
-    Self,
-    TypeAlias,
-    TypedDict,
-    get_args,
-)
+from typing import Literal, NamedTuple, Self
 
-from files import atomic, json_files
+from files import atomic
 from training.config.training_config import TrainingConfig
-
-if TYPE_CHECKING:
-    import tensorflow as tf
-
-HISTORY_FILE = "history.jsonl"
-# Kind of a line.
-LineKind: TypeAlias = Literal["train", "eval", "checkpoint"]
-LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
-
-
-class HistoryLine(TypedDict):
-    """A line of history.jsonl: a step, and the hours trained until then."""
-
-    kind: LineKind
-    step: int
-    hours: float
-    examples: int
-    learning_rate: float | None
-    # A metric that is not finite is None.
-    metrics: dict[str, float | None]
-    # In a line of an evaluation.
-    dev_set: NotRequired[int]
-    # In a line of a checkpoint.
-    best_step: NotRequired[int]
+from training.run_files.event_writer import EventWriter
+from training.run_files.history_lines import (
+    LINE_KINDS,
+    HistoryLine,
+    LineKind,
+    format_line,
+    read_history,
+)
+from training.run_files.training_clock import TrainingClock
 
 
 class BestEvaluation(NamedTuple):
@@ -83,8 +49,6 @@ class History:
         lines: lines of the file, which `read` reads.
 
     Attributes:
-        dev_set_checksum: checksum of the dev set. Results with equal checksums
-            may be compared.
         best_step: step of the best evaluation so far, or None before the first
             evaluation. `BestStepCallback` sets this number, and each
             `checkpoint` line contains it.
@@ -98,15 +62,10 @@ class History:
         lines: Sequence[HistoryLine],
     ) -> None:
         self._config = config
-        self.dev_set_checksum = 0
         self._path = file
-        self._events = events
-        # time.monotonic() at which the training began, None while not training.
-        self._started: float | None = None
-        self._writer: tf.summary.SummaryWriter | None = None
+        self._event_writer = EventWriter(events)
+        self._clock = TrainingClock()
         self.best_step: int | None = None
-        # Hours of training before `_started`.
-        self._hours_before = 0.0
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
@@ -130,9 +89,7 @@ class History:
     @property
     def hours(self) -> float:
         """Hours that the run has trained so far, evaluations included."""
-        if self._started is None:
-            return self._hours_before
-        return self._hours_before + (time.monotonic() - self._started) / 3600
+        return self._clock.hours
 
     def restore(self, step: int) -> None:
         """Continues from the line of the checkpoint that was restored.
@@ -141,7 +98,7 @@ class History:
         """
         line = self._lines.get(("checkpoint", step))
         self.best_step = line.get("best_step") if line else None
-        self._hours_before = line["hours"] if line else 0.0
+        self._clock.set_hours(line["hours"] if line else 0.0)
 
     @contextlib.contextmanager
     def training(self, step: int) -> Iterator[None]:
@@ -154,16 +111,12 @@ class History:
         }
         if self._config.is_chief:
             self._write_all()
-        self._started = time.monotonic()
-        try:
+        with self._clock.running():
             yield
-        finally:
-            self._hours_before = self.hours
-            self._started = None
 
     def add(
         self,
-        kind: LineKind,
+        kind: Literal["train", "checkpoint"],
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None = None,
@@ -179,23 +132,58 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
+        line = self._create_line(kind, step, metrics, learning_rate)
+        if kind == "checkpoint" and self.best_step is not None:
+            line["best_step"] = self.best_step
+        self._write(line)
+
+    def add_evaluation(
+        self,
+        step: int,
+        metrics: Mapping[str, float],
+        *,
+        dev_set_checksum: int,
+        learning_rate: float | None = None,
+    ) -> None:
+        """Adds an evaluation, or replaces the one of the step.
+
+        Args:
+            step: number of steps trained.
+            metrics: {name: value}.
+            dev_set_checksum: checksum of the dev set.
+            learning_rate: learning rate of the step, None if it is unknown.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        line = self._create_line("eval", step, metrics, learning_rate)
+        line["dev_set"] = dev_set_checksum
+        self._write(line)
+
+    def _write(self, line: HistoryLine) -> None:
+        """Writes a line to the file, and its metrics for TensorBoard."""
         if not self._config.is_chief:
             return
-        line = self._create_line(kind, step, metrics, learning_rate)
+        kind = line["kind"]
+        step = line["step"]
         former = self._lines.get((kind, step))
         self._lines[kind, step] = line
         is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
-            self._write_events(prefix, step, line["metrics"])
-        if former or self._started is None:
+            self._event_writer.write(prefix, step, line["metrics"])
+        if former or not self._clock.is_running:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
         else:
             self._append(line)
 
     def add_if_comparable(
-        self, step: int, metrics: Mapping[str, float]
+        self,
+        step: int,
+        metrics: Mapping[str, float],
+        *,
+        dev_set_checksum: int,
     ) -> None:
         """Adds an evaluation, unless the best step is of another dev set.
 
@@ -205,12 +193,19 @@ class History:
         Args:
             step: number of steps trained.
             metrics: {name: value}.
+            dev_set_checksum: checksum of the dev set.
 
         Raises:
             OSError: the file cannot be written.
         """
-        if self.best_step is None or self.find_best_evaluation() is not None:
-            self.add("eval", step, metrics)
+        is_comparable = (
+            self.best_step is None
+            or self.find_best_evaluation(dev_set_checksum) is not None
+        )
+        if is_comparable:
+            self.add_evaluation(
+                step, metrics, dev_set_checksum=dev_set_checksum
+            )
 
     def _create_line(
         self,
@@ -242,19 +237,17 @@ class History:
             for name, value in metrics.items()
             if name != "global_step"
         }
-        if kind == "eval":
-            line["dev_set"] = self.dev_set_checksum
-        elif kind == "checkpoint" and self.best_step is not None:
-            line["best_step"] = self.best_step
         return line
 
-    def find_best_evaluation(self) -> BestEvaluation | None:
+    def find_best_evaluation(
+        self, dev_set_checksum: int
+    ) -> BestEvaluation | None:
         """Returns the evaluation of the best step, None without one.
 
-        An evaluation on another dev set does not count.
+        An evaluation on a dev set with another checksum does not count.
         """
         line = self._lines.get(("eval", self.best_step or 0))
-        if line is None or line.get("dev_set") != self.dev_set_checksum:
+        if line is None or line.get("dev_set") != dev_set_checksum:
             return None
         metrics = {
             name: math.nan if value is None else value
@@ -262,60 +255,14 @@ class History:
         }
         return BestEvaluation(line["step"], metrics)
 
-    def _write_events(
-        self, prefix: str, step: int, metrics: Mapping[str, float | None]
-    ) -> None:
-        """Writes the metrics for TensorBoard."""
-        # Import late, so that plotting a history does not load TensorFlow.
-        import tensorflow as tf
-
-        if self._writer is None:
-            self._writer = tf.summary.create_file_writer(str(self._events))
-        with self._writer.as_default():
-            for name, value in metrics.items():
-                if value is not None:
-                    tf.summary.scalar(prefix + name, value, step=step)
-        self._writer.flush()
-
     def _append(self, line: HistoryLine) -> None:
         """Writes a line at the end of the file."""
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write(_line_of(line))
+            file.write(format_line(line))
         if line["kind"] == "checkpoint":
             atomic.sync_to_disk(self._path)
 
     def _write_all(self) -> None:
         atomic.write_text(
-            self._path, "".join(map(_line_of, self._lines.values()))
+            self._path, "".join(map(format_line, self._lines.values()))
         )
-
-
-def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
-    """Reads the complete lines of a history file.
-
-    Raises:
-        ValueError: a line is not what this module writes. The message names
-            the line.
-        OSError: the file cannot be read.
-    """
-    with open(path, "rb") as file:
-        *lines, _ = file.read().split(b"\n")
-    return [
-        _parse_line(line, f"{os.fspath(path)}, line {line_number}")
-        for line_number, line in enumerate(lines, start=1)
-    ]
-
-
-def _parse_line(text: bytes, where: str) -> HistoryLine:
-    """Parses one line. Error messages begin with `where`."""
-    line: HistoryLine = json_files.parse_json(text, where)
-    if name := json_files.find_malformed_entry(line, HistoryLine):
-        raise ValueError(
-            f"{where}: `{name}` is missing or malformed. Copy the file "
-            "again, or remove the line"
-        )
-    return line
-
-
-def _line_of(line: HistoryLine) -> str:
-    return json.dumps(line) + "\n"

@@ -28,7 +28,7 @@ from model_folders.results import (
 )
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
-from training.run_files import history, run_description
+from training.run_files import history_lines, run_description
 from training.run_files.history import History
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class RunFolder:
         """
         path = Path(start.config.training.output_dir)
         run_history = History.read(
-            start.config, path / history.HISTORY_FILE, path / STATE
+            start.config, path / history_lines.HISTORY_FILE, path / STATE
         )
         return cls(start, labels, run_history)
 

@@ -42,7 +42,7 @@ _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]
 _UNLIMITED_LENGTH = 2**31
 
 
-class ClassifierTask(task.Task[InputExample, int, FloatArray]):
+class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -67,9 +67,14 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         num_texts: int | None,
         class_weights: Mapping[str, float],
     ) -> None:
-        super().__init__(start)
-        # The same flags. The type of `config` lacks those of --data_file.
-        self.data_config = start.config
+        # The first metric is the metric that the paper reports. The best step
+        # is the step with its best value.
+        super().__init__(
+            start,
+            loss=create_classifier_loss(processors, [*class_weights.values()]),
+            metrics=processors.metrics,
+        )
+        self.eval_loss = create_classifier_loss(processors)
         self.task_name = task_name
         self.options = options
         self.processors = processors
@@ -83,49 +88,16 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self.decoder = label_decoding.LabelDecoder(
             processors.output_mode, labels
         )
-        # The first metric is the metric that the paper reports. The best step
-        # is the step with its best value.
-        self.metrics = processors.metrics
-        self.settings = self._create_settings(num_texts, class_weights)
-        self.export_settings = self._create_export_settings()
-        self.eval_loss = self.create_loss()
-        self.loss = self.create_loss([*class_weights.values()])
-
-    def _create_settings(
-        self, num_texts: int | None, class_weights: Mapping[str, float]
-    ) -> ClassifierSettings:
-        """Returns `Task.settings`. The arguments are those of the class."""
-        recorded = self.start.recorded_settings
-        settings: ClassifierSettings = {
-            "task_name": self.task_name,
-            "output_mode": self.processors.output_mode,
-            "labels": self.labels,
-            # With 1, the export rejects a second text.
-            "num_texts": num_texts or recorded.get("num_texts"),
-            **self.processors.settings,
-        }
-        if class_weights:
-            settings["class_weights"] = class_weights
-        return settings
-
-    def _create_export_settings(self) -> HeadSettings:
-        """Returns `Task.export_settings`."""
-        is_regression = self.processors.output_mode == "regression"
-        if is_regression and self.processors.may_be_cross_encoder:
-            return {"doc_stride": self.doc_stride, "num_texts": None}
-        return {"doc_stride": self.doc_stride}
-
-    def create_loss(
-        self, class_weights: Sequence[float] = ()
-    ) -> "Loss[Tensor]":
-        """Creates the loss of the task's kind of labels."""
-        if self.processors.loss_kind == "ranking":
-            return modeling.RankingLoss()
-        if self.processors.output_mode == "regression":
-            return modeling.RegressionLoss()
-        if self.processors.output_mode == "multilabel":
-            return modeling.MultiLabelLoss()
-        return modeling.ClassifierLoss(class_weights or None)
+        self.settings = create_classifier_settings(
+            task_name,
+            processors,
+            labels=labels,
+            num_texts=num_texts or start.recorded_settings.get("num_texts"),
+            class_weights=class_weights,
+        )
+        self.export_settings = create_export_settings(
+            processors, options.doc_stride
+        )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's examples. Returns None if a "_mm" set is missing.
@@ -224,19 +196,19 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         output_dir: str,
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
-        if not self.data_config.report and encoded_set.examples[0].row is None:
+        if not self.config.report and encoded_set.examples[0].row is None:
             return
         outputs = label_decoding.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
             path, encoded_set.examples, outputs, self.decoder
         )
-        if not self.data_config.report:
+        if not self.config.report:
             return
         scores = self._compute_scores(encoded_set, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
-        data_path = self.data_config.required_data_source
+        data_path = self.config.required_data_source
         suffix = suffix_of(encoded_set.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
@@ -273,3 +245,69 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         return metrics.score_labeled(
             encoded_set.examples, labels, self.decoder, score
         )
+
+
+def create_classifier_loss(
+    processors: ClassificationProcessors, class_weights: Sequence[float] = ()
+) -> "Loss[Tensor]":
+    """Creates the loss of the task's kind of labels.
+
+    Args:
+        processors: tell the kind of labels.
+        class_weights: weight of each label, in the order of the model's
+            outputs, () for equal weights.
+    """
+    if processors.loss_kind == "ranking":
+        return modeling.RankingLoss()
+    if processors.output_mode == "regression":
+        return modeling.RegressionLoss()
+    if processors.output_mode == "multilabel":
+        return modeling.MultiLabelLoss()
+    return modeling.ClassifierLoss(class_weights or None)
+
+
+def create_classifier_settings(
+    task_name: str,
+    processors: ClassificationProcessors,
+    *,
+    labels: list[str] | None,
+    num_texts: int | None,
+    class_weights: Mapping[str, float],
+) -> ClassifierSettings:
+    """Returns `Task.settings` of a classifier.
+
+    Args:
+        task_name: name of the task, such as "mrpc" or "csv".
+        processors: tell the kind of labels, and settings of their own.
+        labels: labels in the order of the model's outputs, None in regression.
+        num_texts: 1 for single texts, 2 for pairs, None if it is unknown.
+        class_weights: {label: weight in the training loss}, {} for equal
+            weights.
+    """
+    settings: ClassifierSettings = {
+        "task_name": task_name,
+        "output_mode": processors.output_mode,
+        "labels": labels,
+        # With 1, the export rejects a second text.
+        "num_texts": num_texts,
+        **processors.settings,
+    }
+    if class_weights:
+        settings["class_weights"] = class_weights
+    return settings
+
+
+def create_export_settings(
+    processors: ClassificationProcessors, doc_stride: int
+) -> HeadSettings:
+    """Returns `Task.export_settings` of a classifier.
+
+    Args:
+        processors: tell the kind of labels.
+        doc_stride: WordPieces between the starts of two windows, 0 without
+            windows.
+    """
+    is_regression = processors.output_mode == "regression"
+    if is_regression and processors.may_be_cross_encoder:
+        return {"doc_stride": doc_stride, "num_texts": None}
+    return {"doc_stride": doc_stride}

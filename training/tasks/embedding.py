@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, None]
 
 
-class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
+class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -54,32 +54,27 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         max_score: float | None,
         temperature: float,
     ) -> None:
-        super().__init__(start)
-        self.processor = processor
-        self.temperature = temperature
-        self.decoder = pair_scoring.CosineDecoder()
-        self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.has_scores = has_scores
-        self.max_score = max_score
         # A command that reads no dev set evaluates as if it had scores.
         evaluates_scores = has_scores.get("dev", True)
         # Without training, choose the loss that suits the evaluated set.
         trains_scores = has_scores.get("train", evaluates_scores)
-        self.loss = self.create_loss(are_scored=trains_scores)
+        super().__init__(
+            start,
+            loss=create_embedding_loss(temperature, are_scored=trains_scores),
+            metrics=processor.metrics if evaluates_scores else ("recall_1",),
+        )
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
-        self.metrics = processor.metrics if evaluates_scores else ("recall_1",)
+        self.processor = processor
+        self.decoder = pair_scoring.CosineDecoder()
+        self.max_seq_length = self.config.fine_tuning.max_seq_length
+        self.has_scores = has_scores
+        self.max_score = max_score
         # Record the maximum length of one text, not of a pair.
         self.settings = {
             "task_name": start.config.task_name,
             "max_seq_length": self.max_seq_length,
         }
-
-    def create_loss(self, *, are_scored: bool) -> "Loss[Tensor]":
-        """Creates the loss of pairs with or without scores."""
-        if are_scored:
-            return modeling.CosineLoss()
-        return modeling.ContrastiveLoss(self.temperature)
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""
@@ -159,3 +154,18 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             )
         partners = [example.text_b for example in encoded_set.examples]
         return {"recall_1": pair_scoring.recall_1(vectors, partners)}
+
+
+def create_embedding_loss(
+    temperature: float, *, are_scored: bool
+) -> "Loss[Tensor]":
+    """Creates the loss of pairs with or without scores.
+
+    Args:
+        temperature: temperature that divides the cosines of pairs without
+            scores.
+        are_scored: whether the pairs have scores.
+    """
+    if are_scored:
+        return modeling.CosineLoss()
+    return modeling.ContrastiveLoss(temperature)

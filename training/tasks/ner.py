@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
 
-class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
+class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
@@ -46,8 +46,6 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             False to choose the most probable tag of each word.
     """
 
-    metrics = ("f1", "precision", "recall", "accuracy")
-
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
@@ -56,9 +54,12 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         document_context: bool,
         legal_tags: bool,
     ) -> None:
-        super().__init__(start)
-        # The same flags. The type of `config` lacks those of --data_file.
-        self.data_config = start.config
+        super().__init__(
+            start,
+            loss=modeling.TokenLoss(),
+            metrics=("f1", "precision", "recall", "accuracy"),
+        )
+        self.eval_loss = self.loss
         self.processor = processor
         self.document_context = document_context
         self.legal_tags = legal_tags
@@ -67,8 +68,6 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self.settings = {"labels": self.tags}
         self.export_settings: HeadSettings = {"legal_tags": legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.loss = modeling.TokenLoss()
-        self.eval_loss = self.loss
 
     def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
         """Returns the sentences of a set."""
@@ -128,11 +127,11 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             probabilities,
             prefix="predicted_",
         )
-        if not self.data_config.report:
+        if not self.config.report:
             return
         gold_tags = [example.labels for example in encoded_set.examples]
         scores = entity_scoring.score_entities(gold_tags, tags)
-        data_path = self.data_config.required_data_source
+        data_path = self.config.required_data_source
         entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data_path, scores),

@@ -44,7 +44,9 @@ _Batches: TypeAlias = task.Batches[_Outputs]
 
 
 class SquadTask(
-    task.Task[SquadExample, passage_windows.SquadFeatures, _Outputs]
+    task.Task[
+        FineTuningConfig, SquadExample, passage_windows.SquadFeatures, _Outputs
+    ]
 ):
     """Finds the answer to a question in a passage.
 
@@ -58,7 +60,6 @@ class SquadTask(
         writes_report: True to write report.html about the predictions.
     """
 
-    metrics = ("f1",)
     # SQuAD's official scores are percentages, not fractions.
     percentage_point = 1.0
     # --predict_file is evaluated and predicted.
@@ -76,7 +77,7 @@ class SquadTask(
         *,
         writes_report: bool,
     ) -> None:
-        super().__init__(start)
+        super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
         self.processor = processor
         self.window_options = window_options
         self.decoding_options = decoding_options
@@ -85,7 +86,6 @@ class SquadTask(
         # `evaluate` takes the answers from this file.
         if processor.squad_file:
             self.eval_files = [processor.squad_file.path]
-        self.loss = modeling.SpanLoss()
         self.export_settings = to_settings(window_options, decoding_options)
 
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:

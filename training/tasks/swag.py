@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 
 
-class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
+class SwagTask(
+    task.Task[FineTuningConfig, swag_examples.SwagExample, None, FloatArray]
+):
     """Chooses which of four endings continues a sentence.
 
     Args:
@@ -30,7 +32,6 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         layout: layout of the tables in --data_dir.
     """
 
-    metrics = ("eval_accuracy",)
     decoder = label_decoding.LabelDecoder(
         "classification", swag_examples.LABELS
     )
@@ -38,11 +39,12 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
     def __init__(
         self, start: StartingPoint[FineTuningConfig], layout: TableLayout
     ) -> None:
-        super().__init__(start)
+        super().__init__(
+            start, loss=modeling.ClassifierLoss(), metrics=("eval_accuracy",)
+        )
+        self.eval_loss = self.loss
         self.layout = layout
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.loss = modeling.ClassifierLoss()
-        self.eval_loss = self.loss
 
     def read_examples(
         self, set_name: SetName

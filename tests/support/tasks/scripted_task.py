@@ -39,7 +39,7 @@ class ScriptedTask(toy_task.ToyTask):
         first_example: number of the first example of the dev set.
     """
 
-    metrics = ("accuracy", "f1")
+    score_names = ("accuracy", "f1")
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 

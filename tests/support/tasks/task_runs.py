@@ -21,7 +21,7 @@ from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.fresh_process import ProcessResult
 from tests.support.script_runner import Flags, read_results
-from training.run_files import history
+from training.run_files import history_lines
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
@@ -123,7 +123,7 @@ def check_resume(
 def read_history(run: Path) -> list[JsonObject]:
     """Returns the lines of a history, without what differs from run to run."""
     lines = []
-    for line in history.read_history(run / history.HISTORY_FILE):
+    for line in history_lines.read_history(run / history_lines.HISTORY_FILE):
         kept: JsonObject = {**line}
         del kept["hours"]
         kept["metrics"] = {

@@ -144,18 +144,24 @@ class BertClassifier(modeling.BertClassifier):
         return outputs, seed
 
 
-class ToyTask(task.Task[int, None, FloatArray]):
+class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Attributes:
+        score_names: names of the scores, the metrics of the task.
         num_examples: number of examples in each set.
         max_seq_length: number of WordPieces in each record.
     """
 
-    loss = eval_loss = losses.ClassifierLoss()
-    metrics: Sequence[str] = ("accuracy",)
+    eval_loss = losses.ClassifierLoss()
+    score_names: Sequence[str] = ("accuracy",)
     num_examples = 12
     max_seq_length = 8
+
+    def __init__(self, start: StartingPoint[FineTuningConfig]) -> None:
+        super().__init__(
+            start, loss=losses.ClassifierLoss(), metrics=self.score_names
+        )
 
     def read_examples(self, set_name: str) -> Sequence[int]:
         return range(self.num_examples)

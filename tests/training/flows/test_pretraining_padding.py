@@ -11,7 +11,7 @@ from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
-from training.flows.pretraining_steps import evaluation
+from training.flows.pretraining_steps import pretraining_evaluation
 from training.loop.prediction import BatchPredictor
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
@@ -108,7 +108,7 @@ def test_evaluations_are_the_same(records):
             ).predict(
                 # The last batch is smaller.
                 create_batches(records, True, trims_padding, False, 5).skip(63),
-                metrics=evaluation.pretraining_metrics,
+                metrics=pretraining_evaluation.pretraining_metrics,
             )
         ]
         for trims_padding in (False, True)

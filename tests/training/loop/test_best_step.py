@@ -182,12 +182,16 @@ def test_the_scores_of_a_step_are_computed_once():
 
 
 def best_step_of(trainer, values):
-    """Returns a BestStepCallback whose evaluations find these values."""
+    """Returns a BestStepCallback whose evaluations find these values.
+
+    It evaluates each step of 9.
+    """
     scores = ({"pearson": value} for value in values)
     return BestStepCallback(
         trainer,
         lambda _: next(scores),
         BestStepRule(1, "pearson", patience=2),
+        9,
     )
 
 
@@ -227,7 +231,9 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
         trainer = create_trainer(output_dir=tmp_path)
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
-        best = BestStepCallback(trainer, lambda _: {"eval_loss": loss}, rule)
+        best = BestStepCallback(
+            trainer, lambda _: {"eval_loss": loss}, rule, num_steps
+        )
         trainer.fit_batches(batches([]), num_steps, [best])
 
     train(np.inf, 1)

@@ -47,7 +47,9 @@ def test_a_metric_traces_the_network_once(tmp_path):
     results = []
     for weight in (1.0, 2.0, 4.0):
         trainer.model.one.assign(weight)
-        (result,) = trainer.predict(batches([3.0])[:1], metrics=first_output)
+        (result,) = trainer.predictor.predict(
+            batches([3.0])[:1], metrics=first_output
+        )
         results.append(result[1])
     assert len(traced) == 1
     np.testing.assert_array_equal(
@@ -58,7 +60,7 @@ def test_a_metric_traces_the_network_once(tmp_path):
 def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
     trainer = create_trainer(tmp_path)
     dataset = batches([1, np.nan, 1, np.nan])[:5]
-    assert len(list(trainer.predict(dataset))) == 5
+    assert len(list(trainer.predictor.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]
     assert len(logged) == 1
     assert "from batch 2 on" in logged[0]

@@ -1,7 +1,7 @@
 """The loop's own promises, on a model of two numbers.
 
-training/loop/trainer.py has the loop, training/loop/callbacks.py what it calls
-after each step.
+training/loop/step_loop.py has the loop, training/loop/callbacks.py what it
+calls after each step.
 """
 
 import pytest
@@ -35,14 +35,14 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         at_once=at_once,
     )
     best = BestStepCallback(
-        trainer, evaluate, BestStepRule(7, "figure", patience=2)
+        trainer, evaluate, BestStepRule(7, "figure", patience=2), 50
     )
     trainer.fit_batches(batches([]), 50, [best])
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert list_checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert list_checkpoint_steps(tmp_path / "best") == [7]
-    assert trainer.run_folder.history.find_best_evaluation() == (
+    assert trainer.run_folder.history.find_best_evaluation(0) == (
         7,
         {"figure": -1},
     )

@@ -1,11 +1,10 @@
-"""Time and the history of a run, each on its own."""
+"""What a run adds to its history, and the hours that count."""
 
-import json
 import types
 
 import pytest
 
-from training.run_files import history
+from training.run_files import history, history_lines, training_clock
 
 
 @pytest.fixture
@@ -13,7 +12,7 @@ def seconds(monkeypatch):
     """A clock that the tests move."""
     clock = types.SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(history, "time", clock)
+    monkeypatch.setattr(training_clock, "time", clock)
     return clock
 
 
@@ -24,7 +23,9 @@ def history_of(folder):
         batch_size=8,
         training=types.SimpleNamespace(summary_steps=0),
     )
-    return history.History.read(config, folder / history.HISTORY_FILE, folder)
+    return history.History.read(
+        config, folder / history_lines.HISTORY_FILE, folder
+    )
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
@@ -49,7 +50,9 @@ def test_a_line_of_training_states_its_hours_and_examples(seconds, tmp_path):
     with run_history.training(0):
         seconds.now += 36
         run_history.add("train", 1, {"loss": float("nan")}, 0.1)
-    assert history.read_history(tmp_path / history.HISTORY_FILE) == [
+    assert history_lines.read_history(
+        tmp_path / history_lines.HISTORY_FILE
+    ) == [
         {
             "kind": "train",
             "step": 1,
@@ -72,49 +75,10 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
         first.add("checkpoint", 3, {})
         for step in (4, 5):
             first.add("train", step, {})
-    path = tmp_path / history.HISTORY_FILE
+    path = tmp_path / history_lines.HISTORY_FILE
     path.write_text(path.read_text()[:-20])
     again = history_of(tmp_path)
     again.restore(3)
     with again.training(3):
-        steps = [line["step"] for line in history.read_history(path)]
+        steps = [line["step"] for line in history_lines.read_history(path)]
     assert steps == [1, 2, 3, 3]
-
-
-LINE = {
-    "kind": "eval",
-    "step": 1,
-    "hours": 0.1,
-    "examples": 8,
-    "learning_rate": None,
-    "metrics": {"loss": 0.5},
-}
-
-
-@pytest.mark.parametrize(
-    "change, entry",
-    [
-        (None, "kind"),
-        ({"kind": "test"}, "kind"),
-        ({"kind": ["eval"]}, "kind"),
-        ({"step": "1"}, "step"),
-        ({"step": True}, "step"),
-        ({"hours": None}, "hours"),
-        ({"examples": [8]}, "examples"),
-        ({"learning_rate": "0.1"}, "learning_rate"),
-        ({"metrics": [0.5]}, "metrics"),
-        ({"metrics": {"loss": "0.5"}}, "metrics"),
-        ({"metrics": {"loss": True}}, "metrics"),
-        ({"dev_set": "1"}, "dev_set"),
-        ({"best_step": "1"}, "best_step"),
-    ],
-)
-def test_a_line_of_another_program_is_named(change, entry, tmp_path):
-    path = tmp_path / history.HISTORY_FILE
-    lines = [LINE, {} if change is None else LINE | change]
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    with pytest.raises(ValueError, match=rf"history\.jsonl, line 2: `{entry}`"):
-        history.read_history(path)
-    del lines[1]
-    path.write_text(f"{json.dumps(LINE)}\n")
-    assert history.read_history(path) == lines

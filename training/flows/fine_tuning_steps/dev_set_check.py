@@ -15,10 +15,7 @@ from absl import logging
 
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import RecordedSet, RecordedSets
-from training.config.fine_tuning_config import (
-    DataFileConfig,
-    FineTuningConfig,
-)
+from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.dev_set_rule import has_data_file
 from training.preparation.starting_point import StartingPoint
 
@@ -70,8 +67,8 @@ def check_dev_set(
         ValueError: the dev set is the file that the run was trained on.
     """
     preset = start.preset
-    dev_set = _find_dev_set(start, recorded_sets)
-    if preset is None or dev_set is None:
+    dev_set = recorded_sets.get("eval")
+    if not start.config.can_split_file or preset is None or dev_set is None:
         return DevSetCase.EXPECTED
     case = _find_case(start, preset, dev_set)
     match case:
@@ -100,15 +97,6 @@ def check_dev_set(
                 preset.recorded_sets["eval"].file,
             )
     return case
-
-
-def _find_dev_set(
-    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
-) -> RecordedSet | None:
-    """Returns the dev set of a script that has --data_file, if it reads one."""
-    if not isinstance(start.config, DataFileConfig):
-        return None
-    return recorded_sets.get("eval")
 
 
 def _find_case(

@@ -30,7 +30,7 @@ from training.task import (
 
 
 def write_encoded_sets(
-    task: Task[ExampleT, OriginT, OutputsT], folder: StrPath
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT], folder: StrPath
 ) -> dict[str, EncodedSet[ExampleT, OriginT]]:
     """Reads the sets that a command needs, then writes their records.
 
@@ -65,7 +65,9 @@ def write_encoded_sets(
     }
 
 
-def _list_set_names(task: Task[ExampleT, OriginT, OutputsT]) -> list[str]:
+def _list_set_names(
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+) -> list[str]:
     """Returns the names of the sets that a command needs."""
     config = task.config
     set_names: list[SetName] = []
@@ -87,7 +89,7 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     set_name: SetName,
     examples: Sequence[ExampleT],
     folder: StrPath,
@@ -168,7 +170,7 @@ def select_sets(
 
 
 def compute_dev_set_checksum(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""

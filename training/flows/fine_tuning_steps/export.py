@@ -10,6 +10,7 @@ import serving
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
+from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.fine_tuning_steps import export_scores
 from training.flows.fine_tuning_steps.encoded_sets import select_sets
 from training.flows.shared_steps import run_ending
@@ -24,7 +25,7 @@ from training.task import (
 
 
 def export_task(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Mapping[str, float],

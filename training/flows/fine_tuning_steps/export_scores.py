@@ -15,6 +15,7 @@ from model_folders import kinds
 from model_folders.results import Scores
 from serving import engines, output_kinds
 from serving.engines.runtimes import ExportFormat
+from training.config.fine_tuning_config import FineTuningConfig
 from training.task import (
     AnyTask,
     Batch,
@@ -29,7 +30,7 @@ _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
 def evaluate_export(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
     encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
@@ -90,7 +91,7 @@ def _open_engine(
 
 
 def _predict_batches(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     model_class: kinds.ModelClass,
     engine: engines.Engine,
     encoded_set: EncodedSet[ExampleT, OriginT],
@@ -137,7 +138,7 @@ def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
 
 
 def check_export_scores(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
     model_scores: Mapping[str, float],
     export_scores: Mapping[str, float],

@@ -3,7 +3,7 @@
 flows/pretraining.py runs them in this order:
 
     records.py: finds the records, and checks that they fit the flags
-    plan.py: plans the run before its model exists
-    evaluation.py: computes Google's metrics, and the loss
-    ending.py: what the run writes and logs at its end
+    pretraining_plan.py: plans the run before its model exists
+    pretraining_evaluation.py: computes Google's metrics, and the loss
+    pretraining_ending.py: what the run writes and logs at its end
 """

@@ -47,12 +47,8 @@ def check_task(task: AnyTask) -> None:
     """Checks a task against the model and the weights that it starts from.
 
     Raises:
-        TypeError: the class of the task sets no loss or no metrics.
         ValueError: a flag or the task contradicts a file.
     """
-    for name in ("loss", "metrics"):
-        if not hasattr(task, name):
-            raise TypeError(f"{type(task).__name__} must set `{name}`")
     if task.start.preset:
         _check_weights(task, task.start.preset)
     _warn_of_similar_labels(task)

@@ -23,11 +23,24 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
     logging.info("Evaluating %s", trainer.run_weights.describe())
     results = evaluate(trainer)
+    write_dev_scores(trainer, results, results)
+    return results
+
+
+def write_dev_scores(trainer: Trainer, scores: Scores, results: Scores) -> None:
+    """Writes scores to the history, and all results to eval_results.txt.
+
+    Args:
+        trainer: the Trainer, with the weights that were scored.
+        scores: scores of the dev sets that were just read.
+        results: all scores of the dev sets in this command.
+    """
     trainer.run_folder.history.add_if_comparable(
-        trainer.run_weights.global_step, results
+        trainer.run_weights.global_step,
+        scores,
+        dev_set_checksum=trainer.dev_set_checksum,
     )
     trainer.run_folder.write_dev_results(results)
-    return results
 
 
 def store_weights(trainer: Trainer) -> None:

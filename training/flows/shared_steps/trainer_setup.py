@@ -98,7 +98,14 @@ def create_trainer(
                 strategy=strategy,
                 teacher=teacher,
             )
-    return Trainer(model, config, run_folder, train_step, plan.settings)
+    return Trainer(
+        model,
+        config,
+        run_folder,
+        train_step,
+        recorded_settings=plan.settings,
+        dev_set_checksum=plan.dev_set_checksum,
+    )
 
 
 def _create_train_step(

@@ -13,7 +13,6 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows.shared_steps import checks
-from training.task import Task
 
 
 def check_files(folder, **flags):
@@ -81,16 +80,3 @@ def test_another_metric_cannot_choose_the_best_step():
     says = "=f1 is not a metric of this task; choose one of accuracy, eval_loss"
     with pytest.raises(ValueError, match=says):
         check_task(ToyTask, metric_for_best="f1")
-
-
-class TaskWithoutLoss(Task):
-    """A task that sets only its metrics."""
-
-    metrics = ("accuracy",)
-    read_examples = encode = feature_spec = create_model = None
-    evaluate = write_predictions = None
-
-
-def test_a_task_must_set_its_loss():
-    with pytest.raises(TypeError, match="TaskWithoutLoss must set `loss`"):
-        check_task(TaskWithoutLoss)

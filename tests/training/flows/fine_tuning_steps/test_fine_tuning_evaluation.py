@@ -12,7 +12,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_steps.evaluation import (
+from training.flows.fine_tuning_steps.fine_tuning_evaluation import (
     create_fine_tuning_evaluation,
     predict_set,
 )

@@ -2,6 +2,7 @@
 
 from data.processors.set_names import suffix_of
 from model_folders.results import Scores
+from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.fine_tuning_steps.encoded_sets import select_sets
 from training.loop.best_step import evaluate_once_per_step
 from training.loop.prediction import EvalLoss
@@ -18,7 +19,7 @@ from training.task import (
 
 
 def create_fine_tuning_evaluation(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> Evaluate:
     """Returns a function (trainer) -> scores on the dev sets.
@@ -40,7 +41,7 @@ def create_fine_tuning_evaluation(
 
 
 def _evaluate_set(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_set: EncodedSet[ExampleT, OriginT],
 ) -> Scores:
@@ -60,7 +61,7 @@ def _evaluate_set(
 
 
 def predict_set(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_set: EncodedSet[ExampleT, OriginT],
     *,
@@ -80,5 +81,5 @@ def predict_set(
         batch_size, trims_padding=task.config.trims_padding
     )
     num_batches = -(-encoded_set.num_records // batch_size)
-    batches = trainer.predict(dataset, num_batches, description)
+    batches = trainer.predictor.predict(dataset, num_batches, description)
     return task.pool(encoded_set, batches)

@@ -12,7 +12,7 @@ from training.flows.fine_tuning_steps.encoded_sets import (
     create_recorded_sets,
     write_encoded_sets,
 )
-from training.flows.fine_tuning_steps.plan import (
+from training.flows.fine_tuning_steps.fine_tuning_plan import (
     create_fine_tuning_plan,
     list_fine_tuning_settings,
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.flows.pretraining_steps import ending
+from training.flows.pretraining_steps import pretraining_ending
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ from training.flows.pretraining_steps import ending
 )
 def test_an_unmoved_accuracy_is_named(caplog, accuracy, step, is_named):
     results = {"masked_lm_accuracy": accuracy, "global_step": step}
-    ending.warn_of_no_progress(results, 0.07)
+    pretraining_ending.warn_of_no_progress(results, 0.07)
     assert ("not learned from the context" in caplog.text) == is_named

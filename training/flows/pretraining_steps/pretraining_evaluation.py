@@ -13,69 +13,89 @@ from modeling.base_loss import sum_terms
 from modeling.tensors import Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.best_step import evaluate_once_per_step
-from training.loop.trainer import Evaluate, Trainer
+from training.loop.trainer import Trainer
 
 
-class MaskedCounts:
-    """Counts the masked WordPieces of an evaluation by their ids."""
+class PretrainingEvaluation:
+    """A function (trainer) -> metrics on the records.
 
-    def __init__(self) -> None:
-        self._counts: FloatArray = np.zeros(0)
+    It evaluates at most --max_eval_steps batches, and the weights of each step
+    only once.
 
-    def add(self, features: FeatureArrays) -> None:
-        """Counts the masked WordPieces of a batch."""
-        ids = features["masked_lm_ids"].ravel()
-        weights = features["masked_lm_weights"].ravel()
-        size = max(len(self._counts), int(ids.max(initial=0)) + 1)
-        before = np.pad(self._counts, (0, size - len(self._counts)))
-        self._counts = before + np.bincount(ids, weights, minlength=size)
+    Args:
+        config: the flags.
+        records: the records to evaluate on.
+    """
+
+    def __init__(
+        self, config: PretrainingConfig, records: record_datasets.Records
+    ) -> None:
+        self._config = config
+        self._records = records
+        # Bind once, because the Trainer traces each new function.
+        self._metrics_of = functools.partial(
+            pretraining_metrics,
+            has_next_sentence=config.pretraining.next_sentence,
+        )
+        self._evaluate_once = evaluate_once_per_step(self._evaluate)
+        self._masked_counts: FloatArray = np.zeros(0)
+
+    def __call__(self, trainer: Trainer) -> Scores:
+        """Computes the metrics of the current weights."""
+        return self._evaluate_once(trainer)
 
     @property
     def baseline_accuracy(self) -> float:
-        """Accuracy of guessing the most frequent of the WordPieces."""
-        total = self._counts.sum()
-        return float(self._counts.max() / total) if total else 0.0
+        """Accuracy of guessing the most frequent masked WordPiece.
 
+        It is 0 before the first evaluation.
+        """
+        total = self._masked_counts.sum()
+        return float(self._masked_counts.max() / total) if total else 0.0
 
-def create_pretraining_evaluation(
-    config: PretrainingConfig,
-    records: record_datasets.Records,
-    counts: MaskedCounts,
-) -> Evaluate:
-    """Returns a function (trainer) -> metrics on the records.
-
-    The function evaluates at most --max_eval_steps batches, and the weights of
-    each step only once. It adds the masked WordPieces of the batches to
-    `counts`.
-    """
-    # Bind once, because the Trainer traces each new function.
-    metrics_of = functools.partial(
-        pretraining_metrics, has_next_sentence=config.pretraining.next_sentence
-    )
-
-    def evaluate(trainer: Trainer) -> Scores:
+    def _evaluate(self, trainer: Trainer) -> Scores:
+        """Computes the metrics, and counts the masked WordPieces."""
+        config = self._config
         dataset = record_datasets.create_dataset(
-            records,
+            self._records,
             config.pretraining.eval_batch_size,
             is_training=False,
             trims_padding=config.trims_padding,
         )
+        counts: FloatArray = np.zeros(0)
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
         # The number of batches is unknown, so the progress bar shows no total.
-        for features, metrics in trainer.predict(
-            batches, description="Evaluating", metrics=metrics_of
+        for features, metrics in trainer.predictor.predict(
+            batches, description="Evaluating", metrics=self._metrics_of
         ):
-            counts.add(features)
+            counts = add_masked_counts(counts, features)
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
+        # All evaluations read the same batches.
+        self._masked_counts = counts
         means = {
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
         return {**means, "global_step": trainer.run_weights.global_step}
 
-    return evaluate_once_per_step(evaluate)
+
+def add_masked_counts(
+    counts: FloatArray, features: FeatureArrays
+) -> FloatArray:
+    """Returns the counts plus those of the masked WordPieces of a batch.
+
+    Args:
+        counts: how often each id was masked, [ids]. It may end before an id
+            that the batch contains.
+        features: features of the batch.
+    """
+    ids = features["masked_lm_ids"].ravel()
+    weights = features["masked_lm_weights"].ravel()
+    size = max(len(counts), int(ids.max(initial=0)) + 1)
+    padded_counts = np.pad(counts, (0, size - len(counts)))
+    return padded_counts + np.bincount(ids, weights, minlength=size)
 
 
 def pretraining_metrics(

@@ -8,6 +8,7 @@ from model_folders.recorded_sets import (
     RECORDED_SETS,
     RecordedSets,
 )
+from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
 from training.flows.fine_tuning_steps.encoded_sets import (
     compute_dev_set_checksum,
@@ -27,7 +28,7 @@ from training.task import (
 
 
 def create_fine_tuning_plan(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     encoded_sets: EncodedSets[ExampleT, OriginT],
     recorded_sets: RecordedSets,
 ) -> RunPlan:
@@ -54,7 +55,7 @@ def create_fine_tuning_plan(
 
 
 def _compute_num_steps(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
@@ -71,7 +72,7 @@ def _compute_num_steps(
 
 
 def _find_settings_to_record(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     encoded_sets: EncodedSets[ExampleT, OriginT],
     recorded_sets: RecordedSets,
 ) -> TrainingSettings:
@@ -93,7 +94,7 @@ def _find_settings_to_record(
 
 
 def list_fine_tuning_settings(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     train_set: EncodedSet[ExampleT, OriginT],
     recorded_sets: RecordedSets,
 ) -> TrainingSettings:

@@ -1,4 +1,4 @@
-"""Ends a command of fine-tuning: writes its scores, files and export."""
+"""Ends a command of fine-tuning: writes its predictions and its export."""
 
 import os
 import time
@@ -11,13 +11,14 @@ from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.fine_tuning_steps.encoded_sets import select_sets
-from training.flows.fine_tuning_steps.evaluation import predict_set
 from training.flows.fine_tuning_steps.export import export_task
+from training.flows.fine_tuning_steps.fine_tuning_evaluation import predict_set
 from training.flows.shared_steps import run_ending
-from training.loop.trainer import Evaluate, Trainer
+from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 from training.task import (
     AnyTask,
+    EncodedSet,
     EncodedSets,
     ExampleT,
     OriginT,
@@ -27,32 +28,37 @@ from training.task import (
 
 
 def write_outputs(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
-    evaluate: Evaluate,
+    results: Scores,
 ) -> Scores:
-    """Writes scores, reports, predictions and the export. Returns the scores.
+    """Writes the reports, the predictions and the export.
 
-    Only the chief writes files.
+    Only the chief calls this function.
+
+    Args:
+        task: what was trained.
+        trainer: the Trainer, with the weights to predict with and to export.
+        encoded_sets: the sets of the command.
+        results: scores of the dev sets, {} without an evaluation.
+
+    Returns:
+        the scores of the dev sets: `results`, and those of predicted sets that
+        are also dev sets, such as --predict_file of SQuAD.
     """
     config = task.config
-    results: Scores = {}
-    if config.training.do_eval:
-        results = run_ending.evaluate_at_the_end(trainer, evaluate)
-    if not config.is_chief:
-        return results
     if config.training.do_eval:
         _write_reports(task, trainer, encoded_sets)
     if config.fine_tuning.do_predict:
-        results |= _write_predictions(task, trainer, encoded_sets, results)
+        results = _predict_test_sets(task, trainer, encoded_sets, results)
     if export_dir := config.export.export_dir:
         export_task(task, trainer, encoded_sets, results, export_dir)
     return results
 
 
 def _write_reports(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
 ) -> None:
@@ -68,59 +74,60 @@ def _write_reports(
         task.write_report(encoded_set, batches, str(trainer.run_folder.path))
 
 
-def _write_predictions(
-    task: Task[ExampleT, OriginT, OutputsT],
+def _predict_test_sets(
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
     results: Scores,
 ) -> Scores:
     """Writes the predictions of the test sets, and their scores if known.
 
-    Returns the scores of the predicted sets that are also dev sets, such as
-    --predict_file of SQuAD. `results` are the scores of the dev sets so far.
+    The arguments and the returned scores are those of `write_outputs`.
     """
     logging.info("Predicting with %s", trainer.run_weights.describe())
-    run_folder = trainer.run_folder
-    dev_scores: Scores = {}
     for encoded_set in select_sets(encoded_sets, task.test_sets):
-        batches = predict_set(
-            task,
-            trainer,
-            encoded_set,
-            batch_size=task.config.fine_tuning.predict_batch_size,
-            description="Predicting",
-        )
-        scores = task.write_predictions(
-            encoded_set, batches, str(run_folder.path)
-        )
+        scores = _write_predictions(task, trainer, encoded_set)
         if not scores:
             # The right answers are unknown.
             continue
         scores["global_step"] = trainer.run_weights.global_step
         if encoded_set.name in task.dev_sets:
-            run_folder.history.add_if_comparable(
-                trainer.run_weights.global_step, scores
-            )
-            dev_scores |= scores
-            run_folder.write_dev_results(results | dev_scores)
+            results = results | scores
+            run_ending.write_dev_scores(trainer, scores, results)
         else:
-            run_folder.write_test_results(scores, suffix_of(encoded_set.name))
-    return dev_scores
+            trainer.run_folder.write_test_results(
+                scores, suffix_of(encoded_set.name)
+            )
+    return results
+
+
+def _write_predictions(
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_set: EncodedSet[ExampleT, OriginT],
+) -> Scores:
+    """Writes the predictions of a set. Returns their scores, {} if unknown."""
+    batches = predict_set(
+        task,
+        trainer,
+        encoded_set,
+        batch_size=task.config.fine_tuning.predict_batch_size,
+        description="Predicting",
+    )
+    return task.write_predictions(
+        encoded_set, batches, str(trainer.run_folder.path)
+    )
 
 
 def finish_without_scores(
-    task: Task[ExampleT, OriginT, OutputsT],
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     encoded_sets: EncodedSets[ExampleT, OriginT],
-    results: Scores,
 ) -> None:
-    """Logs scores that are not the run's, and exports what the user asked.
+    """Exports what the user asked for, without scores, a card or a report.
 
-    Writes no scores, no card and no report.
+    Only the chief calls this function.
     """
-    trainer.run_folder.log_results(results)
-    if not task.config.is_chief:
-        return
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
@@ -138,7 +145,7 @@ def finish_fine_tuning(
 ) -> None:
     """Writes the weights and the card, and logs what to know.
 
-    Workers that are not the chief do nothing.
+    Only the chief calls this function.
 
     Args:
         task: names the main score, and the head for the commands.
@@ -147,8 +154,6 @@ def finish_fine_tuning(
         begin_time: time at which this command began, as time.time().
         has_trained: whether this command changed the weights.
     """
-    if not task.config.is_chief:
-        return
     run_folder = trainer.run_folder
     run_ending.store_weights(trainer)
     _write_card(run_folder, task.config)

@@ -1,5 +1,6 @@
 """Evaluations of pretraining share one graph, and the scores of a step."""
 
+import collections
 import functools
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
 )
-from training.flows.pretraining_steps import evaluation
+from training.flows.pretraining_steps import pretraining_evaluation
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture
 def create_evaluation(path, tmp_path):
-    """Function that returns a new function (trainer) -> scores."""
+    """Function that returns a new PretrainingEvaluation."""
     config = config_values.create_config(
         PretrainingConfig,
         input_file=path,
@@ -40,12 +41,11 @@ def create_evaluation(path, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        evaluation.create_pretraining_evaluation,
+        pretraining_evaluation.PretrainingEvaluation,
         config,
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
         ),
-        evaluation.MaskedCounts(),
     )
 
 
@@ -64,7 +64,7 @@ def trainer(tmp_path):
 def traces(monkeypatch):
     """List with an entry for each time that the metrics are traced."""
     traces = []
-    metrics_of = evaluation.pretraining_metrics
+    metrics_of = pretraining_evaluation.pretraining_metrics
 
     @functools.wraps(metrics_of)
     def traced_metrics(*arguments, **options):
@@ -72,7 +72,9 @@ def traces(monkeypatch):
         traces.append(traced)
         return traced
 
-    monkeypatch.setattr(evaluation, "pretraining_metrics", traced_metrics)
+    monkeypatch.setattr(
+        pretraining_evaluation, "pretraining_metrics", traced_metrics
+    )
     return traces
 
 
@@ -111,9 +113,39 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
     assert len(traces) == 2
 
 
-def test_a_guess_is_the_most_frequent_masked_word():
-    counts = evaluation.MaskedCounts()
-    assert counts.baseline_accuracy == 0
+def test_a_guess_is_the_most_frequent_masked_word(
+    create_evaluation, trainer, path
+):
+    evaluate = create_evaluation()
+    assert evaluate.baseline_accuracy == 0
+    evaluate(trainer)
+    trainer.run_weights.global_step = 1
+    evaluate(trainer)
+    dataset = record_datasets.create_dataset(
+        record_datasets.Records(
+            [path], feature_specs.pretraining_features(128, 20)
+        ),
+        8,
+        is_training=False,
+    )
+    masked_ids = collections.Counter(
+        int(word_id)
+        for batch in dataset.take(2)
+        for word_id, weight in zip(
+            batch["masked_lm_ids"].numpy().ravel(),
+            batch["masked_lm_weights"].numpy().ravel(),
+            strict=True,
+        )
+        if weight
+    )
+    [(_, count)] = masked_ids.most_common(1)
+    assert evaluate.baseline_accuracy == pytest.approx(
+        count / masked_ids.total()
+    )
+
+
+def test_the_counts_of_batches_add_up():
+    counts = np.zeros(0)
     for ids, weights in (
         ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),
         (
@@ -121,11 +153,11 @@ def test_a_guess_is_the_most_frequent_masked_word():
             [[1, 1], [0, 0]],
         ),
     ):
-        counts.add(
+        counts = pretraining_evaluation.add_masked_counts(
+            counts,
             {
                 "masked_lm_ids": np.array(ids),
                 "masked_lm_weights": np.array(weights, np.float32),
-            }
+            },
         )
-    # 5, 5, 7, 9 and 5. The others are padding.
-    assert counts.baseline_accuracy == pytest.approx(3 / 5)
+    assert counts.tolist() == [0, 0, 0, 0, 0, 3, 0, 1, 0, 1]

@@ -1,0 +1,225 @@
+"""Runs the steps of a training, one after another, until something ends it."""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import tensorflow as tf
+from absl import logging
+
+from command_line import progress
+from modeling.tensors import Features
+from training.config.training_config import TrainingConfig
+from training.loop import devices, stopping
+from training.loop.callbacks import Callback, Decision, Logs
+from training.loop.run_weights import RunWeights
+from training.loop.train_step import TrainStep
+from training.run_files.history import History
+
+
+class _EndReasons(NamedTuple):
+    """Why the training ends after a step. All workers agree on it.
+
+    Attributes:
+        has_ended: a callback ended it.
+        is_time_over: --max_hours are over.
+        is_stopped: a signal stopped it.
+        is_complete: the step was the last one.
+    """
+
+    has_ended: bool
+    is_time_over: bool
+    is_stopped: bool
+    is_complete: bool
+
+
+class StepLoop:
+    """Runs the steps that are left of a training, their callbacks and saves.
+
+    Args:
+        train_step: the training step of the model.
+        run_weights: the weights that the steps change, to save them.
+        history: history of the run.
+        config: the flags.
+        callbacks: run after each step, in this order.
+        num_train_steps: number of the step at which training ends.
+    """
+
+    def __init__(
+        self,
+        train_step: TrainStep,
+        run_weights: RunWeights,
+        history: History,
+        config: TrainingConfig,
+        *,
+        callbacks: Sequence[Callback],
+        num_train_steps: int,
+    ) -> None:
+        self._train_step = train_step
+        self._run_weights = run_weights
+        self._history = history
+        self._config = config
+        self._callbacks = callbacks
+        self._num_train_steps = num_train_steps
+        self._skipped = stopping.SkippedStepCounter(config.training)
+        self._saved_step = run_weights.global_step
+
+    def agree_on_end(self) -> bool:
+        """Agrees with all workers whether a resumed run must not train more.
+
+        Logs the reasons of callbacks.
+        """
+        step = self._run_weights.global_step
+        reasons = [
+            callback.find_reason_to_stop(step) for callback in self._callbacks
+        ]
+        for reason in filter(None, reasons):
+            logging.info("%s", reason)
+        # All workers restored the same step.
+        agreed = stopping.agree_on_stop(
+            self._train_step.strategy,
+            [self._is_time_over or any(reasons)],
+            is_due=True,
+        )
+        return step >= self._num_train_steps or any(agreed)
+
+    def run(
+        self,
+        dataset: tf.data.Dataset[dict[str, tf.Tensor]],
+        stop: threading.Event,
+        *,
+        epochs: float | None,
+    ) -> bool:
+        """Runs the steps that are left, and saves them.
+
+        Args:
+            dataset: the batches of these steps.
+            stop: set by a signal that stops the training.
+            epochs: number of epochs in all steps, for the log, if known.
+
+        Returns:
+            whether a signal ended the steps.
+        """
+        batches = iter(self._distribute(dataset))
+        logging.info("Building the first step, which may take a minute")
+        with progress.Progress(
+            self._num_train_steps,
+            initial=self._run_weights.global_step,
+            examples_per_unit=self._config.batch_size,
+            description="Training",
+            epochs=epochs,
+            shows_ends=True,
+        ) as bar:
+            while True:
+                logs = self._run_next_steps(batches)
+                step = self._run_weights.global_step
+                if bar.is_due(step):
+                    bar.update(step, **logs)
+                with bar.paused():
+                    reasons = self._finish_step(logs, stop)
+                if any(reasons):
+                    return reasons.is_stopped
+
+    def _distribute(
+        self, dataset: tf.data.Dataset[dict[str, tf.Tensor]]
+    ) -> Iterable[Features]:
+        """Returns a dataset whose batches the replicas share, if several."""
+        strategy = self._train_step.strategy
+        if strategy.num_replicas_in_sync > 1:
+            return devices.distribute_dataset(strategy, dataset)
+        return dataset
+
+    def _run_next_steps(self, batches: Iterator[Features]) -> Logs:
+        """Runs the steps up to the next one after which something may be due.
+
+        Returns the logs of the last step.
+        """
+        num_steps = self._num_steps_at_once()
+        logs, outcomes = self._train_step(batches, num_steps)
+        self._run_weights.advance(num_steps)
+        self._skipped.count(self._run_weights.global_step, outcomes)
+        return logs
+
+    def _num_steps_at_once(self) -> int:
+        """Returns the number of steps to run before something may be due."""
+        step = self._run_weights.global_step
+        intervals = [
+            callback.interval
+            for callback in self._callbacks
+            if callback.interval
+        ]
+        intervals.append(self._config.training.save_checkpoints_steps)
+        return min(
+            self._config.steps_per_call,
+            self._num_train_steps - step,
+            *(interval - step % interval for interval in intervals),
+        )
+
+    def _finish_step(self, logs: Logs, stop: threading.Event) -> _EndReasons:
+        """Runs the callbacks, and saves the step if it is due or the last one.
+
+        Returns why training ends.
+        """
+        is_save_due = self._is_save_due
+        reasons = self._run_callbacks(logs, stop, is_save_due=is_save_due)
+        # Steps that are skipped may be the fault of the weights, so do not save
+        # these weights before the end.
+        may_save = is_save_due and not self._skipped.num_in_a_row
+        if may_save or any(reasons):
+            self._save(logs, reasons)
+        return reasons
+
+    @property
+    def _is_save_due(self) -> bool:
+        """Whether --save_checkpoints_steps have passed since a save.
+
+        A save is due at each multiple of this number. A call may run several
+        steps and end after the multiple.
+        """
+        interval = self._config.training.save_checkpoints_steps
+        step = self._run_weights.global_step
+        return step // interval > self._saved_step // interval
+
+    def _run_callbacks(
+        self, logs: Logs, stop: threading.Event, *, is_save_due: bool
+    ) -> _EndReasons:
+        """Runs the callbacks after a step. Returns why training ends."""
+        step = self._run_weights.global_step
+        decisions = [
+            callback.on_step(step, logs) for callback in self._callbacks
+        ]
+        is_due = (
+            is_save_due
+            or step % stopping.AGREEMENT_STEPS == 0
+            or any(decision is not Decision.NONE for decision in decisions)
+        )
+        has_ended, is_time_over, is_stopped = stopping.agree_on_stop(
+            self._train_step.strategy,
+            [Decision.END in decisions, self._is_time_over, stop.is_set()],
+            is_due=is_due,
+        )
+        if is_time_over:
+            logging.info("Reached --max_hours after step %d.", step)
+        return _EndReasons(
+            has_ended=has_ended,
+            is_time_over=is_time_over,
+            is_stopped=is_stopped,
+            is_complete=step == self._num_train_steps,
+        )
+
+    @property
+    def _is_time_over(self) -> bool:
+        limit = self._config.training.max_hours
+        return limit is not None and self._history.hours >= limit
+
+    def _save(self, logs: Logs, reasons: _EndReasons) -> None:
+        """Saves the current step, with the optimizer if training may go on."""
+        step = self._run_weights.global_step
+        rate = logs["learning_rate"]
+        self._history.add("checkpoint", step, {}, rate)
+        # A run that a signal or the time ended may be resumed.
+        goes_on = not (reasons.is_complete or reasons.has_ended)
+        self._run_weights.save(
+            keeps_optimizer=self._config.training.keep_optimizer or goes_on
+        )
+        self._saved_step = step
