@@ -30,7 +30,8 @@ from command_line.path_flags import (
 )
 from imports.installation import install_command
 from serving.engines import find_export
-from serving.serving_flags import EngineFlags, LimitFlags
+from serving.engines.engine_flags import EngineFlags
+from serving.http.limit_flags import LimitFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

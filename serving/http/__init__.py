@@ -13,6 +13,7 @@ one body, and a `CallBatch` the calls that are computed together.
     error_handlers.py: the replies to requests that no handler answers
     server_state.py: the models and the limits, which all requests share
     token_check.py: refuses requests without the token
+    limit_flags.py: the flags that limit requests
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
     served_model.py: a model with a thread that computes the calls to it

@@ -10,11 +10,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.http.limit_flags import LimitFlags
 from serving.http.routes import OPEN_PATHS, create_router
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
 from serving.http.token_check import TokenCheck
-from serving.serving_flags import LimitFlags
 
 
 class ServerApp:

@@ -14,9 +14,9 @@ import time
 from collections.abc import Iterator, Sequence
 
 from serving.http.errors import to_http_error
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_lists import describe_place
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import Failure, ask_in_steps
 from serving.text_tasks.text_task import AnyTextTask, Reply
 

@@ -9,8 +9,8 @@ from starlette.requests import ClientDisconnect
 
 from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import LimitFlags
+from serving.http.limit_flags import LimitFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import AnyTextTask
 

@@ -4,8 +4,8 @@ import asyncio
 import os
 from concurrent import futures
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http.call_queue import CallBatch, CallQueue, QueuedCall
-from serving.serving_flags import EngineFlags
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 

@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 
 from serving.http.errors import HttpError, find_or_404
+from serving.http.limit_flags import LimitFlags
 from serving.http.served_model import ServedModel
-from serving.serving_flags import LimitFlags
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -13,16 +13,16 @@ from model_folders.reading import preset_reading, presets
 from serving import engines
 from serving.engines import Engine
 from serving.engines.runtimes import ExportFormat
-from serving.prepared_model import (
-    PreparedModel,
-    create_prepared_model,
-    read_tokenizer,
-)
 from serving.text_models import checksums
 from serving.text_tasks import (
     TEXT_TASKS_OF_CLASS,
     check_settings,
     text_tasks_of,
+)
+from serving.text_tasks.prepared_model import (
+    PreparedModel,
+    create_prepared_model,
+    read_tokenizer,
 )
 from serving.text_tasks.text_task import AnyTextTask
 

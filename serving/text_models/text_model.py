@@ -13,13 +13,13 @@ from typing import cast
 
 from data.text.tokenization import FullTokenizer
 from serving.engines.runtimes import ExportFormat
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_models.export_reading import read_export
 from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import (
     AnyTextTask,

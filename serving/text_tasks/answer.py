@@ -11,9 +11,9 @@ from data.squad.squad_options import (
     read_options,
 )
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 

@@ -9,10 +9,7 @@ from data.arrays import FloatArray
 from data.classification.label_decoding import pool_logits, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
-from serving import output_kinds
-from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.engines import OutputArrays, output_kinds
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
@@ -20,7 +17,9 @@ from serving.text_tasks.pairs import (
     pack_input,
     pair_of,
 )
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 

@@ -5,10 +5,10 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import CutReply, encode_pair
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import TextTask
 
 

@@ -5,7 +5,7 @@ from typing import NotRequired, TypedDict
 
 from data.text.token_windows import pack_tokens
 from serving.engines import PackedInput
-from serving.prepared_model import PreparedModel
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Request
 from serving.text_tasks.text_task import EncodedRequest
 

@@ -5,15 +5,15 @@ from typing import NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
     encode_pair,
     pack_input,
 )
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import MASK, EncodedRequest, TextTask
 
 

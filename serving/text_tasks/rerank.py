@@ -5,10 +5,10 @@ from typing import TypedDict
 import numpy as np
 
 from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import CutReply, pack_input
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 

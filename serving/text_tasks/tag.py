@@ -7,9 +7,9 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 

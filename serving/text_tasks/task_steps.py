@@ -16,9 +16,9 @@ from typing import Any, Generic, NamedTuple
 from absl import logging
 
 from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.rounding import round_numbers
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,

@@ -18,14 +18,14 @@ from typing import (
 )
 
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     Request,
     read_texts,
 )
+from serving.text_tasks.task_flags import TaskFlags
 
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"

@@ -3,10 +3,10 @@
 from typing import TypedDict
 
 from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import check_pair, pack_input, pair_of
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 

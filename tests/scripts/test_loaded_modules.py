@@ -25,7 +25,7 @@ SERVE = """
 import serve
 from serving.http import server_process
 from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags
+from serving.engines.engine_flags import EngineFlags
 
 model = ServedModel(sys.argv[1], EngineFlags(engine="litert"))
 model.load()

@@ -12,10 +12,10 @@ from files.paths import is_remote
 from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.requests import request_files
 from serving.engines.runtimes import ExportFormat
-from serving.serving_flags import TaskFlags
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
+from serving.text_tasks.task_flags import TaskFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

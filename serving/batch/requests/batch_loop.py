@@ -21,8 +21,8 @@ from serving.batch.outputs.output_writer import (
     write_output,
 )
 from serving.batch.requests.request_files import NO_CELLS, InputRow
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import AnyTextTask, Reply
 

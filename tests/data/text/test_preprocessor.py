@@ -18,7 +18,7 @@ import tensorflow as tf
 import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
-from serving.prepared_model import PreparedModel
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
 from tests.support.tokenizers.preprocessor_cases import (

@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
+from serving.engines.engine_flags import EngineFlags
 from serving.http.app import ServerApp
 from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags
 from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"

@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http.errors import HttpError
 from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags
 from tests.support.serving.echo_models import (
     TASK,
     EchoEngine,

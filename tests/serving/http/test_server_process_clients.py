@@ -15,10 +15,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http import server_process
 from serving.http.app import ServerApp
+from serving.http.limit_flags import LimitFlags
 from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags, LimitFlags
 from tests.support import script_runner
 from tests.support.serving.echo_models import EchoEngine, create_echo
 from tests.support.serving.server_process import send

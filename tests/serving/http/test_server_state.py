@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.errors import HttpError
+from serving.http.limit_flags import LimitFlags
 from serving.http.server_state import ServerState
-from serving.serving_flags import LimitFlags
 from tests.support.serving.echo_models import EchoEngine, create_echo
 
 

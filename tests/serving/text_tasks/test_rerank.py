@@ -90,9 +90,10 @@ def test_predict_ranks_without_tensorflow(exports, load_export):
 
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+    from serving.engines.engine_flags import EngineFlags
     from serving.http import app
+    from serving.http.limit_flags import LimitFlags
     from serving.http.served_model import ServedModel
-    from serving.serving_flags import EngineFlags, LimitFlags
 
     model = ServedModel(exports["ranker"], EngineFlags())
     model.load()

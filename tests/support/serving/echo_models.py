@@ -14,12 +14,13 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 from serving.engines import EngineError, OutputArrays, PackedInput
+from serving.engines.engine_flags import EngineFlags
 from serving.http.call_queue import QueuedCall
 from serving.http.served_model import ServedModel
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import EngineFlags, TaskFlags
 from serving.text_models.text_model import TextModel
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,

@@ -8,8 +8,8 @@ import pytest
 
 from serving.batch.requests import batch_loop
 from serving.batch.requests.request_files import InputRow
-from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_prepared
