@@ -130,19 +130,21 @@ class CallBatch:
         self._steps: Iterator[None] | None = None
         self.is_computed = False
 
-    def _compute(self, prepared: PreparedModel) -> Iterator[None]:
+    def _compute(self, prepared_model: PreparedModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
         text_task = self.calls[0].text_task
-        steps = ask_in_steps(prepared, text_task, self._requests, _TASK_FLAGS)
+        steps = ask_in_steps(
+            prepared_model, text_task, self._requests, _TASK_FLAGS
+        )
         for replies in steps:
             for index, reply in replies:
                 self._replies[index] = _to_json(reply)
             yield
 
-    def run(self, prepared: PreparedModel, seconds: float) -> None:
+    def run(self, prepared_model: PreparedModel, seconds: float) -> None:
         """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
-        self._steps = self._steps or self._compute(prepared)
+        self._steps = self._steps or self._compute(prepared_model)
         for _ in self._steps:
             if time.monotonic() > end:
                 return

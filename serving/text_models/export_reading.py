@@ -35,7 +35,8 @@ class LoadedExport(NamedTuple):
         engine: engine that runs the network.
         checksum: checksum of the files that determine the answers.
         settings: settings of the head.
-        prepared: the model as text tasks read it, None if it accepts no text.
+        prepared_model: the model as text tasks read it, None if it accepts no
+            text.
         text_tasks: {name: text task}, the main task first. {} without text.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
@@ -45,7 +46,7 @@ class LoadedExport(NamedTuple):
     engine: Engine
     checksum: str
     settings: HeadSettings
-    prepared: PreparedModel | None
+    prepared_model: PreparedModel | None
     text_tasks: Mapping[str, AnyTextTask]
     columns: Sequence[str | None]
 
@@ -82,21 +83,21 @@ def read_export(
             engine=engine,
             checksum=checksum,
             settings=settings,
-            prepared=None,
+            prepared_model=None,
             text_tasks={},
             columns=(),
         )
     tokenizer = read_tokenizer(description_folder, preset)
     model_json_file = description_folder / model_json.MODEL_JSON_FILE
     check_settings(preset.model_class, settings, model_json_file)
-    prepared = create_prepared_model(engine, tokenizer, settings)
+    prepared_model = create_prepared_model(engine, tokenizer, settings)
     return LoadedExport(
         folder=folder,
         engine=engine,
         checksum=checksum,
-        settings=prepared.settings,
-        prepared=prepared,
-        text_tasks=text_tasks_of(preset.model_class, prepared.settings),
+        settings=prepared_model.settings,
+        prepared_model=prepared_model,
+        text_tasks=text_tasks_of(preset.model_class, prepared_model.settings),
         columns=_read_columns(preset),
     )
 

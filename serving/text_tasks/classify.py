@@ -39,7 +39,7 @@ class ClassifyReply(CutReply):
 
 
 def _encode_texts(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
@@ -47,22 +47,24 @@ def _encode_texts(
     between the starts of two windows. The first window begins at the beginning
     of the text.
     """
-    stride = prepared.settings.get("doc_stride", 0)
+    stride = prepared_model.settings.get("doc_stride", 0)
     if not stride:
-        return EncodedRequest(encode_pair(prepared, request).inputs, None)
-    tokens = prepared.tokenizer.tokenize(pair_of(request)[0])
+        return EncodedRequest(encode_pair(prepared_model, request).inputs, None)
+    tokens = prepared_model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
-    spans = cut_spans(max(len(tokens), 1), prepared.max_seq_length - 2, stride)
+    spans = cut_spans(
+        max(len(tokens), 1), prepared_model.max_seq_length - 2, stride
+    )
     inputs = [
-        pack_input(prepared, tokens[start : start + length])
+        pack_input(prepared_model, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -73,8 +75,8 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = prepared.settings["output_mode"] or output_kinds.CLASSIFICATION
-    labels = prepared.labels
+    mode = prepared_model.settings["output_mode"] or output_kinds.CLASSIFICATION
+    labels = prepared_model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == output_kinds.REGRESSION:
         return {"value": float(predictions[0])}

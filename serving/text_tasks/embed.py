@@ -31,7 +31,7 @@ class EmbedReply(CutReply):
 
 
 def _decode_vectors(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     packed: PackedInput,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -50,7 +50,9 @@ def _decode_vectors(
         "mean_normalized": (mean / length).tolist(),
     }
     if task_flags.tokens:
-        reply["tokens"] = prepared.tokenizer.convert_ids_to_tokens(packed.ids)
+        reply["tokens"] = prepared_model.tokenizer.convert_ids_to_tokens(
+            packed.ids
+        )
         reply["sequence"] = sequence.tolist()
     return reply
 

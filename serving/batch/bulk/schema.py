@@ -132,17 +132,19 @@ def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
     writes only some fields, the function returns only these fields.
     """
     text_model = settings.load()
-    prepared = text_model.prepared
+    prepared_model = text_model.prepared
     text_task = text_model.task(settings.task_name)
     requests = [
         {
             name: [text] if name in LIST_FIELDS else text
             for name in text_task.field_names
         }
-        for text in (f"a {MASK}", f"a {MASK} " * prepared.max_seq_length)
+        for text in (f"a {MASK}", f"a {MASK} " * prepared_model.max_seq_length)
     ]
     replies: list[Reply] = []
-    for reply in ask_model(prepared, text_task, requests, settings.task_flags):
+    for reply in ask_model(
+        prepared_model, text_task, requests, settings.task_flags
+    ):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)

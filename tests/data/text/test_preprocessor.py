@@ -90,7 +90,7 @@ def test_one_pair_becomes_a_batch_of_one(preprocessor, sample_tokenizer):
 def test_wordpieces_are_those_that_predict_shows(sample_tokenizer):
     """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
     preprocessor = BertTextClassifierPreprocessor(sample_tokenizer, 24)
-    prepared = PreparedModel(
+    prepared_model = PreparedModel(
         engine=None,  # The task runs no network.
         tokenizer=sample_tokenizer,
         max_seq_length=24,
@@ -102,7 +102,7 @@ def test_wordpieces_are_those_that_predict_shows(sample_tokenizer):
     ids, mask = (np.array(actual[name]) for name in NAMES[:2])
     for row, (first, second) in enumerate(zip(texts, seconds, strict=True)):
         request = {"text_a": first, "text_b": second}
-        _, reply = TOKENIZE.encode(prepared, request)
+        _, reply = TOKENIZE.encode(prepared_model, request)
         real = ids[row][mask[row] > 0]
         assert sample_tokenizer.convert_ids_to_tokens(real) == reply["tokens"]
 

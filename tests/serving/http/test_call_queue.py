@@ -143,11 +143,11 @@ def test_each_call_of_a_batch_gets_its_own_replies():
 def test_a_turn_ends_with_the_first_step_after_its_time():
     engine = EchoEngine()
     batch = create_queue(create_call("a", "b")).take_next()
-    prepared = EchoModel(engine).prepared
+    prepared_model = EchoModel(engine).prepared
     # Two steps encode the texts, and two compute them.
     for _ in range(4):
-        batch.run(prepared, seconds=-1)
+        batch.run(prepared_model, seconds=-1)
         assert not batch.is_computed
     assert engine.computed == ["a", "b"]
-    batch.run(prepared, seconds=-1)
+    batch.run(prepared_model, seconds=-1)
     assert batch.is_computed

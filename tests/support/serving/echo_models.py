@@ -38,7 +38,7 @@ class UnprintableError(ValueError):
 
 
 def _encode(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -46,7 +46,7 @@ def _encode(
 
 
 def _decode(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     text: str,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
