@@ -7,9 +7,9 @@ from concurrent import futures
 from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
-from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
 from serving.http.limit_flags import LimitFlags
+from serving.http.queued_call import QueuedCall
 from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import AnyTextTask

@@ -93,12 +93,11 @@ def test_each_passage_counts_as_a_text(exports):
     from serving.engines.engine_flags import EngineFlags
     from serving.http import app
     from serving.http.limit_flags import LimitFlags
-    from serving.http.served_model import ServedModel
+    from serving.http.served_export import ServedExport
 
-    model = ServedModel(exports["ranker"], EngineFlags())
-    model.load()
-    few = app.ServerApp.create({"m": model}, limits=LimitFlags(max_texts=7))
-    few.state.is_ready = True
+    export = ServedExport(exports["ranker"], EngineFlags())
+    few = app.ServerApp.create({"m": export}, limits=LimitFlags(max_texts=7))
+    few.state.load_models()
 
     body = {"query": ["a", "b"], "passages": PASSAGES}
     asked = asgi.post(few, "/api/models/m/rerank", body)
