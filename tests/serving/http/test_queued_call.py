@@ -1,4 +1,4 @@
-"""The requests of one body, as a call to a model of serve.py."""
+"""The requests of one body as a call, serving/http/queued_call.py."""
 
 import pytest
 
