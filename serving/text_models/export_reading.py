@@ -33,7 +33,7 @@ class LoadedExport(NamedTuple):
     Attributes:
         folder: folder of the export.
         engine: engine that runs the network.
-        checksum: checksum of the files that determine the answers.
+        checksum: checksum of the files that determine the replies.
         settings: settings of the head.
         prepared_model: the model as text tasks read it, None if it accepts no
             text.

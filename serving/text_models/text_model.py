@@ -61,7 +61,7 @@ class TextModel(TaskMethods):
     Attributes:
         path: path of the folder of the export that is loaded.
         engine: engine that runs the network.
-        checksum: checksum of the files that determine the answers.
+        checksum: checksum of the files that determine the replies.
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text. `num_texts` is 1 or 2 if the model
             was trained on single texts or on pairs, None if it is unknown.

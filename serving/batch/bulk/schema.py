@@ -16,7 +16,7 @@ from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import MASK, Reply
 
-# Number of rows of JSON whose keys may rename the fields of all answers.
+# Number of rows of JSON whose keys may rename the fields of all replies.
 _FIRST_ROWS = 4096
 
 
@@ -56,7 +56,7 @@ def read_input_columns(
 ) -> InputColumns:
     """Reads the files in advance, and returns their columns.
 
-    An error in a table appears before the first answer. Of JSON lines, only the
+    An error in a table appears before the first reply. Of JSON lines, only the
     first rows are read, unless CSV needs all of their keys.
 
     Raises:

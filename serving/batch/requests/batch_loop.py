@@ -98,9 +98,9 @@ def answer_rows(
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,
 ) -> Iterator[list[OutputRow]]:
-    """Yields lists of rows: the input's columns, then an answer or an error.
+    """Yields lists of rows: the input's columns, then a reply or an error.
 
-    The rows are in the order of the requests. If a field of the answer has the
+    The rows are in the order of the requests. If a field of the reply has the
     name of a column, the name of the field gets the prefix `predicted_`.
 
     Args:
@@ -195,8 +195,8 @@ def write_output_rows(
         the numbers of rows, of failed requests and of empty requests.
 
     Raises:
-        OSError: the answers cannot be written.
-        ValueError: --output_fields or the format does not suit the answers.
+        OSError: the replies cannot be written.
+        ValueError: --output_fields or the format does not suit the replies.
         signals.SignalInterrupt: a signal ended the script.
     """
     with (
