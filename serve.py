@@ -30,7 +30,8 @@ from command_line.path_flags import (
 )
 from imports.installation import install_command
 from serving.engines import find_export
-from serving.serving_flags import EngineFlags, LimitFlags
+from serving.engines.engine_flags import EngineFlags
+from serving.http.limit_flags import LimitFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -162,7 +163,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     try:
         # Import late, so that flags are checked without the server's packages.
         from serving.http import app, server_process
-        from serving.http.served_model import ServedModel
+        from serving.http.served_export import ServedExport
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -176,7 +177,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         )
     server_app = app.ServerApp.create(
         {
-            name: ServedModel(folder, config.engine)
+            name: ServedExport(folder, config.engine)
             for name, folder in models.items()
         },
         token,

@@ -18,6 +18,7 @@ class Embeddings(BertLayer):
     """Sums three learned embeddings of each WordPiece, then normalizes.
 
     Args:
+        config: sizes and dropout rates of the network.
         initializer: initializer of the three tables.
         use_one_hot_embeddings: look up word embeddings by multiplying one-hot
             rows with the table (faster on some accelerators) instead of by a

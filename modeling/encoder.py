@@ -131,6 +131,7 @@ class Transformer(BertLayer):
     """A stack of `num_hidden_layers` blocks, each with its own weights.
 
     Args:
+        config: sizes and dropout rates of the network.
         initializer: initializer of the kernels.
         gradient_checkpointing: keep only each block's input, and recompute the
             other activations in the backward pass. A training step then takes

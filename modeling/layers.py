@@ -60,6 +60,7 @@ class BertLayer(keras.layers.Layer):
     """Base class of the layers whose sizes a `BertConfig` determines.
 
     Args:
+        config: sizes and dropout rates of the network.
         initializer: initializer of the layer's kernels and tables.
         **options: arguments of `keras.layers.Layer`.
     """

@@ -166,7 +166,7 @@ class BertSpanLabeler(TaskModel[Features]):
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
 
 
-class SeveralTextsModel(TaskModel[Tensor]):
+class MultiTextModel(TaskModel[Tensor]):
     """Base class of models that encode each of an example's C texts by itself.
 
     A subclass whose exports read [B, C, T] sets `feature_ranks`.
@@ -193,7 +193,7 @@ class SeveralTextsModel(TaskModel[Tensor]):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertMultipleChoice(SeveralTextsModel):
+class BertMultipleChoice(MultiTextModel):
     """Scores each of C continuations of a sentence (paper, section 4.4, SWAG).
 
     Every feature is int [B, C, T], with one sequence for each choice. A
@@ -224,7 +224,7 @@ class BertMultipleChoice(SeveralTextsModel):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertEmbedder(SeveralTextsModel):
+class BertEmbedder(MultiTextModel):
     """Encodes each text as one vector, to compare texts by cosine.
 
     The vector is the mean of the last block's outputs over the WordPieces of

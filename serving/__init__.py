@@ -10,15 +10,12 @@ What users call:
 
 To write an export:
 
-    export_options.py: the options of an export
-    export_flags.py: the flags of scripts that export
     exporting/: writes the formats of an export, and signatures of SavedModels
 
 To call an export from Python:
 
     text_models/: `load` and `TextModel`, an export as Python calls it
-    text_tasks/: converts requests to inputs, and outputs to answers
-    prepared_model.py: an engine with a tokenizer
+    text_tasks/: converts requests to inputs, and outputs to replies
     engines/: runs the network in a runtime, arrays in, arrays out
 
 To call an export in other ways, with the modules above:
@@ -33,11 +30,6 @@ Four objects contain an exported model. Each contains the next object:
     TextModel      a method for each task, checksums   users, predict.py
     PreparedModel  a tokenizer, lengths and labels     text_tasks/
     Engine         the network: arrays in, arrays out  text_tasks/task_steps.py
-
-What several of these modules read:
-
-    output_kinds.py: what exports compute from logits, and how to undo this
-    serving_flags.py: the flags that classes of this package read
 """
 
 from typing import TYPE_CHECKING
@@ -47,8 +39,10 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
-    from serving.export_options import ExportOptions as ExportOptions
     from serving.exporting.export import export as export
+    from serving.exporting.options.export_options import (
+        ExportOptions as ExportOptions,
+    )
     from serving.text_models.text_model import TextModel as TextModel
     from serving.text_models.text_model import load as load
 

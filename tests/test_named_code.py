@@ -32,6 +32,7 @@ MEMBER = re.compile(r"`(?:[a-z_]\w*\.)*([A-Z]\w*)\.(\w+)(?=[`.(\[])")
 # Bases that add nothing that a docstring lists.
 EMPTY_BASES = {"ABC", "Generic", "NamedTuple", "Protocol", "TypedDict"}
 ATTRIBUTES = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)*)", re.M)
+ARGS = re.compile(r"^Args:\n((?: {4}.*\n?|\n)*)", re.M)
 
 
 def prose(source):
@@ -198,6 +199,49 @@ def test_classes_have_the_attributes_that_their_docstrings_list():
     ]
     check_none(
         wrong, "The class has no such attribute, which its docstring lists:"
+    )
+
+
+def parameters_of_constructor(owner):
+    """Returns the parameters of the `__init__` that a class defines.
+
+    *args and **options are not among them, and without an `__init__` of the
+    class there are none.
+    """
+    for node in owner.body:
+        match node:
+            case ast.FunctionDef(name="__init__", args=arguments):
+                parameters = [
+                    *arguments.posonlyargs,
+                    *arguments.args,
+                    *arguments.kwonlyargs,
+                ]
+                return {parameter.arg for parameter in parameters} - {"self"}
+    return set()
+
+
+def listed_args(owner):
+    """Returns the names in the Args of the docstring of a class.
+
+    A line may list several: `name, dtype: arguments of keras.Model`.
+    """
+    listed = set()
+    for section in ARGS.findall(ast.get_docstring(owner) or ""):
+        for names in re.findall(r"^ {4}(\w[\w, ]*):", section, re.M):
+            listed |= {*names.split(", ")}
+    return listed
+
+
+def test_a_class_lists_all_parameters_of_its_constructor_or_none():
+    wrong = []
+    for source, owner in all_classes():
+        listed = listed_args(owner)
+        parameters = parameters_of_constructor(owner)
+        if listed and parameters and listed != parameters:
+            names = ", ".join(sorted(listed ^ parameters))
+            wrong.append(f"{source.place(owner)}: {owner.name}: {names}")
+    check_none(
+        wrong, "List these parameters under Args, or remove what is none:"
     )
 
 

@@ -145,9 +145,9 @@ def _choose_format(config: Config, checkpoint: str) -> CheckpointFormat:
     """
     if config.output_format is not None:
         return config.output_format
-    is_theirs = bool(modeling.find_huggingface(checkpoint))
-    becomes_theirs = bool(config.extended_vocab_file) == is_theirs
-    return "huggingface" if becomes_theirs else "tf1"
+    is_huggingface = bool(modeling.find_huggingface(checkpoint))
+    writes_huggingface = bool(config.extended_vocab_file) == is_huggingface
+    return "huggingface" if writes_huggingface else "tf1"
 
 
 def _check_format(

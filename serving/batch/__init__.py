@@ -1,6 +1,6 @@
 """Answers the requests of files, pipes and command lines, for predict.py.
 
-An `InputRow` is a request with its place in a file. Its answer becomes an
+An `InputRow` is a request with its place in a file. Its reply becomes an
 `OutputRow`, a row of the output, which keeps the columns of the input row.
 
     predict_config.py: the flags of predict.py

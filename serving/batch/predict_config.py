@@ -10,8 +10,9 @@ from command_line.path_flags import PathKind
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.batch.outputs import output_writer
-from serving.serving_flags import EngineFlags, TaskFlags
+from serving.engines.engine_flags import EngineFlags
 from serving.text_tasks import list_text_tasks
+from serving.text_tasks.task_flags import TaskFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

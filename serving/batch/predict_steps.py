@@ -1,4 +1,4 @@
-"""The steps of predict.py: from its flags to the written answers.
+"""The steps of predict.py: from its flags to the written replies.
 
 Call `check_arguments` and `find_files`, and then `answer_in_bulk` if
 `PredictConfig.is_bulk`, else `answer_in_process`.
@@ -124,11 +124,11 @@ def answer_in_process(
     paths: Sequence[str],
     texts: Sequence[str],
 ) -> int:
-    """Answers texts, files or a pipe in this process, and writes the answers.
+    """Answers texts, files or a pipe in this process, and writes the replies.
 
     Args:
         config: flags of predict.py.
-        output_format: format of the answers.
+        output_format: format of the replies.
         paths: paths of the files.
         texts: texts of the command line. Without texts, the files are read.
 
@@ -150,7 +150,7 @@ def answer_in_process(
         output_fields=config.output_fields or (),
         keeps_columns=output_format != "npy",
     )
-    answer = functools.partial(
+    answer_requests = functools.partial(
         batch_loop.answer_rows,
         text_model.prepared,
         text_task,
@@ -160,7 +160,7 @@ def answer_in_process(
     )
     path = config.output_file
     counts = batch_loop.write_output_rows(
-        answer, path, output_format, source.num_requests
+        answer_requests, path, output_format, source.num_requests
     )
     counts.log(f"wrote {path}" if path else "")
     return counts.num_failed
@@ -176,7 +176,7 @@ def answer_in_bulk(
 
     Args:
         config: flags of predict.py.
-        output_format: format of the answers.
+        output_format: format of the replies.
         paths: paths of the files.
         beam_options: options of a Beam pipeline, None to run in processes.
 

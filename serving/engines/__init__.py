@@ -8,6 +8,8 @@ the library has loaded.
     engine.py: `Engine`, arrays in, arrays out
     runtimes.py: lists the runtimes and the files that they load
     loading.py: finds an export, and chooses a runtime for it
+    engine_flags.py: the flags that choose and configure the runtime
+    output_kinds.py: what exports compute from logits, and how to undo this
 
 Each runtime has a module:
 

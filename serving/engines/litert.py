@@ -20,7 +20,7 @@ class LiteRt(engines.Engine):
         self._lock = threading.Lock()
         with engines.named_load_errors(path):
             # If LiteRT mapped the file into memory, overwriting the file would
-            # change the answers or crash the process.
+            # change the replies or crash the process.
             interpreter = Interpreter(
                 model_content=path.read_bytes(),
                 num_threads=engines.count_threads(num_threads),

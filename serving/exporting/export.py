@@ -21,8 +21,8 @@ from modeling.task_models import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from serving.export_options import ExportOptions
 from serving.exporting.export_folder import write_export
+from serving.exporting.options.export_options import ExportOptions
 from serving.exporting.signatures.answer_graph import create_answer_signatures
 from serving.exporting.signatures.choose_graph import create_choose_signatures
 from serving.exporting.signatures.classify_graph import (

@@ -1,8 +1,9 @@
 """Answers requests over HTTP, for serve.py.
 
-A process loads the models. Its server receives the requests, and each
-`ServedModel` computes their replies. A `QueuedCall` contains the requests of
-one body, and a `CallBatch` the calls that are computed together.
+A process loads each `ServedExport`, which becomes a `ServedModel`. Its server
+receives the requests, and the model computes their replies. A `QueuedCall`
+contains the requests of one body, and a `CallBatch` the calls that are computed
+together.
 
     server_process.py: the process, from loading to SIGTERM
     uvicorn_server.py: uses names that uvicorn does not document
@@ -13,10 +14,15 @@ one body, and a `CallBatch` the calls that are computed together.
     error_handlers.py: the replies to requests that no handler answers
     server_state.py: the models and the limits, which all requests share
     token_check.py: refuses requests without the token
+    limit_flags.py: the flags that limit requests
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
+    reply_bodies.py: writes replies as the JSON of a body
+    served_export.py: an export, and how it becomes a `ServedModel`
     served_model.py: a model with a thread that computes the calls to it
-    call_queue.py: forms batches of these calls, and chooses whose turn it is
+    queued_call.py: the requests of one body, as a call to the model
+    call_batch.py: calls that are computed together, in turns
+    call_queue.py: forms batches of the calls, and chooses whose turn it is
     errors.py: the errors that handlers raise, each of which is a reply
     openapi.py: what openapi.json says
     page/: the page that the server shows in a browser

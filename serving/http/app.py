@@ -10,11 +10,11 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.http.limit_flags import LimitFlags
 from serving.http.routes import OPEN_PATHS, create_router
-from serving.http.served_model import ServedModel
+from serving.http.served_export import ServedExport
 from serving.http.server_state import ServerState
 from serving.http.token_check import TokenCheck
-from serving.serving_flags import LimitFlags
 
 
 class ServerApp:
@@ -23,6 +23,7 @@ class ServerApp:
     `ServerApp.create` creates the application of serve.py.
 
     Args:
+        state: what all requests share.
         entry: application that answers each request.
 
     Attributes:
@@ -36,7 +37,7 @@ class ServerApp:
     @classmethod
     def create(
         cls,
-        models: Mapping[str, ServedModel],
+        exports: Mapping[str, ServedExport],
         token: str = "",
         limits: LimitFlags | None = None,
         origins: Sequence[str] = (),
@@ -44,14 +45,14 @@ class ServerApp:
         """Creates the application: rules for web pages, token check, paths.
 
         Args:
-            models: {name of the model in requests: ServedModel}.
+            exports: {name of the model in requests: its export}.
             token: bearer token that clients must send, or "" for no token.
             limits: limits on requests, None for the defaults of the flags.
             origins: origins of web pages that may read replies. "*" stands for
                 all.
         """
         state = ServerState(
-            models=models,
+            exports=exports,
             limits=limits or LimitFlags(),
             has_token=bool(token),
         )

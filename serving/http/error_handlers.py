@@ -24,13 +24,13 @@ class ErrorHandlers:
         self._model_names = model_names
         self._paths = paths
 
-    async def reply_error(
+    async def answer_failed_request(
         self, request: HttpRequest, error: HttpError
     ) -> Response:
         """Answers a request with the error that its handler raised."""
         return create_error_response(error.status, error.message, error.headers)
 
-    async def reply_no_path(
+    async def answer_unknown_path(
         self, request: HttpRequest, error: HTTPException
     ) -> Response:
         """Answers a request to a path that does not exist."""
@@ -39,7 +39,7 @@ class ErrorHandlers:
         )
         return create_error_response(404, message)
 
-    async def reply_wrong_method(
+    async def answer_wrong_method(
         self, request: HttpRequest, error: HTTPException
     ) -> Response:
         """Answers a request to a path that has other methods."""
@@ -51,7 +51,7 @@ class ErrorHandlers:
             name = name.removesuffix(PREDICT_SUFFIX)
             allowed = "POST"
         if name not in ("", *self._model_names):
-            return await self.reply_no_path(request, error)
+            return await self.answer_unknown_path(request, error)
         if allowed == "GET":
             allowed = "GET, HEAD"
         return create_error_response(405, f"use {allowed}", {"Allow": allowed})

@@ -9,8 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, find_or_404, to_http_error
+from serving.http.queued_call import QueuedCall
+from serving.http.reply_bodies import create_body, create_predict_body
 from serving.http.request_bodies import parse_body, parse_predict_body
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
@@ -24,7 +25,7 @@ PREDICT_SUFFIX = ":predict"
 
 
 class _BodyReplies(NamedTuple):
-    """The answers to the requests of a body.
+    """The replies to the requests of a body.
 
     Attributes:
         replies: the JSON text of each reply.
@@ -50,38 +51,38 @@ class Handlers:
         self._request_limits = RequestLimits(state.limits)
         self._files = StaticFiles(directory=PAGE_FOLDER)
 
-    async def reply_file(self, request: HttpRequest) -> Response:
+    async def answer_page_request(self, request: HttpRequest) -> Response:
         """Returns a file of the page that browsers show."""
         name = request.url.path[1:] or "index.html"
         return await self._files.get_response(name, request.scope)
 
-    async def reply_health(self) -> Response:
+    async def answer_health_request(self) -> Response:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
         if self._state.is_ready:
             return JSONResponse({"status": "ready"})
         raise HttpError(503, "loading")
 
-    async def reply_models(self) -> Response:
+    async def answer_models_request(self) -> Response:
         """Returns {"models": list of objects}, which describe the models."""
         self._state.check_ready()
         models = [
-            {"name": name, **served_model.about}
+            {"name": name, **served_model.description}
             for name, served_model in self._state.models.items()
         ]
         return JSONResponse({"models": models})
 
-    async def reply_status(self, name: str) -> Response:
+    async def answer_status_request(self, name: str) -> Response:
         """Returns {"model_version_status": [...]}, as TensorFlow Serving."""
-        if name not in self._state.models and name.endswith(PREDICT_SUFFIX):
+        if name not in self._state.exports and name.endswith(PREDICT_SUFFIX):
             raise HTTPException(405, "use POST", {"Allow": "POST"})
         status = {
-            "version": self._state.find_model(name).version,
+            "version": self._state.find_export(name).version,
             "state": "AVAILABLE" if self._state.is_ready else "LOADING",
             "status": {"error_code": "OK", "error_message": ""},
         }
         return JSONResponse({"model_version_status": [status]})
 
-    async def reply_task(
+    async def answer_task_request(
         self, name: str, task: str, request: HttpRequest
     ) -> Response:
         """Answers {"text": "..."}, or several texts, by a task of a model.
@@ -89,34 +90,32 @@ class Handlers:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        self._state.check_ready()
         served_model = self._state.find_model(name)
         text_task = find_or_404(
             f"task of {name}", task, served_model.text_task_of_name
         )
-        answers = await self._answer_body(
+        body_replies = await self._answer_body(
             request, served_model, text_task, parse_body
         )
-        text = b", ".join(answers.replies)
-        return _create_response(b"[%b]" % text if answers.is_list else text)
+        return _create_response(
+            create_body(body_replies.replies, is_list=body_replies.is_list)
+        )
 
-    async def reply_predictions(
+    async def answer_predict_request(
         self, name: str, request: HttpRequest
     ) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        self._state.check_ready()
         served_model = self._state.find_model(name)
-        answers = await self._answer_body(
+        body_replies = await self._answer_body(
             request,
             served_model,
             served_model.main_text_task,
             parse_predict_body,
         )
-        text = b", ".join(answers.replies)
-        return _create_response(b'{"predictions": [%b]}' % text)
+        return _create_response(create_predict_body(body_replies.replies))
 
     async def _answer_body(
         self,
@@ -133,7 +132,7 @@ class Handlers:
             raise to_http_error(error) from None
         call = self._request_limits.create_call(text_task, parsed.requests)
         replies = await wait_for_replies(
-            self._compute_replies(served_model, call),
+            self._answer_call(served_model, call),
             request,
             self._state.limits.timeout_s,
             "send less text"
@@ -142,7 +141,7 @@ class Handlers:
         )
         return _BodyReplies(replies, parsed.is_list)
 
-    async def _compute_replies(
+    async def _answer_call(
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
@@ -152,5 +151,5 @@ class Handlers:
         return await served_model.submit(call)
 
 
-def _create_response(text: bytes) -> Response:
-    return Response(text, media_type="application/json")
+def _create_response(body: bytes) -> Response:
+    return Response(body, media_type="application/json")

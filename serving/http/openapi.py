@@ -1,7 +1,18 @@
-"""What openapi.json says about the bodies of requests and about errors."""
+"""What openapi.json says about operations, bodies of requests, and errors."""
 
 from serving.text_tasks import list_text_tasks
 from serving.text_tasks.request_fields import LIST_FIELDS
+
+# {path: name of its operation}. The ids in openapi.json, by which generated
+# clients call the operations, begin with these names, so that the names must
+# never change. The page that browsers show is no operation.
+OPERATION_OF_PATH = {
+    "/healthz": "_health",
+    "/api/models": "_list",
+    "/api/models/{name}/{task}": "_do_task",
+    "/v1/models/{name}": "_status",
+    "/v1/models/{name}:predict": "_predict",
+}
 
 # The fields of each task. `TextTask.texts` checks requests.
 _TASK_SCHEMAS = [

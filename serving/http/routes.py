@@ -24,14 +24,11 @@ class _Route(NamedTuple):
     Attributes:
         method: method of HTTP.
         path: path for which the route stands, "/v1/models/{name}".
-        name: name of the operation in openapi.json, which clients that are
-            generated from it call.
         handler: method of Handlers that answers the requests.
     """
 
     method: str
     path: str
-    name: str
     handler: Callable[..., Awaitable[Response]]
 
     def __str__(self) -> str:
@@ -42,21 +39,17 @@ class _Route(NamedTuple):
 def _list_routes(handlers: Handlers) -> list[_Route]:
     """Returns the routes, in the order in which messages list them."""
     return [
-        _Route("GET", "/", "file", handlers.reply_file),
-        _Route("GET", "/healthz", "_health", handlers.reply_health),
-        _Route("GET", "/api/models", "_list", handlers.reply_models),
+        _Route("GET", "/", handlers.answer_page_request),
+        _Route("GET", "/healthz", handlers.answer_health_request),
+        _Route("GET", "/api/models", handlers.answer_models_request),
         _Route(
-            "POST",
-            "/api/models/{name}/{task}",
-            "_do_task",
-            handlers.reply_task,
+            "POST", "/api/models/{name}/{task}", handlers.answer_task_request
         ),
-        _Route("GET", "/v1/models/{name}", "_status", handlers.reply_status),
+        _Route("GET", "/v1/models/{name}", handlers.answer_status_request),
         _Route(
             "POST",
             f"/v1/models/{{name}}{PREDICT_SUFFIX}",
-            "_predict",
-            handlers.reply_predictions,
+            handlers.answer_predict_request,
         ),
     ]
 
@@ -77,25 +70,26 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
     handlers = Handlers(state)
     routes = _list_routes(handlers)
     for route in routes:
+        operation = openapi.OPERATION_OF_PATH.get(route.path)
         router.api_route(
             route.path,
             methods=[route.method],
             openapi_extra=openapi.BODY_SCHEMA
             if route.method == "POST"
             else None,
-            include_in_schema=route.path != "/",
-            name=route.name,
+            include_in_schema=operation is not None,
+            name=operation,
         )(route.handler)
     for path in _PAGE_FILES:
-        router.get(path, include_in_schema=False)(handlers.reply_file)
+        router.get(path, include_in_schema=False)(handlers.answer_page_request)
     error_handlers = ErrorHandlers(
-        state.models.keys(), [*map(str, routes), f"GET {router.openapi_url}"]
+        state.exports.keys(), [*map(str, routes), f"GET {router.openapi_url}"]
     )
-    router.exception_handler(HttpError)(error_handlers.reply_error)
+    router.exception_handler(HttpError)(error_handlers.answer_failed_request)
     router.exception_handler(http.HTTPStatus.NOT_FOUND)(
-        error_handlers.reply_no_path
+        error_handlers.answer_unknown_path
     )
     router.exception_handler(http.HTTPStatus.METHOD_NOT_ALLOWED)(
-        error_handlers.reply_wrong_method
+        error_handlers.answer_wrong_method
     )
     return router

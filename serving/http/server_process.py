@@ -166,9 +166,7 @@ class _ModelLoader(threading.Thread):
 
     def run(self) -> None:
         try:
-            for served_model in self._app.state.models.values():
-                served_model.load()
-            self._app.state.is_ready = True
+            self._app.state.load_models()
             command = _format_request(self._app, self._address)
             logging.info("ready: %s\n  %s", self._address, command)
         except Exception as error:

@@ -4,8 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 
 from serving.http.errors import HttpError, find_or_404
+from serving.http.limit_flags import LimitFlags
+from serving.http.served_export import ServedExport
 from serving.http.served_model import ServedModel
-from serving.serving_flags import LimitFlags
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -13,18 +14,34 @@ class ServerState:
     """The models of the server, its limits, and whether it is ready.
 
     Attributes:
-        models: {name of the model in requests: ServedModel}.
+        exports: {name of the model in requests: its export}.
         limits: limits on requests.
         has_token: whether clients must send a token.
-        is_ready: True when all models are loaded.
+        models: {name of the model in requests: ServedModel} of the models that
+            are loaded.
         is_stopping: True to close each connection after its next reply.
     """
 
-    models: Mapping[str, ServedModel]
+    exports: Mapping[str, ServedExport]
     limits: LimitFlags
     has_token: bool
-    is_ready: bool = False
+    models: dict[str, ServedModel] = dataclasses.field(default_factory=dict)
     is_stopping: bool = False
+
+    def load_models(self) -> None:
+        """Loads the model of each export, after which the server is ready.
+
+        Raises:
+            OSError: a model is damaged.
+            ValueError: a model cannot be served.
+        """
+        for name, export in self.exports.items():
+            self.models[name] = export.load()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all models are loaded."""
+        return len(self.models) == len(self.exports)
 
     def check_ready(self) -> None:
         """Raises an HttpError while the models are still loading."""
@@ -32,10 +49,20 @@ class ServerState:
             message = "the models are still loading; try again later"
             raise HttpError(503, message, {"Retry-After": "1"})
 
-    def find_model(self, name: str) -> ServedModel:
-        """Returns the model of a name in requests, loaded or not.
+    def find_export(self, name: str) -> ServedExport:
+        """Returns the export of a name in requests, loaded or not.
 
         Raises:
             HttpError: there is no model of this name.
         """
+        return find_or_404("model", name, self.exports)
+
+    def find_model(self, name: str) -> ServedModel:
+        """Returns the model of a name in requests.
+
+        Raises:
+            HttpError: the models are still loading, or there is no model of
+                this name.
+        """
+        self.check_ready()
         return find_or_404("model", name, self.models)

@@ -10,7 +10,7 @@ from serving.http.errors import HttpError
 
 
 async def wait_for_replies(
-    compute_replies: Coroutine[Any, Any, list[bytes]],
+    answering: Coroutine[Any, Any, list[bytes]],
     request: HttpRequest,
     timeout_s: float,
     advice: str,
@@ -20,16 +20,16 @@ async def wait_for_replies(
     Nothing more is computed for a client that is gone or late.
 
     Args:
-        compute_replies: coroutine that returns the replies.
+        answering: coroutine that returns the replies.
         request: request of the client.
         timeout_s: seconds after which the client waits no longer.
         advice: what a client should do if its replies are not computed in time.
 
     Raises:
         HttpError: the client closed the connection, or the time is over, or as
-            `compute_replies` raises it.
+            `answering` raises it.
     """
-    replies = asyncio.create_task(compute_replies)
+    replies = asyncio.create_task(answering)
     gone = asyncio.create_task(_wait_for_disconnect(request))
     try:
         await asyncio.wait(

@@ -1,8 +1,8 @@
 """Checksums of the files of an export.
 
 model.json records the checksums of the networks, because a network of another
-export may load in this folder, and return wrong answers. Jobs and pickled
-models record the checksums of all files that determine the answers.
+export may load in this folder, and return wrong replies. Jobs and pickled
+models record the checksums of all files that determine the replies.
 """
 
 import functools
@@ -39,7 +39,7 @@ def checksums_of_networks(
 def list_file_checksums(
     folder: Path, export_format: ExportFormat
 ) -> list[InputEntry]:
-    """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
+    """Returns {"path", "bytes", "crc32c"} of the files that determine replies.
 
     These are the network, model.json, the vocabulary and the labels.
 

@@ -13,16 +13,16 @@ from model_folders.reading import preset_reading, presets
 from serving import engines
 from serving.engines import Engine
 from serving.engines.runtimes import ExportFormat
-from serving.prepared_model import (
-    PreparedModel,
-    create_prepared_model,
-    read_tokenizer,
-)
 from serving.text_models import checksums
 from serving.text_tasks import (
     TEXT_TASKS_OF_CLASS,
     check_settings,
     text_tasks_of,
+)
+from serving.text_tasks.prepared_model import (
+    PreparedModel,
+    create_prepared_model,
+    read_tokenizer,
 )
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -33,9 +33,10 @@ class LoadedExport(NamedTuple):
     Attributes:
         folder: folder of the export.
         engine: engine that runs the network.
-        checksum: checksum of the files that determine the answers.
+        checksum: checksum of the files that determine the replies.
         settings: settings of the head.
-        prepared: the model as text tasks read it, None if it accepts no text.
+        prepared_model: the model as text tasks read it, None if it accepts no
+            text.
         text_tasks: {name: text task}, the main task first. {} without text.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
@@ -45,7 +46,7 @@ class LoadedExport(NamedTuple):
     engine: Engine
     checksum: str
     settings: HeadSettings
-    prepared: PreparedModel | None
+    prepared_model: PreparedModel | None
     text_tasks: Mapping[str, AnyTextTask]
     columns: Sequence[str | None]
 
@@ -82,21 +83,21 @@ def read_export(
             engine=engine,
             checksum=checksum,
             settings=settings,
-            prepared=None,
+            prepared_model=None,
             text_tasks={},
             columns=(),
         )
     tokenizer = read_tokenizer(description_folder, preset)
     model_json_file = description_folder / model_json.MODEL_JSON_FILE
     check_settings(preset.model_class, settings, model_json_file)
-    prepared = create_prepared_model(engine, tokenizer, settings)
+    prepared_model = create_prepared_model(engine, tokenizer, settings)
     return LoadedExport(
         folder=folder,
         engine=engine,
         checksum=checksum,
-        settings=prepared.settings,
-        prepared=prepared,
-        text_tasks=text_tasks_of(preset.model_class, prepared.settings),
+        settings=prepared_model.settings,
+        prepared_model=prepared_model,
+        text_tasks=text_tasks_of(preset.model_class, prepared_model.settings),
         columns=_read_columns(preset),
     )
 

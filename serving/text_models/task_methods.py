@@ -3,7 +3,6 @@
 import abc
 from typing import TypeAlias, overload
 
-from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.answer import ANSWER, AnswerReply
 from serving.text_tasks.classify import CLASSIFY, ClassifyReply
 from serving.text_tasks.embed import EMBED, EmbedReply
@@ -16,6 +15,7 @@ from serving.text_tasks.pretrained import (
 from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.rerank import RERANK, RerankReply
 from serving.text_tasks.tag import TAG, TagReply
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.text_task import ContextT, ReplyT, TextTask
 from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 

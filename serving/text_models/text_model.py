@@ -13,18 +13,17 @@ from typing import cast
 
 from data.text.tokenization import FullTokenizer
 from serving.engines.runtimes import ExportFormat
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_models.export_reading import read_export
 from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,
-    Reply,
     ReplyT,
     TextTask,
 )
@@ -62,7 +61,7 @@ class TextModel(TaskMethods):
     Attributes:
         path: path of the folder of the export that is loaded.
         engine: engine that runs the network.
-        checksum: checksum of the files that determine the answers.
+        checksum: checksum of the files that determine the replies.
         settings: settings of the head, from the entry `task` in model.json. {}
             if the export accepts no text. `num_texts` is 1 or 2 if the model
             was trained on single texts or on pairs, None if it is unknown.
@@ -89,7 +88,7 @@ class TextModel(TaskMethods):
         self.settings = export.settings
         self.columns = export.columns
         self._num_threads = num_threads
-        self._prepared = export.prepared
+        self._prepared_model = export.prepared_model
         self._text_tasks = export.text_tasks
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -110,9 +109,9 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        if not self._prepared:
+        if not self._prepared_model:
             raise self._no_text_error()
-        return self._prepared
+        return self._prepared_model
 
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
@@ -183,13 +182,11 @@ class TextModel(TaskMethods):
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = split_request(own_text_task, request)
-        replies: list[Reply] = []
-        outcomes = ask_model(self.prepared, own_text_task, requests, task_flags)
-        for request_number, reply in enumerate(outcomes, 1):
+        replies = ask_model(self.prepared, own_text_task, requests, task_flags)
+        for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
                 where = describe_place(request_number, is_list)
                 raise ValueError(f"{where}{reply.error}") from None
-            replies.append(reply)
         # One reply for one request, a list for a list.
         result = replies if is_list else replies[0]
         return cast("Replies[ReplyT]", result)

@@ -7,6 +7,8 @@ twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`
+    prepared_model.py: `PreparedModel`, an engine with a tokenizer
+    task_flags.py: the flags that change replies
     task_steps.py: asks a model by a task, in steps
     request_fields.py: the fields of requests, and the texts in them
     rounding.py: rounds the numbers of replies
@@ -28,7 +30,7 @@ from pathlib import Path
 
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
-from serving import output_kinds
+from serving.engines import output_kinds
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.embed import EMBED

@@ -11,9 +11,9 @@ from data.squad.squad_options import (
     read_options,
 )
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -55,7 +55,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -64,10 +64,13 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    window_options = read_options(WindowOptions, prepared.settings)
+    window_options = read_options(WindowOptions, prepared_model.settings)
     windows = [
         *passage_windows.create_squad_features(
-            [example], prepared.tokenizer, window_options, is_training=False
+            [example],
+            prepared_model.tokenizer,
+            window_options,
+            is_training=False,
         )
     ]
     inputs = [
@@ -81,7 +84,7 @@ def _encode_question(
 
 
 def _decode_answer(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     question: _Question,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -98,8 +101,8 @@ def _decode_answer(
         example,
         windows,
         results,
-        read_options(DecodingOptions, prepared.settings),
-        prepared.tokenizer.basic_tokenizer,
+        read_options(DecodingOptions, prepared_model.settings),
+        prepared_model.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]

@@ -12,10 +12,7 @@ from data.classification.labels.label_decoding import (
 )
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
-from serving import output_kinds
-from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.engines import OutputArrays, output_kinds
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
@@ -23,7 +20,9 @@ from serving.text_tasks.pairs import (
     pack_input,
     pair_of,
 )
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -43,7 +42,7 @@ class ClassifyReply(CutReply):
 
 
 def _encode_texts(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
@@ -51,22 +50,24 @@ def _encode_texts(
     between the starts of two windows. The first window begins at the beginning
     of the text.
     """
-    stride = prepared.settings.get("doc_stride", 0)
+    stride = prepared_model.settings.get("doc_stride", 0)
     if not stride:
-        return EncodedRequest(encode_pair(prepared, request).inputs, None)
-    tokens = prepared.tokenizer.tokenize(pair_of(request)[0])
+        return EncodedRequest(encode_pair(prepared_model, request).inputs, None)
+    tokens = prepared_model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
-    spans = cut_spans(max(len(tokens), 1), prepared.max_seq_length - 2, stride)
+    spans = cut_spans(
+        max(len(tokens), 1), prepared_model.max_seq_length - 2, stride
+    )
     inputs = [
-        pack_input(prepared, tokens[start : start + length])
+        pack_input(prepared_model, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -77,8 +78,8 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = prepared.settings["output_mode"] or output_kinds.CLASSIFICATION
-    labels = prepared.labels
+    mode = prepared_model.settings["output_mode"] or output_kinds.CLASSIFICATION
+    labels = prepared_model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == output_kinds.REGRESSION:
         return {"value": float(predictions[0])}

@@ -5,10 +5,10 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import CutReply, encode_pair
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import TextTask
 
 
@@ -31,7 +31,7 @@ class EmbedReply(CutReply):
 
 
 def _decode_vectors(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     packed: PackedInput,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -50,7 +50,9 @@ def _decode_vectors(
         "mean_normalized": (mean / length).tolist(),
     }
     if task_flags.tokens:
-        reply["tokens"] = prepared.tokenizer.convert_ids_to_tokens(packed.ids)
+        reply["tokens"] = prepared_model.tokenizer.convert_ids_to_tokens(
+            packed.ids
+        )
         reply["sequence"] = sequence.tolist()
     return reply
 

@@ -5,10 +5,10 @@ from typing import TypedDict
 import numpy as np
 
 from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import CutReply, pack_input
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -35,20 +35,20 @@ class RerankReply(CutReply):
 
 
 def _encode_passages(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
-    max_seq_length = prepared.max_seq_length
-    tokenize = prepared.tokenizer.tokenize_beginning
+    max_seq_length = prepared_model.max_seq_length
+    tokenize = prepared_model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        pack_input(prepared, query, tokenize(passage, max_seq_length))
+        pack_input(prepared_model, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_ranking(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,

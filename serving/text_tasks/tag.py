@@ -7,9 +7,9 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -69,17 +69,20 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = prepared.labels
+    labels = prepared_model.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_ner_features(
-            [example], labels, prepared.max_seq_length, prepared.tokenizer
+            [example],
+            labels,
+            prepared_model.max_seq_length,
+            prepared_model.tokenizer,
         )
     ]
     lengths = [len(window.tokens) for window in windows]
@@ -93,14 +96,14 @@ def _encode_words(
 
 
 def _decode_tags(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
-    labels = prepared.labels
+    labels = prepared_model.labels
     words = example.words
     (tags,), (tag_probabilities,) = sentence_windows.choose_tags(
         [example],
@@ -108,7 +111,7 @@ def _decode_tags(
         [arrays["probabilities"] for arrays in outputs],
         labels,
         # An export without this setting chooses each tag independently.
-        only_legal=bool(prepared.settings.get("legal_tags")),
+        only_legal=bool(prepared_model.settings.get("legal_tags")),
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

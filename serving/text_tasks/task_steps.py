@@ -16,9 +16,9 @@ from typing import Any, Generic, NamedTuple
 from absl import logging
 
 from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.rounding import round_numbers
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,
@@ -53,7 +53,7 @@ class IndexedReply(NamedTuple):
 
 
 def ask_model(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     text_task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
@@ -61,7 +61,7 @@ def ask_model(
     """Checks and answers requests, which may be unchecked JSON.
 
     Args:
-        prepared: model that answers the requests.
+        prepared_model: model that answers the requests.
         text_task: task by which the model answers them.
         requests: the requests.
         task_flags: flags that change the replies.
@@ -74,7 +74,7 @@ def ask_model(
         Exception: an error that is no ValueError, which is a bug.
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
-    steps = ask_in_steps(prepared, text_task, requests, task_flags)
+    steps = ask_in_steps(prepared_model, text_task, requests, task_flags)
     for index, reply in itertools.chain.from_iterable(steps):
         if isinstance(reply, Failure) and not isinstance(
             reply.error, ValueError
@@ -85,7 +85,7 @@ def ask_model(
 
 
 def ask_in_steps(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     text_task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags,
@@ -96,7 +96,7 @@ def ask_in_steps(
         after each step, the replies that it computed. A step encodes a
         request or runs a batch.
     """
-    return _TaskSteps(prepared, text_task, task_flags).ask(requests)
+    return _TaskSteps(prepared_model, text_task, task_flags).ask(requests)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _TaskSteps(Generic[ContextT]):
     replies.
     """
 
-    prepared: PreparedModel
+    prepared_model: PreparedModel
     text_task: TextTask[ContextT, Any]
     task_flags: TaskFlags
 
@@ -130,7 +130,7 @@ class _TaskSteps(Generic[ContextT]):
         try:
             # The network would guess an answer to an empty text.
             if self.text_task.has_text(request):
-                return self.text_task.encode(self.prepared, request)
+                return self.text_task.encode(self.prepared_model, request)
         except Exception as error:
             return Failure(error)
         return {}
@@ -173,11 +173,11 @@ class _TaskSteps(Generic[ContextT]):
         inputs = {index: request.inputs for index, request in encoded.items()}
         values_per_wordpiece = 1
         if self.text_task.predicts_words:
-            values_per_wordpiece = len(self.prepared.tokenizer.tokens)
-        batches = self.prepared.engine.run_all(
+            values_per_wordpiece = len(self.prepared_model.tokenizer.tokens)
+        batches = self.prepared_model.engine.run_all(
             inputs,
-            max_seq_length=self.prepared.max_seq_length,
-            needs_padding=self.prepared.needs_padding,
+            max_seq_length=self.prepared_model.max_seq_length,
+            needs_padding=self.prepared_model.needs_padding,
             values_per_wordpiece=values_per_wordpiece,
         )
         for computed in batches:
@@ -192,7 +192,7 @@ class _TaskSteps(Generic[ContextT]):
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.prepared, encoded.context, outputs, self.task_flags
+                self.prepared_model, encoded.context, outputs, self.task_flags
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

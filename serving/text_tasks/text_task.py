@@ -18,14 +18,14 @@ from typing import (
 )
 
 from serving.engines import OutputArrays, PackedInput
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     Request,
     read_texts,
 )
+from serving.text_tasks.task_flags import TaskFlags
 
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
@@ -56,12 +56,12 @@ class EncodeRequest(Protocol[ContextT]):
     """Encodes a request."""
 
     def __call__(
-        self, prepared: PreparedModel, request: CheckedRequest, /
+        self, prepared_model: PreparedModel, request: CheckedRequest, /
     ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
         Args:
-            prepared: model that answers the request.
+            prepared_model: model that answers the request.
             request: request to encode.
 
         Raises:
@@ -74,7 +74,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
 
     def __call__(
         self,
-        prepared: PreparedModel,
+        prepared_model: PreparedModel,
         context: ContextT_contra,
         outputs: list[OutputArrays],
         task_flags: TaskFlags,
@@ -85,7 +85,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
         The reply is plain Python. `ask_model` rounds its numbers.
 
         Args:
-            prepared: model that answers the request.
+            prepared_model: model that answers the request.
             context: context of the request, as it was encoded.
             outputs: {name: array} for each input of the request.
             task_flags: flags that change the reply.

@@ -3,10 +3,10 @@
 from typing import TypedDict
 
 from serving.engines import OutputArrays
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pairs import check_pair, pack_input, pair_of
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -24,11 +24,13 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_texts(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[TokenizeReply]:
-    tokens = [prepared.tokenizer.tokenize(text) for text in pair_of(request)]
-    ids = pack_input(prepared, *tokens).ids
-    names = prepared.tokenizer.convert_ids_to_tokens(ids)
+    tokens = [
+        prepared_model.tokenizer.tokenize(text) for text in pair_of(request)
+    ]
+    ids = pack_input(prepared_model, *tokens).ids
+    names = prepared_model.tokenizer.convert_ids_to_tokens(ids)
     reply: TokenizeReply = {
         "tokens": names,
         "num_wordpieces": sum(map(len, tokens)),
@@ -37,7 +39,7 @@ def _encode_texts(
 
 
 def _decode_wordpieces(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,

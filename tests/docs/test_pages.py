@@ -182,6 +182,45 @@ def test_the_pages_of_the_code_name_code_that_exists(name):
         assert defined in defined_in(file), f"{file}: {defined}"
 
 
+def all_names():
+    """Returns the names of all files, functions, classes and variables."""
+    names = set()
+    for source in parsed_sources(*ALL_FOLDERS):
+        path = source.path.relative_to(ROOT)
+        names |= {path.stem, path.parent.name}
+        for node in ast.walk(source.tree):
+            match node:
+                case (
+                    ast.ClassDef(name=name)
+                    | ast.FunctionDef(name=name)
+                    | ast.AsyncFunctionDef(name=name)
+                    | ast.arg(arg=name)
+                    | ast.Name(id=name, ctx=ast.Store())
+                    | ast.Attribute(attr=name, ctx=ast.Store())
+                ):
+                    names.add(name)
+    return names
+
+
+# Names in other packages.
+_NAMES_OF_OTHERS = {"MultiWorkerMirroredStrategy", "random", "tensorflow_text"}
+
+
+@pytest.mark.parametrize("name", ["architecture.md", "code_reference.md"])
+def test_a_bare_name_on_the_pages_of_the_code_is_defined_somewhere(name):
+    """A page writes: `name` or `CLASS.name`."""
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    # Another test checks names of files, such as `flags.py`.
+    files = re.compile(r".*\.(?:py|txt|tf_record)")
+    named = {
+        code.split(".")[-1]
+        for code in re.findall(r"`([A-Za-z_][\w.]*)`", BLOCK.sub("", page))
+        if not files.fullmatch(code)
+    }
+    assert len(named) > 30
+    assert sorted(named - _NAMES_OF_OTHERS - all_names()) == []
+
+
 @pytest.mark.parametrize(
     "package",
     [

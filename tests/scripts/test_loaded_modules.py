@@ -24,11 +24,10 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving.http import server_process
-from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags
+from serving.http.served_export import ServedExport
+from serving.engines.engine_flags import EngineFlags
 
-model = ServedModel(sys.argv[1], EngineFlags(engine="litert"))
-model.load()
+ServedExport(sys.argv[1], EngineFlags(engine="litert")).load()
 """
 
 

@@ -12,10 +12,10 @@ from files.paths import is_remote
 from serving.batch.outputs.output_writer import OutputFormat
 from serving.batch.requests import request_files
 from serving.engines.runtimes import ExportFormat
-from serving.serving_flags import TaskFlags
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
+from serving.text_tasks.task_flags import TaskFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,14 +28,14 @@ class BulkSettings:
         engine: name of the runtime.
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
-        task_flags: flags that change the answers.
+        task_flags: flags that change the replies.
         layout: flags of tables.
         input_format: format of the requests. None = the names of the files
             determine the format.
         text_columns: names of the columns of the texts, as in `read_requests`.
         batch_size: number of requests in a batch.
-        output_format: format of the answers.
-        output_fields: fields of the answers to write, () for all fields.
+        output_format: format of the replies.
+        output_fields: fields of the replies to write, () for all fields.
         folder: folder from which relative paths begin, in any process.
     """
 
@@ -54,7 +54,7 @@ class BulkSettings:
     folder: str = dataclasses.field(default_factory=os.getcwd)
 
     def flags(self) -> dict[str, object]:
-        """Returns {name: value} of the flags that determine the answers."""
+        """Returns {name: value} of the flags that determine the replies."""
         text_column, text_b_column = self.text_columns
         return {
             "task": self.task_name,

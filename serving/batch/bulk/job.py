@@ -25,7 +25,7 @@ from serving.batch.outputs.output_rows import OutputRow, OutputSchema
 from serving.batch.requests import batch_loop
 from serving.text_models import checksums
 
-# Increase this number whenever you change the code so that the answers change.
+# Increase this number whenever you change the code so that the replies change.
 _VERSION = 1
 
 
@@ -36,7 +36,7 @@ class BulkUnit:
     Attributes:
         settings: settings of the job.
         names_files: whether errors name the file.
-        taken_names: names of columns of the input. A field of an answer that
+        taken_names: names of columns of the input. A field of a reply that
             has such a name is renamed.
         schema: columns and fields that all shards share.
         ranges: ranges of files to read.
@@ -166,7 +166,7 @@ def write_shard(unit: BulkUnit) -> None:
     """Writes a unit's shard, and then its result file.
 
     The result file contains the size and checksum of the shard, the numbers of
-    answers and errors, and the first errors.
+    replies and errors, and the first errors.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -191,7 +191,7 @@ def write_shard(unit: BulkUnit) -> None:
         "counts": counts._asdict(),
         "errors": counter.errors,
     }
-    # If the folder changed in between, the shard may contain answers of two
+    # If the folder changed in between, the shard may contain replies of two
     # models.
     settings.check_folder()
     write_json(settings.absolute_path_of(unit.result_file), result)

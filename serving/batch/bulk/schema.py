@@ -16,7 +16,7 @@ from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import MASK, Reply
 
-# Number of rows of JSON whose keys may rename the fields of all answers.
+# Number of rows of JSON whose keys may rename the fields of all replies.
 _FIRST_ROWS = 4096
 
 
@@ -56,7 +56,7 @@ def read_input_columns(
 ) -> InputColumns:
     """Reads the files in advance, and returns their columns.
 
-    An error in a table appears before the first answer. Of JSON lines, only the
+    An error in a table appears before the first reply. Of JSON lines, only the
     first rows are read, unless CSV needs all of their keys.
 
     Raises:
@@ -132,17 +132,19 @@ def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
     writes only some fields, the function returns only these fields.
     """
     text_model = settings.load()
-    prepared = text_model.prepared
+    prepared_model = text_model.prepared
     text_task = text_model.task(settings.task_name)
     requests = [
         {
             name: [text] if name in LIST_FIELDS else text
             for name in text_task.field_names
         }
-        for text in (f"a {MASK}", f"a {MASK} " * prepared.max_seq_length)
+        for text in (f"a {MASK}", f"a {MASK} " * prepared_model.max_seq_length)
     ]
     replies: list[Reply] = []
-    for reply in ask_model(prepared, text_task, requests, settings.task_flags):
+    for reply in ask_model(
+        prepared_model, text_task, requests, settings.task_flags
+    ):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)

@@ -1,4 +1,4 @@
-"""Writes answers: a file for each format, with a function like `write_csv`.
+"""Writes replies: a file for each format, with a function like `write_csv`.
 
 The functions have the same arguments: write_csv(batches, output, schema).
 

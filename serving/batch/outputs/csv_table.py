@@ -1,4 +1,4 @@
-"""Writes answers as CSV."""
+"""Writes replies as CSV."""
 
 import csv
 import io
@@ -22,9 +22,9 @@ def write_csv(
     output: IO[bytes],
     schema: OutputSchema | None = None,
 ) -> None:
-    """Writes the answers as CSV.
+    """Writes the replies as CSV.
 
-    Without a schema, a temporary file stores the answers, because the columns
+    Without a schema, a temporary file stores the replies, because the columns
     are known only when all rows are answered. The header repeats a name that
     the table repeats.
 

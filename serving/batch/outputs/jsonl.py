@@ -1,4 +1,4 @@
-"""Writes answers as JSON lines."""
+"""Writes replies as JSON lines."""
 
 import datetime
 import functools
@@ -15,7 +15,7 @@ def write_jsonl(
     output: IO[bytes],
     schema: OutputSchema | None = None,
 ) -> None:
-    """Writes the answers as JSON lines, batch by batch.
+    """Writes the replies as JSON lines, batch by batch.
 
     Args:
         batches: the rows to write, in batches as they are answered.
@@ -27,7 +27,7 @@ def write_jsonl(
         output.flush()
 
 
-def to_json_line(answer: Mapping[str, object]) -> bytes:
+def to_json_line(cells: Mapping[str, object]) -> bytes:
     """Returns a dict as a line of JSON in UTF-8.
 
     A copied column may contain what JSON lacks: a number that is not finite
@@ -35,7 +35,7 @@ def to_json_line(answer: Mapping[str, object]) -> bytes:
     """
     # UTF-8 cannot encode a lone surrogate, which an id may contain. Write it as
     # JSON's escape.
-    return to_json(answer).encode("utf-8", "backslashreplace") + b"\n"
+    return to_json(cells).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def to_json(value: object) -> str:

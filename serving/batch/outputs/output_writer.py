@@ -1,4 +1,4 @@
-"""Writes rows of answers to a file or to standard output, in any format."""
+"""Writes rows of replies to a file or to standard output, in any format."""
 
 import contextlib
 import gzip
@@ -16,7 +16,7 @@ from serving.batch.outputs.jsonl import write_jsonl
 from serving.batch.outputs.npy import write_npy
 from serving.batch.outputs.output_rows import OutputRow, OutputSchema, RowStatus
 
-# Format of answers. It is also the extension of the output file's name.
+# Format of replies. It is also the extension of the output file's name.
 OutputFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
@@ -68,7 +68,7 @@ def choose_format(
 
 
 class OutputCounts(NamedTuple):
-    """How many answers were written.
+    """How many replies were written.
 
     Attributes:
         num_rows: number of rows that were written.
@@ -98,7 +98,7 @@ def write_output(
     complete: Callable[[], None] = lambda: None,
     schema: OutputSchema | None = None,
 ) -> OutputCounts:
-    """Writes answers, and returns how many were written.
+    """Writes replies, and returns how many were written.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
@@ -107,12 +107,12 @@ def write_output(
         output_format: format of the output.
         batches: the rows that `batch_loop.answer_rows` yields.
         complete: function that is called before the file gets its name.
-        schema: columns and fields of the answers. None = the answers determine
+        schema: columns and fields of the replies. None = the replies determine
             both.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: an array cannot store the answers.
+        ValueError: an array cannot store the replies.
     """
     counts = Counter[RowStatus]()
 
@@ -139,7 +139,7 @@ def _open_output(path: str | None) -> Iterator[IO[bytes]]:
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(atomic_open(path))
         if path.endswith(".gz"):
-            # Omit the time from the gzip header, so that equal answers produce
+            # Omit the time from the gzip header, so that equal replies produce
             # equal files.
             packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
             # GzipFile has all methods of IO that writing needs, but is no

@@ -21,8 +21,8 @@ from serving.batch.outputs.output_writer import (
     write_output,
 )
 from serving.batch.requests.request_files import NO_CELLS, InputRow
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import AnyTextTask, Reply
 
@@ -91,20 +91,20 @@ class RowCounter:
 
 
 def answer_rows(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     text_task: AnyTextTask,
     task_flags: TaskFlags,
     input_rows: Iterable[InputRow],
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,
 ) -> Iterator[list[OutputRow]]:
-    """Yields lists of rows: the input's columns, then an answer or an error.
+    """Yields lists of rows: the input's columns, then a reply or an error.
 
-    The rows are in the order of the requests. If a field of the answer has the
+    The rows are in the order of the requests. If a field of the reply has the
     name of a column, the name of the field gets the prefix `predicted_`.
 
     Args:
-        prepared: model that answers the requests.
+        prepared_model: model that answers the requests.
         text_task: task by which the model answers them.
         task_flags: flags that change the replies.
         input_rows: the requests, with the columns of their rows.
@@ -123,7 +123,7 @@ def answer_rows(
         for indices in _create_batches(text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
             batch_replies = _answer_batch(
-                prepared, text_task, task_flags, batch
+                prepared_model, text_task, task_flags, batch
             )
             field_check.check_first_reply(batch_replies)
             replies |= zip(indices, batch_replies, strict=True)
@@ -163,14 +163,14 @@ class _FieldCheck:
 
 
 def _answer_batch(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     text_task: AnyTextTask,
     task_flags: TaskFlags,
     batch: Sequence[InputRow],
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [input_row.request for input_row in batch if not input_row.error]
-    replies = iter(ask_model(prepared, text_task, requests, task_flags))
+    replies = iter(ask_model(prepared_model, text_task, requests, task_flags))
     return [
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch
@@ -195,8 +195,8 @@ def write_output_rows(
         the numbers of rows, of failed requests and of empty requests.
 
     Raises:
-        OSError: the answers cannot be written.
-        ValueError: --output_fields or the format does not suit the answers.
+        OSError: the replies cannot be written.
+        ValueError: --output_fields or the format does not suit the replies.
         signals.SignalInterrupt: a signal ended the script.
     """
     with (

@@ -14,8 +14,8 @@ from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
-from serving import output_kinds
-from serving.export_options import ExportOptions
+from serving.engines import output_kinds
+from serving.exporting.options.export_options import ExportOptions
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 from serving.exporting.signatures.export_signatures import (

@@ -19,7 +19,8 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
-from serving import engines, output_kinds
+from serving import engines
+from serving.engines import output_kinds
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 

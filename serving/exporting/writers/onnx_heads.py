@@ -14,7 +14,8 @@ from modeling.task_models import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from serving import engines, output_kinds
+from serving import engines
+from serving.engines import output_kinds
 from serving.exporting.writers.onnx_encoder import EncoderOutputNames
 from serving.exporting.writers.onnx_graph import GraphBuilder
 

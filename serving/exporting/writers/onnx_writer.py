@@ -21,8 +21,9 @@ from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
-from serving import engines, output_kinds
-from serving.export_options import ExportOptions
+from serving import engines
+from serving.engines import output_kinds
+from serving.exporting.options.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
 from serving.exporting.writers.onnx_graph import GraphBuilder

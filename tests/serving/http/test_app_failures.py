@@ -8,9 +8,10 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
+from serving.engines.engine_flags import EngineFlags
 from serving.http.app import ServerApp
+from serving.http.served_export import ServedExport
 from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags
 from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"
@@ -35,10 +36,9 @@ def post(caplog):
 
     def post(model, texts):
         async def main():
-            served = ServedModel("", EngineFlags(), model)
-            served.load()
-            server = ServerApp.create({"m": served})
-            server.state.is_ready = True
+            export = ServedExport(model.path, EngineFlags())
+            server = ServerApp.create({"m": export})
+            server.state.models["m"] = ServedModel(model)
             caplog.clear()
             return await asgi.post(server, PATH, {"text": texts})
 

@@ -4,29 +4,12 @@ How a model computes the batches is tested in
 tests/serving/http/test_served_model.py.
 """
 
-import asyncio
-
 import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.http.call_queue import CallQueue, QueuedCall
-from serving.http.errors import HttpError
-from tests.support.serving.echo_models import (
-    OTHER_TASK,
-    TASK,
-    EchoEngine,
-    EchoModel,
-)
-
-
-def create_call(*texts, text_task=TASK):
-    """Returns a call of these texts in an event loop of its own."""
-
-    async def create():
-        return QueuedCall.create(text_task, [{"text": text} for text in texts])
-
-    return asyncio.run(create())
+from serving.http.call_queue import CallQueue
+from tests.support.serving.echo_models import OTHER_TASK, create_call
 
 
 def create_queue(*calls):
@@ -43,11 +26,6 @@ def take_all(queue):
     while batch := queue.take_next():
         batches.append([*batch.calls])
     return batches
-
-
-def test_a_wrong_text_of_a_call_is_named_by_its_place():
-    with pytest.raises(HttpError, match=r"^text 2: 'text' must be a string"):
-        create_call("a", 5)
 
 
 def test_waiting_calls_of_one_task_are_a_batch():
@@ -78,12 +56,6 @@ def test_a_later_call_that_fits_is_computed_before_one_that_does_not():
     small = create_call("c")
     queue = create_queue(first, large, small)
     assert take_all(queue) == [[first, small], [large]]
-
-
-@pytest.mark.parametrize("texts", [["a"] * 33, ["a" * 4097]])
-def test_a_call_beyond_the_limits_is_long(texts):
-    assert create_call(*texts).is_long
-    assert not create_call("a").is_long
 
 
 def test_long_calls_and_batches_take_turns():
@@ -125,29 +97,3 @@ def test_a_batch_that_nobody_awaits_is_not_continued():
     queue.put_back(batch)
     call.future.cancel()
     assert queue.take_next() is None
-
-
-def test_each_call_of_a_batch_gets_its_own_replies():
-    calls = [create_call("a"), create_call("b", "c")]
-    batch = create_queue(*calls).take_next()
-    batch.run(EchoModel(EchoEngine()).prepared, seconds=60)
-    assert batch.is_computed
-    batch.finish()
-    replies = [call.future.result() for call in calls]
-    assert replies == [
-        [b'{"text": "a"}'],
-        [b'{"text": "b"}', b'{"text": "c"}'],
-    ]
-
-
-def test_a_turn_ends_with_the_first_step_after_its_time():
-    engine = EchoEngine()
-    batch = create_queue(create_call("a", "b")).take_next()
-    prepared = EchoModel(engine).prepared
-    # Two steps encode the texts, and two compute them.
-    for _ in range(4):
-        batch.run(prepared, seconds=-1)
-        assert not batch.is_computed
-    assert engine.computed == ["a", "b"]
-    batch.run(prepared, seconds=-1)
-    assert batch.is_computed

@@ -9,6 +9,13 @@ METHODS_OF_PATH = {
     "/v1/models/{name}": ["get"],
     "/v1/models/{name}:predict": ["post"],
 }
+ID_OF_PATH = {
+    "/healthz": "_health_healthz_get",
+    "/api/models": "_list_api_models_get",
+    "/api/models/{name}/{task}": "_do_task_api_models__name___task__post",
+    "/v1/models/{name}": "_status_v1_models__name__get",
+    "/v1/models/{name}:predict": "_predict_v1_models__name__predict_post",
+}
 FIELDS_OF_TASK = {
     "answer": ["context", "question"],
     "classify": ["text", "text_a", "text_b"],
@@ -39,6 +46,14 @@ def schemas(paths):
 def test_openapi_lists_the_paths_that_programs_ask(paths):
     methods_of_path = {path: [*methods] for path, methods in paths.items()}
     assert methods_of_path == METHODS_OF_PATH
+
+
+@pytest.mark.parametrize(("path", "operation_id"), ID_OF_PATH.items())
+def test_an_operation_keeps_the_id_by_which_clients_call_it(
+    paths, path, operation_id
+):
+    (operation,) = paths[path].values()
+    assert operation["operationId"] == operation_id
 
 
 @pytest.mark.parametrize(

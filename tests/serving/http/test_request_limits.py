@@ -9,8 +9,8 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
 from serving.http.errors import HttpError
+from serving.http.limit_flags import LimitFlags
 from serving.http.request_limits import RequestLimits
-from serving.serving_flags import LimitFlags
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK
 
 
@@ -47,13 +47,15 @@ def test_a_missing_body_is_refused():
 
 def check_texts(*texts, tokenizer=None, **limits):
     """Checks the call of requests that have one text each."""
-    prepared = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
+    prepared_model = types.SimpleNamespace(
+        tokenizer=tokenizer, max_seq_length=8
+    )
 
     async def check():
         request_limits = RequestLimits(LimitFlags(**limits))
         requests = [{"text": text} for text in texts]
         call = request_limits.create_call(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_length(prepared, call)
+        await request_limits.check_length(prepared_model, call)
 
     asyncio.run(check())
 

@@ -1,4 +1,4 @@
-"""What a model of serve.py tells about itself, and how it computes calls.
+"""How a model of serve.py is described, and how it computes calls.
 
 Which calls are computed together is tested in
 tests/serving/http/test_call_queue.py.
@@ -14,40 +14,18 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.errors import HttpError
-from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags
 from tests.support.serving.echo_models import (
     TASK,
     EchoEngine,
-    create_echo,
     load_echo,
     submit,
 )
 
 
-@pytest.mark.parametrize(
-    "path, version", [("models/7", "7"), ("models/7/", "7"), ("ner", "1")]
-)
-def test_the_version_is_the_number_of_the_folder(path, version):
-    assert ServedModel(path, EngineFlags()).version == version
-
-
-def test_a_model_has_no_tasks_before_it_is_loaded():
-    served_model = create_echo(EchoEngine())
-    assert not served_model.text_task_of_name
-    served_model.load()
+def test_the_description_of_a_model_lists_the_fields_of_its_tasks():
+    served_model = load_echo(EchoEngine())
     assert [*served_model.text_task_of_name] == ["task"]
-
-
-def test_a_model_that_is_not_loaded_cannot_be_read():
-    with pytest.raises(RuntimeError, match=r"models/7: call `load` first"):
-        _ = ServedModel("models/7", EngineFlags()).text_model
-
-
-def test_a_loaded_model_tells_the_fields_of_its_tasks():
-    served_model = create_echo(EchoEngine())
-    served_model.load()
-    assert served_model.about["fields"] == {"task": ["text"]}
+    assert served_model.description["fields"] == {"task": ["text"]}
 
 
 def compute(*calls):

@@ -19,7 +19,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import ask_model
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same

@@ -15,28 +15,27 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http import server_process
 from serving.http.app import ServerApp
-from serving.http.served_model import ServedModel
-from serving.serving_flags import EngineFlags, LimitFlags
+from serving.http.limit_flags import LimitFlags
+from serving.http.served_export import ServedExport
 from tests.support import script_runner
-from tests.support.serving.echo_models import EchoEngine, create_echo
+from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.serving.server_process import send
 from tests.support.waiting import TIMEOUT, wait_until
 
 
-class EndlessModel(ServedModel):
-    """A model that is never loaded."""
+class EndlessExport(ServedExport):
+    """An export whose model is never loaded."""
 
     def load(self):
         threading.Event().wait()
 
 
 def serve_long_replies(port):
-    served_model = create_echo(EchoEngine(answer_to=lambda _: "a" * 15_000_000))
-    server = ServerApp.create(
-        {"m": served_model}, limits=LimitFlags(timeout_s=3)
-    )
+    export = EchoExport(engine=EchoEngine(answer_to=lambda _: "a" * 15_000_000))
+    server = ServerApp.create({"m": export}, limits=LimitFlags(timeout_s=3))
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
@@ -51,14 +50,14 @@ def serve_when_allowed(folder, port):
         wait_until((folder / "is_allowed").exists)
 
     engine = EchoEngine(wait, lambda _: engine.batches)
-    server = ServerApp.create({"m": create_echo(engine)})
+    server = ServerApp.create({"m": EchoExport(engine=engine)})
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
 def serve_before_loading(port):
-    served_model = EndlessModel("", EngineFlags())
+    export = EndlessExport("", EngineFlags())
     server_process.serve_until_signal(
-        ServerApp.create({"m": served_model}), "127.0.0.1", port
+        ServerApp.create({"m": export}), "127.0.0.1", port
     )
 
 

@@ -12,11 +12,12 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
-from serving.serving_flags import LimitFlags
+from serving.http.limit_flags import LimitFlags
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import (
     TASK,
     EchoEngine,
+    EchoExport,
     load_echo,
     submit,
 )
@@ -38,9 +39,9 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         first = submit(served_model, TASK, "first")
         await asyncio.sleep(0)
         server = ServerApp.create(
-            {"m": served_model}, limits=LimitFlags(timeout_s=0.05)
+            {"m": EchoExport(engine=engine)}, limits=LimitFlags(timeout_s=0.05)
         )
-        server.state.is_ready = True
+        server.state.models["m"] = served_model
 
         body = {"text": texts}
         status, reply = await asgi.post(server, "/api/models/m/task", body)

@@ -5,8 +5,8 @@ tests/serving/text_models/test_text_model.py tests what the models answer.
 
 import pytest
 
-from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_models.task_methods import TaskMethods
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 
 
 class Recorder(TaskMethods):

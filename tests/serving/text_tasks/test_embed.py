@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from serving.engines import PackedInput
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.embed import EMBED
+from serving.text_tasks.task_flags import TaskFlags
 from tests.support.serving.exports import TOKENIZER
 
 TOKENS = ["[CLS]", "boat", "[SEP]"]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.text_tasks.task_flags import TaskFlags
 from tests.support.serving.exports import TOKENIZER
 
 PREPARED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)

@@ -90,14 +90,14 @@ def test_predict_ranks_without_tensorflow(exports, load_export):
 
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+    from serving.engines.engine_flags import EngineFlags
     from serving.http import app
-    from serving.http.served_model import ServedModel
-    from serving.serving_flags import EngineFlags, LimitFlags
+    from serving.http.limit_flags import LimitFlags
+    from serving.http.served_export import ServedExport
 
-    model = ServedModel(exports["ranker"], EngineFlags())
-    model.load()
-    few = app.ServerApp.create({"m": model}, limits=LimitFlags(max_texts=7))
-    few.state.is_ready = True
+    export = ServedExport(exports["ranker"], EngineFlags())
+    few = app.ServerApp.create({"m": export}, limits=LimitFlags(max_texts=7))
+    few.state.load_models()
 
     body = {"query": ["a", "b"], "passages": PASSAGES}
     asked = asgi.post(few, "/api/models/m/rerank", body)

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving.serving_flags import TaskFlags
 from serving.text_tasks.tag import TAG
+from serving.text_tasks.task_flags import TaskFlags
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 
 PREPARED = SimpleNamespace(

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support.serving.exports import TOKENIZER
 

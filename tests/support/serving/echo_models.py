@@ -9,17 +9,20 @@ For example:
 """
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 from serving.engines import EngineError, OutputArrays, PackedInput
-from serving.http.call_queue import QueuedCall
+from serving.engines.engine_flags import EngineFlags
+from serving.http.queued_call import QueuedCall
+from serving.http.served_export import ServedExport
 from serving.http.served_model import ServedModel
-from serving.prepared_model import PreparedModel
-from serving.serving_flags import EngineFlags, TaskFlags
 from serving.text_models.text_model import TextModel
+from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -37,7 +40,7 @@ class UnprintableError(ValueError):
 
 
 def _encode(
-    prepared: PreparedModel, request: CheckedRequest
+    prepared_model: PreparedModel, request: CheckedRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -45,7 +48,7 @@ def _encode(
 
 
 def _decode(
-    prepared: PreparedModel,
+    prepared_model: PreparedModel,
     text: str,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
@@ -126,17 +129,23 @@ class EchoModel:
         """Does nothing."""
 
 
-def create_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
-    """Returns a model of the server that is not loaded yet."""
-    text_model = cast(TextModel, EchoModel(engine))
-    return ServedModel("", EngineFlags(), text_model, turn_s)
-
-
 def load_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
-    """Returns a model of the server that is loaded."""
-    served_model = create_echo(engine, turn_s)
-    served_model.load()
-    return served_model
+    """Returns a model of the server."""
+    text_model = cast(TextModel, EchoModel(engine))
+    return ServedModel(text_model, turn_s)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EchoExport(ServedExport):
+    """An export of a model of the server, whose folder is not read."""
+
+    folder: str = ""
+    engine_flags: EngineFlags = dataclasses.field(default_factory=EngineFlags)
+    engine: EchoEngine
+
+    def load(self) -> ServedModel:
+        """Returns the model."""
+        return load_echo(self.engine)
 
 
 def submit(
@@ -146,3 +155,12 @@ def submit(
     return served_model.submit(
         QueuedCall.create(text_task, [{"text": text} for text in texts])
     )
+
+
+def create_call(*texts: object, text_task: AnyTextTask = TASK) -> QueuedCall:
+    """Returns a call of these texts in an event loop of its own."""
+
+    async def create() -> QueuedCall:
+        return QueuedCall.create(text_task, [{"text": text} for text in texts])
+
+    return asyncio.run(create())

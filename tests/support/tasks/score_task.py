@@ -2,8 +2,8 @@
 
 For example:
 
-    prepared = create_prepared(lambda inputs, **_: [{0: []}])
-    ask_model(prepared, PARSE_NUMBER_TASK, [{"text": "1.5"}])
+    prepared_model = create_model_stub(lambda inputs, **_: [{0: []}])
+    ask_model(prepared_model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
 from collections.abc import Callable
@@ -16,13 +16,15 @@ from serving.text_tasks.request_fields import Field
 # Returns the number in a text.
 PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
-    lambda prepared, request: text_task.EncodedRequest([], request["text"]),
-    lambda prepared, text, *_: {"score": float(text)},
+    lambda prepared_model, request: text_task.EncodedRequest(
+        [], request["text"]
+    ),
+    lambda prepared_model, text, *_: {"score": float(text)},
     [Field("text")],
 )
 
 
-def create_prepared(run_all: Callable[..., Any]) -> SimpleNamespace:
+def create_model_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
     """Returns a model for the task, whose engine computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(engine=engine, max_seq_length=8, needs_padding=False)

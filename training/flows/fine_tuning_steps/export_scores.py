@@ -13,7 +13,8 @@ from data.arrays import FloatArray, IntArray
 from data.processors.set_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
-from serving import engines, output_kinds
+from serving import engines
+from serving.engines import output_kinds
 from serving.engines.runtimes import ExportFormat
 from training.config.fine_tuning_config import FineTuningConfig
 from training.task import (

@@ -9,7 +9,7 @@ import serving
 from data.jobs.file_ranges import FileRange
 from data.tables.layout_options import LayoutOptions
 from serving.batch.bulk.bulk_settings import BulkSettings
-from serving.serving_flags import TaskFlags
+from serving.text_tasks.task_flags import TaskFlags
 
 
 def create_settings(**changes):

@@ -15,9 +15,9 @@ import pytest
 from data.jobs import workers
 from data.tables.layout_options import LayoutOptions
 from serving.batch.bulk import bulk_settings, job
-from serving.serving_flags import TaskFlags
 from serving.text_models import model_cache
 from serving.text_models.text_model import TextModel
+from serving.text_tasks.task_flags import TaskFlags
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
 

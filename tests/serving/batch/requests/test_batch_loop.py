@@ -8,11 +8,14 @@ import pytest
 
 from serving.batch.requests import batch_loop
 from serving.batch.requests.request_files import InputRow
-from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
-from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_prepared
+from tests.support.tasks.score_task import (
+    PARSE_NUMBER_TASK,
+    create_model_stub,
+)
 
 
 class Asked:
@@ -29,11 +32,11 @@ class Asked:
         self._text_task = TextTask(
             "size",
             self._encode,
-            lambda prepared, text, *_: {"size": len(text)},
+            lambda prepared_model, text, *_: {"size": len(text)},
             [Field("text")],
         )
 
-    def _encode(self, prepared, request):
+    def _encode(self, prepared_model, request):
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
@@ -47,11 +50,11 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        prepared = create_prepared(self._run_all)
+        prepared_model = create_model_stub(self._run_all)
         options = batch_loop.RowOptions(**row_options)
         return [
             *batch_loop.answer_rows(
-                prepared,
+                prepared_model,
                 self._text_task,
                 DEFAULT_TASK_FLAGS,
                 input_rows,
@@ -114,9 +117,9 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
             raise ValueError("out of memory")
         return [{key: [] for key in inputs}]
 
-    prepared = create_prepared(run_all)
+    prepared_model = create_model_stub(run_all)
     (rows,) = batch_loop.answer_rows(
-        prepared, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
+        prepared_model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
     )
     written = [row.cells for row in rows]
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
@@ -136,11 +139,11 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    prepared = create_prepared(
+    prepared_model = create_model_stub(
         lambda inputs, **_: [{number: [] for number in inputs}]
     )
     (rows,) = batch_loop.answer_rows(
-        prepared, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
+        prepared_model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
     )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"

@@ -9,8 +9,8 @@ import predict
 import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
-from serving.serving_flags import TaskFlags
 from serving.text_tasks import TEXT_TASKS_OF_CLASS
+from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import ask_model
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT

@@ -4,7 +4,10 @@ import types
 
 import pytest
 
-from serving.prepared_model import create_prepared_model, read_tokenizer
+from serving.text_tasks.prepared_model import (
+    create_prepared_model,
+    read_tokenizer,
+)
 from tests.support.script_runner import SAMPLES
 from tests.support.serving.numpy_engine import NumpyEngine
 

@@ -1,0 +1,83 @@
+"""Computes calls to a model together, in turns.
+
+A call that needs more time than a batch is computed in several turns, so that
+the other calls need not wait until it ends.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+
+from serving.http.queued_call import QueuedCall
+from serving.http.reply_bodies import encode_reply
+from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.task_flags import TaskFlags
+from serving.text_tasks.task_steps import Failure, ask_in_steps
+
+# Flags of the tasks, for all clients.
+_TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
+
+
+class CallBatch:
+    """Calls of one task that are computed together, in turns.
+
+    After the last turn, call `finish`. If a turn or `finish` raises an error,
+    call `fail`.
+
+    Attributes:
+        calls: calls of one task.
+        is_computed: whether the last turn is over.
+    """
+
+    def __init__(self, calls: Sequence[QueuedCall]) -> None:
+        self.calls = calls
+        self._requests = [
+            request for call in calls for request in call.requests
+        ]
+        self._replies: list[bytes | Failure] = [b""] * len(self._requests)
+        # None before the first turn.
+        self._steps: Iterator[None] | None = None
+        self.is_computed = False
+
+    def _compute(self, prepared_model: PreparedModel) -> Iterator[None]:
+        """Computes the replies. Yields after each step."""
+        text_task = self.calls[0].text_task
+        steps = ask_in_steps(
+            prepared_model, text_task, self._requests, _TASK_FLAGS
+        )
+        for replies in steps:
+            for index, reply in replies:
+                if isinstance(reply, Failure):
+                    self._replies[index] = reply
+                else:
+                    self._replies[index] = encode_reply(reply)
+            yield
+
+    def run(self, prepared_model: PreparedModel, seconds: float) -> None:
+        """Computes until the first step that ends after `seconds`."""
+        end = time.monotonic() + seconds
+        self._steps = self._steps or self._compute(prepared_model)
+        for _ in self._steps:
+            if time.monotonic() > end:
+                return
+        self.is_computed = True
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the batch is a call that is computed by itself."""
+        return self.calls[0].is_long
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a client still waits for a reply."""
+        return not all(call.future.done() for call in self.calls)
+
+    def finish(self) -> None:
+        """Ends each call with its replies, or its first failure's error."""
+        replies = iter(self._replies)
+        for call in self.calls:
+            call.finish([next(replies) for _ in call.requests])
+
+    def fail(self, error: Exception) -> None:
+        """Ends each call that has no replies yet with an error."""
+        for call in self.calls:
+            call.fail(error)
