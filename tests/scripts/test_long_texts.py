@@ -59,7 +59,7 @@ def count_records(done, name, num_examples):
     return int(found[1])
 
 
-@pytest.mark.parametrize(("name", "num_texts"), [("train", 96), ("eval", 40)])
+@pytest.mark.parametrize(("name", "num_texts"), [("train", 96), ("dev", 40)])
 def test_a_text_becomes_several_records(trained_run, name, num_texts):
     assert count_records(trained_run, name, num_texts) > 3 * num_texts
 
