@@ -32,10 +32,10 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows.fine_tuning_steps import export
-from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
-from training.flows.shared_steps import trainer_setup
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows import fine_tuning_export
+from training.flows.encoded_sets import write_encoded_sets
+from training.flows import trainer_setup
+from training.flows.run_plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start

@@ -1,8 +1,8 @@
 """run_pretraining.py's results, checkpoints and resumes, and faults in it.
 
 training/flows/pretraining.py runs it, as
-training/flows/pretraining_steps/pretraining_plan.py plans, on the records of
-training/flows/pretraining_steps/records.py.
+training/flows/pretraining_plan.py plans, on the records of
+training/flows/pretraining_records.py.
 """
 
 import math

@@ -1,15 +1,33 @@
 """The two flows of a command, from its checks to its last line of the log.
 
-Each flow is a function `run`, which lists its steps:
+Each flow is a function `run`, which lists its steps. Fine-tuning a `Task`
+(training/task.py):
 
-    fine_tuning.py: trains, evaluates, predicts and exports a `Task`
-        (training/task.py)
-    pretraining.py: trains on the records of create_pretraining_data.py,
-        evaluates and exports
+    fine_tuning.py: `run`: trains, evaluates, predicts and exports
+    encoded_sets.py: reads the sets, writes their records, and describes them
+        for model.json
+    dev_set_check.py: compares the dev set with what the weights were trained on
+    fine_tuning_plan.py: plans the run before its model exists
+    train_set_check.py: compares the train set with that of the run to resume
+    fine_tuning_evaluation.py: evaluates and predicts the sets
+    fine_tuning_ending.py: what the run writes and logs at its end
+    fine_tuning_export.py: exports the model
+    export_scores.py: scores the export, and compares it with the model
 
-The steps are in these folders:
+Pretraining on the records of create_pretraining_data.py:
 
-    fine_tuning_steps/: steps of fine-tuning only
-    pretraining_steps/: steps of pretraining only
-    shared_steps/: steps of both flows
+    pretraining.py: `run`: trains, evaluates and exports
+    pretraining_records.py: finds the records, and checks that they fit the
+        flags
+    pretraining_plan.py: plans the run before its model exists
+    pretraining_evaluation.py: computes Google's metrics, and the loss
+    pretraining_ending.py: what the run writes and logs at its end
+
+The steps of both flows, in their order:
+
+    checks.py: checks files and the task before slow work
+    teacher.py: loads the teacher
+    run_plan.py: `RunPlan`: what a flow plans before its model exists
+    trainer_setup.py: creates the model and the Trainer of a run
+    run_ending.py: scores, stores and logs what was trained
 """

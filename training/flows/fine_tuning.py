@@ -8,29 +8,14 @@ import time
 from data.io import record_checks
 from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.fine_tuning_steps.dev_set_check import check_dev_set
-from training.flows.fine_tuning_steps.encoded_sets import (
-    create_recorded_sets,
-    write_encoded_sets,
-)
-from training.flows.fine_tuning_steps.fine_tuning_ending import (
-    finish_fine_tuning,
-    finish_without_scores,
-    write_outputs,
-)
-from training.flows.fine_tuning_steps.fine_tuning_evaluation import (
-    create_fine_tuning_evaluation,
-)
-from training.flows.fine_tuning_steps.fine_tuning_plan import (
-    create_fine_tuning_plan,
-)
-from training.flows.shared_steps import checks, run_ending
-from training.flows.shared_steps.teacher import load_teacher
-from training.flows.shared_steps.trainer_setup import (
-    check_can_export,
-    create_trainer,
-    set_seed_and_precision,
-)
+from training.flows.dev_set_check import check_dev_set
+from training.flows.encoded_sets import (create_recorded_sets, write_encoded_sets)
+from training.flows.fine_tuning_ending import (finish_fine_tuning, finish_without_scores, write_outputs)
+from training.flows.fine_tuning_evaluation import (create_fine_tuning_evaluation)
+from training.flows.fine_tuning_plan import (create_fine_tuning_plan)
+from training.flows import checks, run_ending
+from training.flows.teacher import load_teacher
+from training.flows.trainer_setup import (check_can_export, create_trainer, set_seed_and_precision)
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer

@@ -10,10 +10,10 @@ from data.processors.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.fine_tuning_steps.encoded_sets import select_sets
-from training.flows.fine_tuning_steps.export import export_task
-from training.flows.fine_tuning_steps.fine_tuning_evaluation import predict_set
-from training.flows.shared_steps import run_ending
+from training.flows.encoded_sets import select_sets
+from training.flows.fine_tuning_export import export_task
+from training.flows.fine_tuning_evaluation import predict_set
+from training.flows import run_ending
 from training.loop.trainer import Trainer
 from training.run_files.run_folder import RunFolder
 from training.task import (

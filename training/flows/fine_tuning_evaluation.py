@@ -3,7 +3,7 @@
 from data.processors.set_names import suffix_of
 from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.fine_tuning_steps.encoded_sets import select_sets
+from training.flows.encoded_sets import select_sets
 from training.loop.best_step import evaluate_once_per_step
 from training.loop.prediction import EvalLoss
 from training.loop.trainer import Evaluate, Trainer

@@ -12,7 +12,7 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows.shared_steps import run_ending
+from training.flows import run_ending
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 

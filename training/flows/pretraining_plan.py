@@ -12,8 +12,8 @@ from data.pretraining import record_files
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flows.pretraining_steps.records import PretrainingRecords
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows.pretraining_records import PretrainingRecords
+from training.flows.run_plan import RunPlan
 from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints

@@ -13,7 +13,7 @@ from model_folders.model_json_types import OutputMode
 from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.flows.shared_steps import checks
+from training.flows import checks
 from training.preparation.starting_point import StartingPoint
 from training.task import CreateModel
 

@@ -15,7 +15,7 @@ from command_line.groups import POLICY_OF_PRECISION
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization

@@ -15,7 +15,7 @@ from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
 from tests.support.weights.conversions import convert
 from tests.support.weights.huggingface_files import CONFIG, change_weights
-from training.flows.shared_steps import teacher
+from training.flows import teacher
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 

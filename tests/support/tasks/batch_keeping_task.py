@@ -15,7 +15,7 @@ from model_folders.reading import preset_reading
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.flows.fine_tuning_steps import encoded_sets, export_scores
+from training.flows import encoded_sets, export_scores
 from training.run_files.run_folder import RunFolder
 from training.task import Batches, EncodedSet
 

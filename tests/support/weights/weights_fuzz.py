@@ -228,7 +228,7 @@ def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
     import run_classifier
     from command_line import config_values, flags
-    from training.flows.shared_steps import checks
+    from training.flows import checks
     from training.preparation.starting_point import read_start
     from training.run_files import fingerprints
 
@@ -258,7 +258,7 @@ def _teach(folder: Path) -> None:
     """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
-    from training.flows.shared_steps import teacher
+    from training.flows import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)

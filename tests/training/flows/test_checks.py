@@ -12,7 +12,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.shared_steps import checks
+from training.flows import checks
 
 
 def check_files(folder, **flags):

@@ -20,7 +20,7 @@ from tests.support.weights.huggingface_files import (
     write_huggingface_files,
 )
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.shared_steps import checks
+from training.flows import checks
 from training.preparation.starting_point import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]

@@ -18,10 +18,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.fine_tuning_steps.encoded_sets import (
-    compute_dev_set_checksum,
-    write_encoded_sets,
-)
+from training.flows.encoded_sets import (compute_dev_set_checksum, write_encoded_sets)
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 
@@ -200,7 +197,7 @@ import sys
 from modeling import BertConfig
 from tests.support import fresh_process
 from tests.support.tasks import toy_task
-from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
+from training.flows.encoded_sets import write_encoded_sets
 
 config = toy_task.create_config("run", do_eval=True)
 bert_config = BertConfig(vocab_size=100)

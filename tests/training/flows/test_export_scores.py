@@ -9,7 +9,7 @@ import types
 import pytest
 
 from tests.support.tasks import toy_task
-from training.flows.fine_tuning_steps import export_scores
+from training.flows import export_scores
 
 DEV_SETS = [types.SimpleNamespace(name="dev")]
 NAN = float("nan")

@@ -13,12 +13,9 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.fine_tuning_steps.fine_tuning_ending import (
-    finish_without_scores,
-    warn_of_missed_labels,
-)
-from training.flows.shared_steps import trainer_setup
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows.fine_tuning_ending import (finish_without_scores, warn_of_missed_labels)
+from training.flows import trainer_setup
+from training.flows.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 

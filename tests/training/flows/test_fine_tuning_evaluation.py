@@ -11,13 +11,10 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.fine_tuning_steps.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_steps.fine_tuning_evaluation import (
-    create_fine_tuning_evaluation,
-    predict_set,
-)
-from training.flows.shared_steps import trainer_setup
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows.encoded_sets import write_encoded_sets
+from training.flows.fine_tuning_evaluation import (create_fine_tuning_evaluation, predict_set)
+from training.flows import trainer_setup
+from training.flows.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 

@@ -1,6 +1,6 @@
 """The export of a run replaces an earlier one only if it is as good.
 
-training/flows/fine_tuning_steps/export.py writes it.
+training/flows/fine_tuning_export.py writes it.
 """
 
 import pytest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from training.flows.pretraining_steps import pretraining_ending
+from training.flows import pretraining_ending
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
 )
-from training.flows.pretraining_steps import pretraining_evaluation
+from training.flows import pretraining_evaluation
 
 
 @pytest.fixture(scope="module")

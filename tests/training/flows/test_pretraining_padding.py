@@ -11,7 +11,7 @@ from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
-from training.flows.pretraining_steps import pretraining_evaluation
+from training.flows import pretraining_evaluation
 from training.loop.prediction import BatchPredictor
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"

@@ -12,8 +12,8 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.shared_steps import run_ending, trainer_setup
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows import run_ending, trainer_setup
+from training.flows.run_plan import RunPlan
 from training.run_files.history_lines import HISTORY_FILE, read_history
 from training.run_files.run_folder import RunFolder
 

@@ -18,7 +18,7 @@ from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
 from tests.support.script_runner import parse_flags
 from tests.support.tasks import toy_task
-from training.flows.shared_steps.teacher import load_teacher
+from training.flows.teacher import load_teacher
 
 
 class ToyTask(toy_task.ToyTask):

@@ -7,7 +7,7 @@ import pytest
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import RecordedSet
 from tests.support.tasks import toy_task
-from training.flows.fine_tuning_steps.train_set_check import check_train_set
+from training.flows.train_set_check import check_train_set
 
 THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(

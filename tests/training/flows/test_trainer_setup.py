@@ -11,8 +11,8 @@ from tests.support.tasks.toy_task import (
     create_start,
 )
 from training.config.training_config import NumSteps
-from training.flows.shared_steps import trainer_setup
-from training.flows.shared_steps.run_plan import RunPlan
+from training.flows import trainer_setup
+from training.flows.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 
