@@ -32,8 +32,8 @@ from data.text import token_windows, tokenization, tokenizer_loading
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.reading import hub, preset_reading, presets, settings_check
+from model_folders.reading.settings_check import check_lengths
 from training.preparation.flag_completion import check_required
-from training.preparation.starting_point import check_lengths
 
 if TYPE_CHECKING:
     import tensorflow as tf

@@ -1,9 +1,8 @@
 """Lists the kinds of models: one entry for each class in `modeling`.
 
 The name of a kind is the name of its class, which model.json records. All other
-modules look up here what depends on the kind. docs/adding_a_task.md lists all
-files that a new head needs, of which this one is the first. This module imports
-neither Keras nor TensorFlow.
+modules look up here what depends on the kind. docs/adding_a_task.md lists the
+files that a new head needs. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses

@@ -110,11 +110,11 @@ def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
-    kind: type[BaseModel] = getattr(modeling, model_class)
-    model, report = kind.load_preset(preset)
+    chosen_class: type[BaseModel] = getattr(modeling, model_class)
+    model, report = chosen_class.load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
-    is_pair = "cls/seq_relationship/output_weights" in report.loaded
-    check_loaded(report, needs_head=not is_pair)
+    has_next_sentence = "cls/seq_relationship/output_weights" in report.loaded
+    check_loaded(report, needs_head=not has_next_sentence)
     return model
 
 

@@ -83,7 +83,7 @@ class EncodedSet(Generic[ExampleT, OriginT]):
             the records. () in training.
     """
 
-    name: str
+    name: SetName
     records: "record_datasets.Records"
     num_examples: int
     num_records: int
@@ -107,7 +107,7 @@ class EncodedSet(Generic[ExampleT, OriginT]):
 
 
 # {name of a set: the set}
-EncodedSets: TypeAlias = Mapping[str, EncodedSet[ExampleT, OriginT]]
+EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, OriginT]]
 
 
 class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):

@@ -32,9 +32,8 @@ from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows import fine_tuning_export
+from training.flows import fine_tuning_export, trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
-from training.flows import trainer_setup
 from training.flows.run_plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
@@ -257,7 +256,9 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        export.export_task(task, trainer, encoded_sets, scores, export_dir)
+        fine_tuning_export.export_task(
+            task, trainer, encoded_sets, scores, export_dir
+        )
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

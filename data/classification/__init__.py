@@ -20,9 +20,8 @@ From an example to a score:
 Each folder imports only folders above it:
 
     glue/: the tasks of GLUE, and XNLI
-    own_code/: tasks that a user's class for Google's code reads
     labels/: finds labels, decodes outputs to labels, and reports them
     table_sets/: a task in a user's tables
     pairs/: tables of pairs, for ranking and for vectors
-    registry/: what --task_name selects of all these
+    task_selection/: what --task_name or --processor selects of all these
 """

@@ -22,7 +22,7 @@ A class that is further to the right extends the one above it:
             TableProcessor          the same class as above: it extends both
         SquadProcessor              questions about passages
 
-MultiNLI has two dev sets and two test sets. So `ClassificationProcessors` may
+MultiNLI has two dev sets and two test sets. So `ClassificationSets` may
 hold two processors of a task. SWAG has none: its sets tell nothing that a
 command needs before it writes their records, so that nothing is held.
 """

@@ -150,3 +150,26 @@ def find_first_difference(
         elif saved_value != value:
             return SettingDifference(name, saved_value, value)
     return None
+
+
+def check_lengths(
+    bert_config: BertConfig, file: str, **lengths: int | None
+) -> None:
+    """Checks lengths against the model's number of positions.
+
+    Args:
+        bert_config: configuration of the model.
+        file: path of the configuration.
+        **lengths: {flag: length in WordPieces, or None}.
+
+    Raises:
+        ValueError: a length is above the model's number of positions.
+    """
+    num_positions = bert_config.max_position_embeddings
+    for name, length in lengths.items():
+        if length is not None and length > num_positions:
+            raise ValueError(
+                f"--{name}={length} is more than the model's {num_positions} "
+                f"positions (max_position_embeddings in {file}); set a smaller "
+                f"--{name}"
+            )

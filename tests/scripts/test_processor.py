@@ -1,7 +1,7 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-data/classification/own_code/user_processor.py reads its sets, and
-data/classification/own_code/google_code.py runs it.
+data/classification/task_selection/user_processor.py reads its sets, and
+data/classification/task_selection/google_code.py runs it.
 """
 
 import json

@@ -11,7 +11,7 @@ from model_folders.labels import find_similar_labels
 from model_folders.reading import settings_check
 from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint, check_lengths
+from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 
 
@@ -35,7 +35,7 @@ def check_files(start: StartingPoint[TrainingConfig]) -> None:
     for flag, path in outputs.items():
         if path:
             atomic_folders.check_folder(path, flag)
-    check_lengths(
+    settings_check.check_lengths(
         start.bert_config,
         start.config.model.required_config_file,
         max_seq_length=start.config.max_seq_length,

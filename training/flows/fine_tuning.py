@@ -6,16 +6,22 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_checks
-from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
+from training.flows import checks
 from training.flows.dev_set_check import check_dev_set
-from training.flows.encoded_sets import (create_recorded_sets, write_encoded_sets)
-from training.flows.fine_tuning_ending import (finish_fine_tuning, finish_without_scores, write_outputs)
-from training.flows.fine_tuning_evaluation import (create_fine_tuning_evaluation)
-from training.flows.fine_tuning_plan import (create_fine_tuning_plan)
-from training.flows import checks, run_ending
+from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
+from training.flows.fine_tuning_ending import (
+    finish_with_scores,
+    finish_without_scores,
+)
+from training.flows.fine_tuning_evaluation import create_fine_tuning_evaluation
+from training.flows.fine_tuning_plan import create_fine_tuning_plan
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import (check_can_export, create_trainer, set_seed_and_precision)
+from training.flows.trainer_setup import (
+    check_can_export,
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
@@ -70,22 +76,17 @@ def run(task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT]) -> None:
                 num_train_steps=plan.num_steps.training,
                 evaluate=evaluate,
             )
-        results: Scores = {}
-        if not dev_set_case.writes_scores:
-            trainer.run_folder.log_results(evaluate(trainer))
-        elif task.config.training.do_eval:
-            results = run_ending.evaluate_at_the_end(trainer, evaluate)
-        if not task.config.is_chief:
-            # Only the chief writes files.
-            return
         if dev_set_case.writes_scores:
-            results = write_outputs(task, trainer, encoded_sets, results)
-            has_trained = trainer.run_weights.global_step != first_step
-            finish_fine_tuning(
-                task, trainer, results, begin_time, has_trained=has_trained
+            finish_with_scores(
+                task,
+                trainer,
+                encoded_sets,
+                evaluate,
+                begin_time=begin_time,
+                has_trained=trainer.run_weights.global_step != first_step,
             )
         else:
-            finish_without_scores(task, trainer, encoded_sets)
+            finish_without_scores(task, trainer, encoded_sets, evaluate)
 
 
 def _train(

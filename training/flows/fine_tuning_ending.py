@@ -10,11 +10,11 @@ from data.processors.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.encoded_sets import select_sets
-from training.flows.fine_tuning_export import export_task
-from training.flows.fine_tuning_evaluation import predict_set
 from training.flows import run_ending
-from training.loop.trainer import Trainer
+from training.flows.encoded_sets import select_sets
+from training.flows.fine_tuning_evaluation import predict_set
+from training.flows.fine_tuning_export import export_task
+from training.loop.trainer import Evaluate, Trainer
 from training.run_files.run_folder import RunFolder
 from training.task import (
     AnyTask,
@@ -25,6 +25,58 @@ from training.task import (
     OutputsT,
     Task,
 )
+
+
+def finish_with_scores(
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    evaluate: Evaluate,
+    *,
+    begin_time: float,
+    has_trained: bool,
+) -> None:
+    """Evaluates the dev sets, and writes all that the flags ask for.
+
+    All workers evaluate. Only the chief writes files.
+
+    Args:
+        task: what was trained.
+        trainer: the Trainer, with the weights to evaluate.
+        encoded_sets: the sets of the command.
+        evaluate: computes the scores of the dev sets.
+        begin_time: time at which this command began, as time.time().
+        has_trained: whether this command changed the weights.
+    """
+    results: Scores = {}
+    if task.config.training.do_eval:
+        results = run_ending.evaluate_at_the_end(trainer, evaluate)
+    if task.config.is_chief:
+        results = write_outputs(task, trainer, encoded_sets, results)
+        finish_fine_tuning(
+            task, trainer, results, begin_time, has_trained=has_trained
+        )
+
+
+def finish_without_scores(
+    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    encoded_sets: EncodedSets[ExampleT, OriginT],
+    evaluate: Evaluate,
+) -> None:
+    """Only shows the scores, and exports what the user asked for.
+
+    The scores are on another dev set than the scores of the run. So the run's
+    scores, card and report stay as they are.
+    """
+    trainer.run_folder.log_results(evaluate(trainer))
+    if not task.config.is_chief:
+        return
+    export_dir = task.config.export.export_dir
+    # --data_file alone does not export again.
+    if export_dir and "export_dir" in task.start.set_by_user:
+        export_task(task, trainer, encoded_sets, {}, export_dir)
+    run_ending.store_weights(trainer)
 
 
 def write_outputs(
@@ -119,22 +171,6 @@ def _write_predictions(
     )
 
 
-def finish_without_scores(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-) -> None:
-    """Exports what the user asked for, without scores, a card or a report.
-
-    Only the chief calls this function.
-    """
-    export_dir = task.config.export.export_dir
-    # --data_file alone does not export again.
-    if export_dir and "export_dir" in task.start.set_by_user:
-        export_task(task, trainer, encoded_sets, {}, export_dir)
-    run_ending.store_weights(trainer)
-
-
 def finish_fine_tuning(
     task: AnyTask,
     trainer: Trainer,
@@ -143,7 +179,7 @@ def finish_fine_tuning(
     *,
     has_trained: bool,
 ) -> None:
-    """Writes the weights and the card, and logs what to know.
+    """Writes the weights and the card. Logs the scores and example commands.
 
     Only the chief calls this function.
 

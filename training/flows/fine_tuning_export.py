@@ -11,9 +11,8 @@ from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import export_scores
+from training.flows import export_scores, run_ending
 from training.flows.encoded_sets import select_sets
-from training.flows import run_ending
 from training.loop.trainer import Trainer
 from training.task import (
     EncodedSets,

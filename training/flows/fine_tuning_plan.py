@@ -10,9 +10,9 @@ from model_folders.recorded_sets import (
 )
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
-from training.flows.encoded_sets import (compute_dev_set_checksum)
-from training.flows.train_set_check import check_train_set
+from training.flows.encoded_sets import compute_dev_set_checksum
 from training.flows.run_plan import RunPlan
+from training.flows.train_set_check import check_train_set
 from training.preparation import dev_set_rule, resuming
 from training.run_files.fingerprints import fingerprint_files, fingerprint_start
 from training.task import (

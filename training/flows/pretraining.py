@@ -9,13 +9,17 @@ from data.io import record_checks, record_datasets
 from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows.pretraining_ending import (finish_pretraining)
-from training.flows.pretraining_evaluation import (PretrainingEvaluation)
-from training.flows.pretraining_plan import (create_pretraining_plan)
-from training.flows.pretraining_records import find_all_records
 from training.flows import checks, run_ending
+from training.flows.pretraining_ending import finish_pretraining
+from training.flows.pretraining_evaluation import PretrainingEvaluation
+from training.flows.pretraining_plan import create_pretraining_plan
+from training.flows.pretraining_records import find_all_records
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import (check_can_export, create_trainer, set_seed_and_precision)
+from training.flows.trainer_setup import (
+    check_can_export,
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer

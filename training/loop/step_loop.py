@@ -64,7 +64,7 @@ class StepLoop:
         self._skipped = stopping.SkippedStepCounter(config.training)
         self._saved_step = run_weights.global_step
 
-    def agree_on_end(self) -> bool:
+    def agree_that_nothing_is_left(self) -> bool:
         """Agrees with all workers whether a resumed run must not train more.
 
         Logs the reasons of callbacks.

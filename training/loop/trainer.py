@@ -47,13 +47,10 @@ class Trainer:
             dev sets with equal checksums may be compared.
 
     Attributes:
-        model: the model, as given.
-        config: the flags.
-        run_folder: folder of the run.
-        train_step: the training step, None if the model only predicts.
         predictor: runs the model on batches.
         run_weights: the weights of the run, with the step that they are of.
-        dev_set_checksum: checksum of the dev set, 0 without one.
+
+    The arguments but `recorded_settings` are attributes too.
     """
 
     def __init__(
@@ -128,7 +125,7 @@ class Trainer:
             callbacks=callbacks,
             num_train_steps=num_train_steps,
         )
-        if loop.agree_on_end():
+        if loop.agree_that_nothing_is_left():
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,

@@ -139,26 +139,3 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
             folder, "--output_dir", is_own_run=True
         )
     return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
-
-
-def check_lengths(
-    bert_config: BertConfig, file: str, **lengths: int | None
-) -> None:
-    """Checks lengths against the model's number of positions.
-
-    Args:
-        bert_config: configuration of the model.
-        file: path of the configuration.
-        **lengths: {flag: length in WordPieces, or None}.
-
-    Raises:
-        ValueError: a length is above the model's number of positions.
-    """
-    num_positions = bert_config.max_position_embeddings
-    for name, length in lengths.items():
-        if length is not None and length > num_positions:
-            raise ValueError(
-                f"--{name}={length} is more than the model's {num_positions} "
-                f"positions (max_position_embeddings in {file}); set a smaller "
-                f"--{name}"
-            )

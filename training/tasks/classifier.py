@@ -19,8 +19,8 @@ from data.classification.classification_records import (
 )
 from data.classification.glue import glue_layouts, glue_submissions
 from data.classification.labels import label_decoding, label_report
-from data.classification.registry.classification_processors import (
-    ClassificationProcessors,
+from data.classification.task_selection.classification_sets import (
+    ClassificationSets,
 )
 from data.classification.text_windows import create_window_features
 from data.io import feature_specs
@@ -61,7 +61,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        processors: ClassificationProcessors,
+        processors: ClassificationSets,
         *,
         labels: list[str] | None,
         num_texts: int | None,
@@ -248,7 +248,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
 
 
 def create_classifier_loss(
-    processors: ClassificationProcessors, class_weights: Sequence[float] = ()
+    processors: ClassificationSets, class_weights: Sequence[float] = ()
 ) -> "Loss[Tensor]":
     """Creates the loss of the task's kind of labels.
 
@@ -268,7 +268,7 @@ def create_classifier_loss(
 
 def create_classifier_settings(
     task_name: str,
-    processors: ClassificationProcessors,
+    processors: ClassificationSets,
     *,
     labels: list[str] | None,
     num_texts: int | None,
@@ -298,7 +298,7 @@ def create_classifier_settings(
 
 
 def create_export_settings(
-    processors: ClassificationProcessors, doc_stride: int
+    processors: ClassificationSets, doc_stride: int
 ) -> HeadSettings:
     """Returns `Task.export_settings` of a classifier.
 

@@ -11,12 +11,12 @@ from data.classification.classification_options import (
     TableOptions,
 )
 from data.classification.glue import glue_submissions
-from data.classification.own_code.user_processor import PROCESSOR_ENTRY
-from data.classification.registry.table_task_specs import (
+from data.classification.task_selection.table_task_specs import (
     TABLE_TASK_SPECS,
     TASK_NAMES,
     TableTaskSpec,
 )
+from data.classification.task_selection.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
 from training.config.fine_tuning_config import DataFileConfig
 

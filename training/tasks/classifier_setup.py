@@ -9,12 +9,12 @@ import dataclasses
 from command_line import config_values, flags
 from data.classification.glue import glue_tasks
 from data.classification.labels.label_set import compute_class_weights
-from data.classification.own_code.user_processor import find_processor
 from data.classification.pairs import pair_features, pair_processors
-from data.classification.registry.classification_processors import (
-    ClassificationProcessors,
-)
 from data.classification.table_sets import table_columns
+from data.classification.task_selection.classification_sets import (
+    ClassificationSets,
+)
+from data.classification.task_selection.user_processor import find_processor
 from data.tables.tables import Table
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
@@ -49,7 +49,7 @@ def open_data_file(
 
 def create_processors(
     start: StartingPoint[ClassifierConfig], table: Table | None = None
-) -> ClassificationProcessors:
+) -> ClassificationSets:
     """Creates the processors that --task_name or --processor selects.
 
     They have read no set yet. `table` is --data_file, if it was opened.
@@ -67,9 +67,7 @@ def create_processors(
     )
     task_spec = config.table_task_spec
     if user_processor:
-        return ClassificationProcessors(
-            user_processor, table_task_spec=task_spec
-        )
+        return ClassificationSets(user_processor, table_task_spec=task_spec)
     if task_spec:
         table_processor = task_spec.create_processor(
             config.fine_tuning.data_dir,
@@ -78,10 +76,8 @@ def create_processors(
             start.set_by_user,
             table,
         )
-        return ClassificationProcessors(
-            table_processor, table_task_spec=task_spec
-        )
-    return ClassificationProcessors(
+        return ClassificationSets(table_processor, table_task_spec=task_spec)
+    return ClassificationSets(
         *glue_tasks.create_glue_processors(
             config.required_task_name,
             config.fine_tuning.data_dir,
@@ -92,7 +88,7 @@ def create_processors(
 
 
 def load_task(
-    start: StartingPoint[ClassifierConfig], processors: ClassificationProcessors
+    start: StartingPoint[ClassifierConfig], processors: ClassificationSets
 ) -> AnyTask:
     """Creates the task, and reads the sets that tell its properties.
 
@@ -133,7 +129,7 @@ def _create_embedding_task(
 
 
 def _create_classifier_task(
-    start: StartingPoint[ClassifierConfig], processors: ClassificationProcessors
+    start: StartingPoint[ClassifierConfig], processors: ClassificationSets
 ) -> ClassifierTask:
     config = start.config
     num_texts = processors.num_texts
@@ -153,7 +149,7 @@ def _create_classifier_task(
 
 def _compute_class_weights(
     config: ClassifierConfig,
-    processors: ClassificationProcessors,
+    processors: ClassificationSets,
     labels: list[str] | None,
 ) -> dict[str, float]:
     """Counts the labels of the train set, if --class_weights is set.

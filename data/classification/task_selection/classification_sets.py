@@ -7,18 +7,18 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.registry.table_task_specs import (
+from data.classification.table_sets.table_processor import TableProcessor
+from data.classification.task_selection.table_task_specs import (
     LossKind,
     TableTaskSpec,
 )
-from data.classification.table_sets.table_processor import TableProcessor
 from data.processors.set_names import SetName, base_set_of, suffix_of
 
 # The suffix of MultiNLI's mismatched sets, such as "dev_mm".
 _MISMATCHED = "_mm"
 
 
-class ClassificationProcessors:
+class ClassificationSets:
     """The processors of a classification task, one or two.
 
     A task asks for sets by name. Only this class knows that MultiNLI's

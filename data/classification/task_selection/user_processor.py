@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.own_code.google_code import (
+from data.classification.task_selection.google_code import (
     UserCode,
     convert_to_unicode,
 )

@@ -7,7 +7,7 @@ data/classification/table_sets/repeated_texts.py finds texts that both contain.
 import pytest
 
 from data.classification.classification_options import TableOptions
-from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
+from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows

@@ -39,3 +39,18 @@ def test_of_a_tokenizer_only_what_both_state_is_compared():
     assert (
         settings_check.find_first_difference(saved, now, ["tokenizer"]) is None
     )
+
+
+@pytest.mark.parametrize("name", ["max_seq_length", "export_seq_length"])
+def test_a_length_beyond_the_positions_is_refused(name):
+    lengths = {"max_seq_length": 8, "export_seq_length": 8, name: 65}
+    says = f"--{name}=65 is more than the model's 64 positions .*config.json"
+    with pytest.raises(ValueError, match=says):
+        settings_check.check_lengths(tiny_config(), "config.json", **lengths)
+
+
+@pytest.mark.parametrize("length", [None, 8, 64])
+def test_a_length_within_the_positions_is_accepted(length):
+    settings_check.check_lengths(
+        tiny_config(), "config.json", max_seq_length=length
+    )

@@ -12,7 +12,7 @@ from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.dev_set_check import (DevSetCase, check_dev_set)
+from training.flows.dev_set_check import DevSetCase, check_dev_set
 
 # Checksums of three files.
 TRAIN, DEV, OTHER = 5, 6, 7

@@ -18,7 +18,10 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.encoded_sets import (compute_dev_set_checksum, write_encoded_sets)
+from training.flows.encoded_sets import (
+    compute_dev_set_checksum,
+    write_encoded_sets,
+)
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 

@@ -11,9 +11,12 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_evaluation import (create_fine_tuning_evaluation, predict_set)
 from training.flows import trainer_setup
+from training.flows.encoded_sets import write_encoded_sets
+from training.flows.fine_tuning_evaluation import (
+    create_fine_tuning_evaluation,
+    predict_set,
+)
 from training.flows.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 

@@ -13,7 +13,7 @@ from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flows.pretraining_plan import (create_pretraining_plan)
+from training.flows.pretraining_plan import create_pretraining_plan
 from training.flows.pretraining_records import PretrainingRecords
 
 

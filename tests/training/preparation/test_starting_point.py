@@ -1,4 +1,4 @@
-"""What a command starts from: lengths, flags and the network of its weights.
+"""What a command starts from: flags, and the network of its weights.
 
 model_folders/reading/settings_check.py compares the network with that of the
 flags.
@@ -12,23 +12,7 @@ from model_folders import model_json
 from model_folders.reading import preset_reading, settings_check
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
-from training.preparation.starting_point import (
-    check_lengths,
-    read_initial_preset,
-)
-
-
-@pytest.mark.parametrize("name", ["max_seq_length", "export_seq_length"])
-def test_a_length_beyond_the_positions_is_refused(name):
-    lengths = {"max_seq_length": 8, "export_seq_length": 8, name: 65}
-    says = f"--{name}=65 is more than the model's 64 positions .*config.json"
-    with pytest.raises(ValueError, match=says):
-        check_lengths(tiny_config(), "config.json", **lengths)
-
-
-@pytest.mark.parametrize("length", [None, 8, 64])
-def test_a_length_within_the_positions_is_accepted(length):
-    check_lengths(tiny_config(), "config.json", max_seq_length=length)
+from training.preparation.starting_point import read_initial_preset
 
 
 @pytest.fixture

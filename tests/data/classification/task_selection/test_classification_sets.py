@@ -4,10 +4,10 @@ import pytest
 
 from data.classification.classification_options import TableOptions
 from data.classification.glue import glue_tasks
-from data.classification.registry.classification_processors import (
-    ClassificationProcessors,
+from data.classification.task_selection.classification_sets import (
+    ClassificationSets,
 )
-from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
+from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 
 MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
@@ -19,7 +19,7 @@ def read_tables(folder, task_name="csv", **flags):
     processor = spec.create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
-    return ClassificationProcessors(processor, table_task_spec=spec)
+    return ClassificationSets(processor, table_task_spec=spec)
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def mnli(tmp_path):
     for name in ("train", "dev_matched", "test_matched"):
         text = f"{MNLI_COLUMNS}{name}\tb\tneutral\n"
         (tmp_path / f"{name}.tsv").write_text(text)
-    return ClassificationProcessors(
+    return ClassificationSets(
         *glue_tasks.create_glue_processors("mnli", tmp_path, "zh")
     )
 

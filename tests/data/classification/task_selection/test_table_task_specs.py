@@ -3,8 +3,8 @@
 import pytest
 
 from data.classification.classification_options import TableOptions
-from data.classification.registry import table_task_specs
-from data.classification.registry.table_task_specs import TABLE_TASK_SPECS
+from data.classification.task_selection import table_task_specs
+from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.own_code.user_processor import (
+from data.classification.task_selection.user_processor import (
     RecordedProcessor,
     UserProcessor,
     find_processor,
