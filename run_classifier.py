@@ -16,7 +16,7 @@ from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
-    create_processors,
+    create_classification_sets,
     load_task,
     open_data_file,
 )
@@ -29,10 +29,10 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = open_data_file(parsed)
     start = read_start(parsed)
-    processors = create_processors(start, table)
-    if processors.table_processor:
-        start = adapt_to_data_file(start, processors.table_processor)
-    classifier_task = load_task(start, processors)
+    classification_sets = create_classification_sets(start, table)
+    if classification_sets.table_processor:
+        start = adapt_to_data_file(start, classification_sets.table_processor)
+    classifier_task = load_task(start, classification_sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training.flows import fine_tuning

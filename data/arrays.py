@@ -1,7 +1,7 @@
 """Names the types of NumPy arrays. Docstrings state their shapes."""
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,3 +16,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 # {name of a feature: its array}. Any, because its elements may be numbers, such
 # as ids, or strings, such as guids.
 FeatureArrays: TypeAlias = Mapping[str, NDArray[Any]]
+# What a model returns for a batch: one array, or {name: array}.
+OutputsT = TypeVar("OutputsT", bound="FloatArray | Mapping[str, FloatArray]")
+# A batch of a prediction: (features, the model's outputs).
+Batch: TypeAlias = tuple[FeatureArrays, OutputsT]
+Batches: TypeAlias = Iterable[Batch[OutputsT]]

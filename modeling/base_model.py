@@ -165,11 +165,13 @@ class BaseModel(KerasFitModel):
             self.quantize(config=deserialize(config["quantization"]))
         # `get_build_config` wrote the list.
         trainable = cast("list[bool]", config.get("trainable", []))
-        # A layer comes before its inner layers, because setting the layer's
-        # flag also sets the flags of the inner layers.
-        for layer, flag in zip(all_layers(self), trainable, strict=False):
-            if layer.trainable != flag:
-                layer.trainable = flag
+        # A layer comes before its inner layers, because setting `trainable` of
+        # the layer also sets it of the inner layers.
+        for layer, is_trainable in zip(
+            all_layers(self), trainable, strict=False
+        ):
+            if layer.trainable != is_trainable:
+                layer.trainable = is_trainable
 
     def compile_from_config(self, config: JsonObject) -> None:
         """Compiles a loaded model as it was compiled when it was saved."""

@@ -8,7 +8,7 @@ single file.
 
 import abc
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -19,7 +19,8 @@ from typing import (
     Unpack,
 )
 
-from data.arrays import FeatureArrays, FloatArray
+from data.arrays import Batches as Batches
+from data.arrays import OutputsT as OutputsT
 from data.processors.set_names import SetName
 from model_folders.model_json_types import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
@@ -41,13 +42,8 @@ ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
-# What a task's model returns for a batch: one array, or {name: array}.
-OutputsT = TypeVar("OutputsT", bound="FloatArray | Mapping[str, FloatArray]")
 # A task, for functions that read none of its examples, origins and outputs.
 AnyTask: TypeAlias = "Task[FineTuningConfig, Any, Any, Any]"
-# A batch of a prediction: (features, the model's outputs).
-Batch: TypeAlias = tuple[FeatureArrays, OutputsT]
-Batches: TypeAlias = Iterable[Batch[OutputsT]]
 
 
 class CreateModel(Protocol):

@@ -40,7 +40,10 @@ from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
 from training.task import AnyTask, CreateModel, EncodedSet
-from training.tasks.classifier_setup import create_processors, load_task
+from training.tasks.classifier_setup import (
+    create_classification_sets,
+    load_task,
+)
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -203,8 +206,8 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     )
     parsed = parse_flags(run_classifier.Config, spec, command)
     start = read_start(parsed)
-    processors = create_processors(start)
-    task = load_task(start, processors)
+    classification_sets = create_classification_sets(start)
+    task = load_task(start, classification_sets)
     run_folder = RunFolder.open(start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     return OpenedMrpc(start, task, run_folder, encoded_sets)

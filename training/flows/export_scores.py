@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from absl import logging
 
-from data.arrays import FloatArray, IntArray
+from data.arrays import Batch, FloatArray, IntArray
 from data.processors.set_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
@@ -19,7 +19,6 @@ from serving.engines.runtimes import ExportFormat
 from training.config.fine_tuning_config import FineTuningConfig
 from training.task import (
     AnyTask,
-    Batch,
     EncodedSet,
     ExampleT,
     OriginT,

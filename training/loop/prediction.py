@@ -8,16 +8,16 @@ import tensorflow as tf
 from absl import logging
 
 from command_line import progress
+from data.arrays import Batch, Batches, OutputsT
 from model_folders.results import Scores
 from modeling.accelerated.inference import GraphPredictor
 from modeling.base_loss import Loss
 from modeling.base_model import BaseModel
 from modeling.features import select_features
 from modeling.tensors import Features
-from training.task import Batch, Batches, OutputsT
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
-Metrics: TypeAlias = Callable[[object, Features], object]
+ComputeTensors: TypeAlias = Callable[[object, Features], object]
 
 
 class BatchPredictor:
@@ -39,11 +39,11 @@ class BatchPredictor:
         )
         # {metrics: its graph}, so that later evaluations reuse the graph.
         self._graph_of_metrics: dict[
-            Metrics, tf.types.experimental.PolymorphicFunction
+            ComputeTensors, tf.types.experimental.PolymorphicFunction
         ] = {}
 
     def _graph_of(
-        self, metrics: Metrics
+        self, metrics: ComputeTensors
     ) -> tf.types.experimental.PolymorphicFunction:
         """Returns the graph of the network and of the metrics."""
         if metrics not in self._graph_of_metrics:
@@ -75,7 +75,7 @@ class BatchPredictor:
         dataset: Iterable[Features],
         num_batches: int | None = None,
         description: str = "Predicting",
-        metrics: Metrics | None = None,
+        metrics: ComputeTensors | None = None,
     ) -> Iterator[Batch[Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 

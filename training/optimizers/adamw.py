@@ -51,14 +51,19 @@ class AdamRates(NamedTuple):
 
     def where(self, is_applied: tf.Tensor, dtype: str) -> "AdamRates":
         """Returns these rates if `is_applied`, or rates that change nothing."""
+        unchanging = AdamRates(
+            learning_rate=tf.zeros((), dtype),
+            beta_1=1.0,
+            one_minus_beta_1=0.0,
+            beta_2=1.0,
+            one_minus_beta_2=0.0,
+        )
         return AdamRates(
             *(
                 tf.where(
-                    is_applied, tf.convert_to_tensor(value, dtype), unchanging
+                    is_applied, tf.convert_to_tensor(rate, dtype), other_rate
                 )
-                for value, unchanging in zip(
-                    self, (0.0, 1.0, 0.0, 1.0, 0.0), strict=True
-                )
+                for rate, other_rate in zip(self, unchanging, strict=True)
             )
         )
 
@@ -279,6 +284,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         decay: float,
         factor: tf.Tensor | None,
     ) -> None:
+        """Updates a variable and its moments by a gradient times `factor`.
+
+        `factor` is 0 in a skipped step, and None if it is always 1.
+        """
         if factor is not None:
             # multiply_no_nan returns 0 for 0 times a non-finite value, so a
             # skipped step changes nothing. tf.where on the results would be

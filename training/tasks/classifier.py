@@ -49,7 +49,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         start: what the command starts from.
         task_name: name of the task, such as "mrpc" or "csv".
         options: flags of classifiers.
-        processors: read the sets.
+        classification_sets: the sets, and what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
         class_weights: {label: weight in the training loss}, {} for equal
@@ -61,7 +61,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        processors: ClassificationSets,
+        classification_sets: ClassificationSets,
         *,
         labels: list[str] | None,
         num_texts: int | None,
@@ -71,32 +71,34 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         # is the step with its best value.
         super().__init__(
             start,
-            loss=create_classifier_loss(processors, [*class_weights.values()]),
-            metrics=processors.metrics,
+            loss=create_classifier_loss(
+                classification_sets, [*class_weights.values()]
+            ),
+            metrics=classification_sets.metrics,
         )
-        self.eval_loss = create_classifier_loss(processors)
+        self.eval_loss = create_classifier_loss(classification_sets)
         self.task_name = task_name
         self.options = options
-        self.processors = processors
+        self.classification_sets = classification_sets
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.dev_sets = processors.dev_sets
-        self.test_sets = processors.test_sets
+        self.dev_sets = classification_sets.dev_sets
+        self.test_sets = classification_sets.test_sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = options.doc_stride
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
         self.decoder = label_decoding.LabelDecoder(
-            processors.output_mode, labels
+            classification_sets.output_mode, labels
         )
         self.settings = create_classifier_settings(
             task_name,
-            processors,
+            classification_sets,
             labels=labels,
             num_texts=num_texts or start.recorded_settings.get("num_texts"),
             class_weights=class_weights,
         )
         self.export_settings = create_export_settings(
-            processors, options.doc_stride
+            classification_sets, options.doc_stride
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -107,7 +109,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.processors.take(set_name)
+        examples = self.classification_sets.take(set_name)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
@@ -195,16 +197,25 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         batches: task.Batches[FloatArray],
         output_dir: str,
     ) -> None:
-        """Writes the predictions of a table's dev set, and report.html."""
-        if not self.config.report and encoded_set.examples[0].row is None:
+        """Writes the predictions of a dev set, and with --report report.html.
+
+        Without --report, only a user's own table gets a file of predictions.
+        """
+        has_rows = encoded_set.examples[0].row is not None
+        if not (has_rows or self.config.report):
             return
         outputs = label_decoding.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
             path, encoded_set.examples, outputs, self.decoder
         )
-        if not self.config.report:
-            return
+        if self.config.report:
+            self._write_label_report(encoded_set, outputs, output_dir)
+
+    def _write_label_report(
+        self, encoded_set: _EncodedSet, outputs: FloatArray, output_dir: str
+    ) -> None:
+        """Writes report.html about the outputs for a dev set."""
         scores = self._compute_scores(encoded_set, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
@@ -241,34 +252,34 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
         labels = self.decoder.decode_labels(outputs)
-        score = self.processors.processor_of(encoded_set.name).score
+        score = self.classification_sets.processor_of(encoded_set.name).score
         return metrics.score_labeled(
             encoded_set.examples, labels, self.decoder, score
         )
 
 
 def create_classifier_loss(
-    processors: ClassificationSets, class_weights: Sequence[float] = ()
+    classification_sets: ClassificationSets, class_weights: Sequence[float] = ()
 ) -> "Loss[Tensor]":
     """Creates the loss of the task's kind of labels.
 
     Args:
-        processors: tell the kind of labels.
+        classification_sets: tell the kind of labels.
         class_weights: weight of each label, in the order of the model's
             outputs, () for equal weights.
     """
-    if processors.loss_kind == "ranking":
+    if classification_sets.loss_kind == "ranking":
         return modeling.RankingLoss()
-    if processors.output_mode == "regression":
+    if classification_sets.output_mode == "regression":
         return modeling.RegressionLoss()
-    if processors.output_mode == "multilabel":
+    if classification_sets.output_mode == "multilabel":
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)
 
 
 def create_classifier_settings(
     task_name: str,
-    processors: ClassificationSets,
+    classification_sets: ClassificationSets,
     *,
     labels: list[str] | None,
     num_texts: int | None,
@@ -278,7 +289,8 @@ def create_classifier_settings(
 
     Args:
         task_name: name of the task, such as "mrpc" or "csv".
-        processors: tell the kind of labels, and settings of their own.
+        classification_sets: tell the kind of labels, and settings of their
+            own.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if it is unknown.
         class_weights: {label: weight in the training loss}, {} for equal
@@ -286,11 +298,11 @@ def create_classifier_settings(
     """
     settings: ClassifierSettings = {
         "task_name": task_name,
-        "output_mode": processors.output_mode,
+        "output_mode": classification_sets.output_mode,
         "labels": labels,
         # With 1, the export rejects a second text.
         "num_texts": num_texts,
-        **processors.settings,
+        **classification_sets.settings,
     }
     if class_weights:
         settings["class_weights"] = class_weights
@@ -298,16 +310,16 @@ def create_classifier_settings(
 
 
 def create_export_settings(
-    processors: ClassificationSets, doc_stride: int
+    classification_sets: ClassificationSets, doc_stride: int
 ) -> HeadSettings:
     """Returns `Task.export_settings` of a classifier.
 
     Args:
-        processors: tell the kind of labels.
+        classification_sets: tell the kind of labels.
         doc_stride: WordPieces between the starts of two windows, 0 without
             windows.
     """
-    is_regression = processors.output_mode == "regression"
-    if is_regression and processors.may_be_cross_encoder:
+    is_regression = classification_sets.output_mode == "regression"
+    if is_regression and classification_sets.may_be_cross_encoder:
         return {"doc_stride": doc_stride, "num_texts": None}
     return {"doc_stride": doc_stride}

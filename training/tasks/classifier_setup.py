@@ -1,4 +1,4 @@
-"""Creates the processors and the task that the flags of the script select.
+"""Creates the sets and the task that the flags of the script select.
 
 Call the functions in their order, as run_classifier.py does. They import no
 TensorFlow.
@@ -47,10 +47,10 @@ def open_data_file(
     return dataclasses.replace(parsed, config=config), table
 
 
-def create_processors(
+def create_classification_sets(
     start: StartingPoint[ClassifierConfig], table: Table | None = None
 ) -> ClassificationSets:
-    """Creates the processors that --task_name or --processor selects.
+    """Creates the sets that --task_name or --processor selects.
 
     They have read no set yet. `table` is --data_file, if it was opened.
 
@@ -88,23 +88,24 @@ def create_processors(
 
 
 def load_task(
-    start: StartingPoint[ClassifierConfig], processors: ClassificationSets
+    start: StartingPoint[ClassifierConfig],
+    classification_sets: ClassificationSets,
 ) -> AnyTask:
     """Creates the task, and reads the sets that tell its properties.
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. For an embedding, each set tells whether its pairs
     have scores, and the first set tells the scale of all scores. The function
-    reads no other set. The processors hold what they have read.
+    reads no other set. The sets hold what was read.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.
         OSError: a file cannot be read.
     """
-    processor = processors.table_processor
+    processor = classification_sets.table_processor
     if isinstance(processor, pair_processors.PairProcessor):
         return _create_embedding_task(start, processor)
-    return _create_classifier_task(start, processors)
+    return _create_classifier_task(start, classification_sets)
 
 
 def _create_embedding_task(
@@ -129,27 +130,30 @@ def _create_embedding_task(
 
 
 def _create_classifier_task(
-    start: StartingPoint[ClassifierConfig], processors: ClassificationSets
+    start: StartingPoint[ClassifierConfig],
+    classification_sets: ClassificationSets,
 ) -> ClassifierTask:
     config = start.config
-    num_texts = processors.num_texts
+    num_texts = classification_sets.num_texts
     if num_texts is None and config.training.do_train:
-        num_texts = processors.read_num_texts()
-    labels = processors.find_labels()
+        num_texts = classification_sets.read_num_texts()
+    labels = classification_sets.find_labels()
     return ClassifierTask(
         start,
         config.required_task_name,
         config.classifier,
-        processors,
+        classification_sets,
         labels=labels,
         num_texts=num_texts,
-        class_weights=_compute_class_weights(config, processors, labels),
+        class_weights=_compute_class_weights(
+            config, classification_sets, labels
+        ),
     )
 
 
 def _compute_class_weights(
     config: ClassifierConfig,
-    processors: ClassificationSets,
+    classification_sets: ClassificationSets,
     labels: list[str] | None,
 ) -> dict[str, float]:
     """Counts the labels of the train set, if --class_weights is set.
@@ -161,8 +165,12 @@ def _compute_class_weights(
     """
     if not config.classifier.class_weights:
         return {}
-    if processors.output_mode != "classification":
-        raise ValueError(f"--class_weights is not for {processors.output_mode}")
+    if classification_sets.output_mode != "classification":
+        raise ValueError(
+            f"--class_weights is not for {classification_sets.output_mode}"
+        )
     if not config.training.do_train:
         return {}
-    return compute_class_weights(labels or (), processors.read_train_set())
+    return compute_class_weights(
+        labels or (), classification_sets.read_train_set()
+    )

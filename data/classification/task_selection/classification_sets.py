@@ -1,4 +1,4 @@
-"""Holds the processors of a classification task."""
+"""Reads the sets of a classification task, by name."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _MISMATCHED = "_mm"
 
 
 class ClassificationSets:
-    """The processors of a classification task, one or two.
+    """The sets of a classification task, which one or two processors read.
 
     A task asks for sets by name. Only this class knows that MultiNLI's
     mismatched sets, "dev_mm" and "test_mm", need a processor of their own. The

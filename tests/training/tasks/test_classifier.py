@@ -20,7 +20,7 @@ EXAMPLES = [
 ]
 # The most probable labels are "yes" and "yes".
 LOGITS = np.array([[0.0, 2.0], [1.0, 3.0]], "float32")
-# {kind of labels: the processors' loss_kind and output_mode, the loss's class}
+# {kind of labels: the loss_kind and output_mode of the sets, the loss's class}
 LOSSES = {
     "one label": ("labels", "classification", modeling.ClassifierLoss),
     "several labels": ("labels", "multilabel", modeling.MultiLabelLoss),

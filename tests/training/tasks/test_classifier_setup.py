@@ -12,7 +12,7 @@ from tests.support.tables.csv_files import write_csv
 from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
-    create_processors,
+    create_classification_sets,
     load_task,
     open_data_file,
 )
@@ -40,19 +40,19 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     start = create_start(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
-    processors = create_processors(start)
+    classification_sets = create_classification_sets(start)
     created = ClassifierTask(
         start,
         "csv",
         start.config.classifier,
-        processors,
+        classification_sets,
         labels=["a", "b"],
         num_texts=1,
         class_weights={},
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        load_task(start, processors)
+        load_task(start, classification_sets)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -82,7 +82,7 @@ def test_rare_classes_weigh_more(tmp_path):
         do_train=True,
         class_weights="balanced",
     )
-    task = load_task(start, create_processors(start))
+    task = load_task(start, create_classification_sets(start))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
 
@@ -97,4 +97,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        load_task(start, create_processors(start))
+        load_task(start, create_classification_sets(start))
