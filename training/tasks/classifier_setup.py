@@ -133,6 +133,7 @@ def _create_classifier_task(
     start: StartingPoint[ClassifierConfig],
     classification_sets: ClassificationSets,
 ) -> ClassifierTask:
+    """Creates the task of a classification, with what its train set tells."""
     config = start.config
     num_texts = classification_sets.num_texts
     if num_texts is None and config.training.do_train:
