@@ -1,4 +1,4 @@
-"""What a field of a Config states about its flag, or about its group of flags.
+"""Describes the flag, or the group of flags, that a field of a Config declares.
 
 The functions of flags.py create the fields. Each field has an entry in its
 `metadata`: a `FlagDeclaration` if it is a flag, and a `FlagGroup` if it is a

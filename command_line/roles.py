@@ -1,4 +1,4 @@
-"""What a trained model imposes on the values of flags, by their roles."""
+"""Names the rules by which a trained model restricts the values of flags."""
 
 import enum
 

@@ -8,7 +8,7 @@ from data.pretraining.pretraining_options import InstanceOptions
 
 
 class InstanceContext(NamedTuple):
-    """What all functions read that create or mask instances.
+    """The arguments that all functions share which create or mask instances.
 
     Attributes:
         vocabulary: the WordPieces, with the bytes that encode them.

@@ -83,7 +83,7 @@ class _PassagePart(NamedTuple):
 
 
 class _TokenMaps(TypedDict):
-    """What `SquadFeatures` tells of each passage token in a window."""
+    """The three entries of `SquadFeatures` about each passage token."""
 
     token_to_orig_map: dict[int, int]
     token_is_max_context: dict[int, bool]

@@ -38,7 +38,7 @@ class ColumnCells(NamedTuple):
 
 
 class CellKind(enum.Enum):
-    """What a column's first cell is.
+    """Kinds of first cells in a column.
 
     Attributes:
         NAME: a name, such as `price` above numbers.

@@ -50,7 +50,7 @@ class Trainer:
         predictor: runs the model on batches.
         run_weights: the weights of the run, with the step that they are of.
 
-    The arguments but `recorded_settings` are attributes too.
+    Each argument except `recorded_settings` is an attribute too.
     """
 
     def __init__(

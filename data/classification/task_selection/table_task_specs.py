@@ -29,7 +29,7 @@ LossKind: TypeAlias = Literal["labels", "ranking", "similarity"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TableTaskSpec:
-    """What a value of --task_name says of a task of a user's own tables.
+    """Describes a task of a user's own tables, which --task_name selects.
 
     Attributes:
         processor_class: class that reads the tables.
