@@ -42,8 +42,6 @@ ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
-# A task, for functions that read none of its examples, origins and outputs.
-AnyTask: TypeAlias = "Task[FineTuningConfig, Any, Any, Any]"
 
 
 class CreateModel(Protocol):
@@ -104,6 +102,9 @@ class EncodedSet(Generic[ExampleT, OriginT]):
 
 # {name of a set: the set}
 EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, OriginT]]
+# A set and sets, for functions that read none of the examples and origins.
+AnyEncodedSet: TypeAlias = EncodedSet[Any, Any]
+AnyEncodedSets: TypeAlias = EncodedSets[Any, Any]
 
 
 class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
@@ -256,9 +257,10 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> None:
-        """Writes a report on an evaluated set. By default does nothing.
+        """Writes files about an evaluated set. By default does nothing.
 
-        The batches are only computed if they are read.
+        These are a report, and what the model predicts for each example. The
+        batches are only computed if they are read.
         """
         return
 
@@ -274,3 +276,9 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         Returns:
             scores of the predictions, or {} if the right answers are unknown.
         """
+
+
+# A task with the flags of any script.
+FineTuningTask: TypeAlias = Task[FineTuningConfig, ExampleT, OriginT, OutputsT]
+# A task, for functions that read none of its examples, origins and outputs.
+AnyTask: TypeAlias = FineTuningTask[Any, Any, Any]

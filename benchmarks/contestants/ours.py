@@ -34,6 +34,7 @@ from serving.engines.runtimes import ExportFormat
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows import fine_tuning_export, trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
+from training.flows.fine_tuning_run import FineTuningRun
 from training.flows.run_plan import RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
@@ -253,15 +254,14 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         strategy=devices.connect_devices(start.config.devices),
     )
     trainer.run_weights.restore_or_load()
+    run = FineTuningRun(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
     export_dir = str(start.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        fine_tuning_export.export_task(
-            task, trainer, encoded_sets, scores, export_dir
-        )
+        fine_tuning_export.export_model(run, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

@@ -4,7 +4,7 @@ training/tasks/classifier_config.py defines its flags, and
 training/config/fine_tuning_config.py those of every fine-tuning.
 training/flows/fine_tuning.py lists the steps of the run, which
 training/flows/fine_tuning_plan.py,
-training/flows/fine_tuning_evaluation.py and
+training/flows/fine_tuning_run.py and
 training/flows/fine_tuning_ending.py take.
 training/tasks/prediction_files.py writes its predictions.
 

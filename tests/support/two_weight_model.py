@@ -128,10 +128,10 @@ class GivenBatches(Trainer):
         batches: Sequence[Batch],
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
-    ) -> bool:
+    ) -> None:
         """Trains as `fit` does. The first of the batches is the next step's."""
         self.given_batches = batches
-        return self.fit(NO_RECORDS, num_train_steps, callbacks)
+        self.fit(NO_RECORDS, num_train_steps, callbacks)
 
     def create_dataset(
         self, records: Records

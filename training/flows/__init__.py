@@ -9,8 +9,8 @@ Each flow is a function `run`, which lists its steps. Fine-tuning a `Task`
     dev_set_check.py: compares the dev set with what the weights were trained on
     fine_tuning_plan.py: plans the run before its model exists
     train_set_check.py: compares the train set with that of the run to resume
-    fine_tuning_evaluation.py: evaluates and predicts the sets
-    fine_tuning_ending.py: what the run writes and logs at its end
+    fine_tuning_run.py: `FineTuningRun`: trains, evaluates and predicts the sets
+    fine_tuning_ending.py: the two ways in which a command ends
     fine_tuning_export.py: exports the model
     export_scores.py: scores the export, and compares it with the model
 

@@ -20,17 +20,19 @@ from model_folders.recorded_sets import RecordedSet
 from training.config.fine_tuning_config import FineTuningConfig
 from training.run_files import fingerprints
 from training.task import (
+    AnyEncodedSets,
+    AnyTask,
     EncodedSet,
     EncodedSets,
     ExampleT,
+    FineTuningTask,
     OriginT,
     OutputsT,
-    Task,
 )
 
 
 def write_encoded_sets(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT], folder: StrPath
+    task: FineTuningTask[ExampleT, OriginT, OutputsT], folder: StrPath
 ) -> dict[str, EncodedSet[ExampleT, OriginT]]:
     """Reads the sets that a command needs, then writes their records.
 
@@ -65,9 +67,7 @@ def write_encoded_sets(
     }
 
 
-def _list_set_names(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-) -> list[str]:
+def _list_set_names(task: AnyTask) -> list[str]:
     """Returns the names of the sets that a command needs."""
     config = task.config
     set_names: list[SetName] = []
@@ -89,7 +89,7 @@ def _create_temporary_folder() -> str:
 
 
 def _write_encoded_set(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+    task: FineTuningTask[ExampleT, OriginT, OutputsT],
     set_name: SetName,
     examples: Sequence[ExampleT],
     folder: StrPath,
@@ -129,7 +129,7 @@ def _write_encoded_set(
 
 
 def create_recorded_sets(
-    config: FineTuningConfig, encoded_sets: EncodedSets[ExampleT, OriginT]
+    config: FineTuningConfig, encoded_sets: AnyEncodedSets
 ) -> dict[str, RecordedSet]:
     """Returns {name in model.json: RecordedSet}, for model.json and the card.
 
@@ -170,8 +170,7 @@ def select_sets(
 
 
 def compute_dev_set_checksum(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    encoded_sets: EncodedSets[ExampleT, OriginT],
+    task: AnyTask, encoded_sets: AnyEncodedSets
 ) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""
     dev_sets = select_sets(encoded_sets, task.dev_sets)

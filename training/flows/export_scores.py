@@ -16,24 +16,16 @@ from model_folders.results import Scores
 from serving import engines
 from serving.engines import output_kinds
 from serving.engines.runtimes import ExportFormat
-from training.config.fine_tuning_config import FineTuningConfig
-from training.task import (
-    AnyTask,
-    EncodedSet,
-    ExampleT,
-    OriginT,
-    OutputsT,
-    Task,
-)
+from training.task import AnyEncodedSet, AnyTask
 
 _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
 def evaluate_export(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+    task: AnyTask,
     model_class: kinds.ModelClass,
     folder: Path,
-    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
+    encoded_sets: Sequence[AnyEncodedSet],
 ) -> Scores:
     """Evaluates each format of an export that this machine can run.
 
@@ -91,10 +83,10 @@ def _open_engine(
 
 
 def _predict_batches(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
+    task: AnyTask,
     model_class: kinds.ModelClass,
     engine: engines.Engine,
-    encoded_set: EncodedSet[ExampleT, OriginT],
+    encoded_set: AnyEncodedSet,
 ) -> Iterator[Batch[Any]]:
     """Yields features and logits, as the model itself would compute them.
 
@@ -138,8 +130,8 @@ def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
 
 
 def check_export_scores(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
+    task: AnyTask,
+    encoded_sets: Sequence[AnyEncodedSet],
     model_scores: Mapping[str, float],
     export_scores: Mapping[str, float],
 ) -> None:

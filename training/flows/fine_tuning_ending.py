@@ -1,4 +1,8 @@
-"""Ends a command of fine-tuning: writes its predictions and its export."""
+"""The two ways in which a command of fine-tuning ends.
+
+A command usually writes its scores, predictions, export, weights and card. If
+it scored another dev set than that of the run, it only shows the scores.
+"""
 
 import os
 import time
@@ -11,197 +15,96 @@ from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import run_ending
-from training.flows.encoded_sets import select_sets
-from training.flows.fine_tuning_evaluation import predict_set
-from training.flows.fine_tuning_export import export_task
-from training.loop.trainer import Evaluate, Trainer
+from training.flows.fine_tuning_export import export_model
+from training.flows.fine_tuning_run import AnyFineTuningRun
 from training.run_files.run_folder import RunFolder
-from training.task import (
-    AnyTask,
-    EncodedSet,
-    EncodedSets,
-    ExampleT,
-    OriginT,
-    OutputsT,
-    Task,
-)
+from training.task import AnyTask
 
 
-def finish_with_scores(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-    evaluate: Evaluate,
-    *,
-    begin_time: float,
-    has_trained: bool,
-) -> None:
+def end_with_scores(run: AnyFineTuningRun, begin_time: float) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
     All workers evaluate. Only the chief writes files.
 
     Args:
-        task: what was trained.
-        trainer: the Trainer, with the weights to evaluate.
-        encoded_sets: the sets of the command.
-        evaluate: computes the scores of the dev sets.
+        run: the run, with the weights to evaluate.
         begin_time: time at which this command began, as time.time().
-        has_trained: whether this command changed the weights.
+
+    Raises:
+        OSError: a file cannot be written.
+        ValueError: the export scores lower than --max_export_loss allows.
     """
+    config = run.task.config
     results: Scores = {}
-    if task.config.training.do_eval:
-        results = run_ending.evaluate_at_the_end(trainer, evaluate)
-    if task.config.is_chief:
-        results = write_outputs(task, trainer, encoded_sets, results)
-        finish_fine_tuning(
-            task, trainer, results, begin_time, has_trained=has_trained
-        )
+    if config.training.do_eval:
+        results = run_ending.evaluate_at_the_end(run.trainer, run.evaluate)
+    if not config.is_chief:
+        return
+    if config.training.do_eval:
+        run.write_reports()
+    if config.fine_tuning.do_predict:
+        results = _predict_test_sets(run, results)
+    if export_dir := config.export.export_dir:
+        export_model(run, results, export_dir)
+    run_ending.store_weights(run.trainer)
+    _write_card(run.trainer.run_folder, config)
+    if run.has_trained:
+        run.trainer.run_folder.warn_of_earlier_results(begin_time)
+    warn_of_missed_labels(config, results)
+    run_ending.log_end(
+        run.trainer,
+        score_lines=_list_score_lines(run.task, results),
+        commands=_list_commands(run.task),
+        seconds=time.time() - begin_time,
+    )
 
 
-def finish_without_scores(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-    evaluate: Evaluate,
-) -> None:
+def end_without_scores(run: AnyFineTuningRun) -> None:
     """Only shows the scores, and exports what the user asked for.
 
     The scores are on another dev set than the scores of the run. So the run's
     scores, card and report stay as they are.
+
+    Raises:
+        OSError: a file cannot be written.
     """
-    trainer.run_folder.log_results(evaluate(trainer))
-    if not task.config.is_chief:
+    run.trainer.run_folder.log_results(run.evaluate())
+    if not run.task.config.is_chief:
         return
-    export_dir = task.config.export.export_dir
+    export_dir = run.task.config.export.export_dir
     # --data_file alone does not export again.
-    if export_dir and "export_dir" in task.start.set_by_user:
-        export_task(task, trainer, encoded_sets, {}, export_dir)
-    run_ending.store_weights(trainer)
+    if export_dir and "export_dir" in run.task.start.set_by_user:
+        export_model(run, {}, export_dir)
+    run_ending.store_weights(run.trainer)
 
 
-def write_outputs(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-    results: Scores,
-) -> Scores:
-    """Writes the reports, the predictions and the export.
-
-    Only the chief calls this function.
+def _predict_test_sets(run: AnyFineTuningRun, results: Scores) -> Scores:
+    """Writes the predictions of the test sets, and their scores if known.
 
     Args:
-        task: what was trained.
-        trainer: the Trainer, with the weights to predict with and to export.
-        encoded_sets: the sets of the command.
+        run: the run, with the weights to predict with.
         results: scores of the dev sets, {} without an evaluation.
 
     Returns:
-        the scores of the dev sets: `results`, and those of predicted sets that
-        are also dev sets, such as --predict_file of SQuAD.
+        `results`, and the scores of predicted sets that are also dev sets, such
+        as --predict_file of SQuAD.
     """
-    config = task.config
-    if config.training.do_eval:
-        _write_reports(task, trainer, encoded_sets)
-    if config.fine_tuning.do_predict:
-        results = _predict_test_sets(task, trainer, encoded_sets, results)
-    if export_dir := config.export.export_dir:
-        export_task(task, trainer, encoded_sets, results, export_dir)
-    return results
-
-
-def _write_reports(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-) -> None:
-    """Writes the task's reports on the dev sets."""
-    for encoded_set in select_sets(encoded_sets, task.dev_sets):
-        batches = predict_set(
-            task,
-            trainer,
-            encoded_set,
-            batch_size=task.config.eval_batch_size,
-            description="Reporting",
-        )
-        task.write_report(encoded_set, batches, str(trainer.run_folder.path))
-
-
-def _predict_test_sets(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-    results: Scores,
-) -> Scores:
-    """Writes the predictions of the test sets, and their scores if known.
-
-    The arguments and the returned scores are those of `write_outputs`.
-    """
+    trainer = run.trainer
     logging.info("Predicting with %s", trainer.run_weights.describe())
-    for encoded_set in select_sets(encoded_sets, task.test_sets):
-        scores = _write_predictions(task, trainer, encoded_set)
+    for test_set in run.test_sets:
+        scores = run.write_predictions(test_set)
         if not scores:
             # The right answers are unknown.
             continue
         scores["global_step"] = trainer.run_weights.global_step
-        if encoded_set.name in task.dev_sets:
+        if test_set.name in run.task.dev_sets:
             results = results | scores
             run_ending.write_dev_scores(trainer, scores, results)
         else:
             trainer.run_folder.write_test_results(
-                scores, suffix_of(encoded_set.name)
+                scores, suffix_of(test_set.name)
             )
     return results
-
-
-def _write_predictions(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_set: EncodedSet[ExampleT, OriginT],
-) -> Scores:
-    """Writes the predictions of a set. Returns their scores, {} if unknown."""
-    batches = predict_set(
-        task,
-        trainer,
-        encoded_set,
-        batch_size=task.config.fine_tuning.predict_batch_size,
-        description="Predicting",
-    )
-    return task.write_predictions(
-        encoded_set, batches, str(trainer.run_folder.path)
-    )
-
-
-def finish_fine_tuning(
-    task: AnyTask,
-    trainer: Trainer,
-    results: Scores,
-    begin_time: float,
-    *,
-    has_trained: bool,
-) -> None:
-    """Writes the weights and the card. Logs the scores and example commands.
-
-    Only the chief calls this function.
-
-    Args:
-        task: names the main score, and the head for the commands.
-        trainer: the Trainer, with the weights that `results` belong to.
-        results: scores on the dev set, {} without an evaluation.
-        begin_time: time at which this command began, as time.time().
-        has_trained: whether this command changed the weights.
-    """
-    run_folder = trainer.run_folder
-    run_ending.store_weights(trainer)
-    _write_card(run_folder, task.config)
-    if has_trained:
-        run_folder.warn_of_earlier_results(begin_time)
-    warn_of_missed_labels(task.config, results)
-    run_ending.log_end(
-        trainer,
-        score_lines=_list_score_lines(task, results),
-        commands=_list_commands(task),
-        seconds=time.time() - begin_time,
-    )
 
 
 def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:

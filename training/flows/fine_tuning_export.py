@@ -10,32 +10,17 @@ import serving
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
-from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import export_scores, run_ending
-from training.flows.encoded_sets import select_sets
-from training.loop.trainer import Trainer
-from training.task import (
-    EncodedSets,
-    ExampleT,
-    OriginT,
-    OutputsT,
-    Task,
-)
+from training.flows.fine_tuning_run import AnyFineTuningRun
 
 
-def export_task(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    trainer: Trainer,
-    encoded_sets: EncodedSets[ExampleT, OriginT],
-    results: Mapping[str, float],
-    export_dir: str,
+def export_model(
+    run: AnyFineTuningRun, results: Mapping[str, float], export_dir: str
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
-        task: states the settings of the head, and evaluates the export.
-        trainer: the Trainer, with the weights to export.
-        encoded_sets: the sets that the command reads.
+        run: the run, with the weights to export. Its task evaluates the export.
         results: the model's scores on the dev set, {} if they are unknown.
         export_dir: folder of the export.
 
@@ -44,12 +29,14 @@ def export_task(
         ValueError: the export's score is lower than --max_export_loss allows.
             An earlier export does not change.
     """
+    task = run.task
+    trainer = run.trainer
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and model_class != kinds.EMBEDDER:
-        scored = select_sets(encoded_sets, task.dev_sets)
+        scored = run.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,

@@ -8,26 +8,18 @@ from model_folders.recorded_sets import (
     RECORDED_SETS,
     RecordedSets,
 )
-from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
 from training.flows.encoded_sets import compute_dev_set_checksum
 from training.flows.run_plan import RunPlan
 from training.flows.train_set_check import check_train_set
 from training.preparation import dev_set_rule, resuming
 from training.run_files.fingerprints import fingerprint_files, fingerprint_start
-from training.task import (
-    EncodedSet,
-    EncodedSets,
-    ExampleT,
-    OriginT,
-    OutputsT,
-    Task,
-)
+from training.task import AnyEncodedSet, AnyEncodedSets, AnyTask
 
 
 def create_fine_tuning_plan(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    encoded_sets: EncodedSets[ExampleT, OriginT],
+    task: AnyTask,
+    encoded_sets: AnyEncodedSets,
     recorded_sets: RecordedSets,
 ) -> RunPlan:
     """Plans the command, after `check_dev_set` accepted the dev set.
@@ -53,8 +45,8 @@ def create_fine_tuning_plan(
 
 
 def _compute_num_steps(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    encoded_sets: EncodedSets[ExampleT, OriginT],
+    task: AnyTask,
+    encoded_sets: AnyEncodedSets,
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -70,8 +62,8 @@ def _compute_num_steps(
 
 
 def _find_settings_to_record(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    encoded_sets: EncodedSets[ExampleT, OriginT],
+    task: AnyTask,
+    encoded_sets: AnyEncodedSets,
     recorded_sets: RecordedSets,
 ) -> TrainingSettings:
     """Returns the settings for model.json: those of the weights' training.
@@ -92,8 +84,8 @@ def _find_settings_to_record(
 
 
 def list_fine_tuning_settings(
-    task: Task[FineTuningConfig, ExampleT, OriginT, OutputsT],
-    train_set: EncodedSet[ExampleT, OriginT],
+    task: AnyTask,
+    train_set: AnyEncodedSet,
     recorded_sets: RecordedSets,
 ) -> TrainingSettings:
     """Returns the settings of the training, for model.json.

@@ -10,7 +10,7 @@ from model_folders.reading import settings_check
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import checks, run_ending
-from training.flows.pretraining_ending import finish_pretraining
+from training.flows.pretraining_ending import end_pretraining
 from training.flows.pretraining_evaluation import PretrainingEvaluation
 from training.flows.pretraining_plan import create_pretraining_plan
 from training.flows.pretraining_records import find_all_records
@@ -20,9 +20,13 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
-from training.loop import devices, stopping
-from training.loop.best_step import BestStepRule, train_and_evaluate
-from training.loop.trainer import Evaluate, Trainer
+from training.loop import devices
+from training.loop.best_step import (
+    BestStepRule,
+    Evaluate,
+    train_and_evaluate,
+)
+from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 
@@ -54,13 +58,15 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     )
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
-    evaluate = PretrainingEvaluation(config, records.eval)
+    evaluation = PretrainingEvaluation(config, records.eval, trainer)
     results: Scores = {}
     with record_checks.named_record_errors(records):
         if plan.num_steps:
-            _train(config, trainer, records.train, evaluate)
+            _train(config, trainer, records.train, evaluation.evaluate)
         if config.training.do_eval:
-            results = run_ending.evaluate_at_the_end(trainer, evaluate)
+            results = run_ending.evaluate_at_the_end(
+                trainer, evaluation.evaluate
+            )
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -69,12 +75,12 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     if not config.is_chief:
         # Only the chief writes files.
         return
-    finish_pretraining(
+    end_pretraining(
         start,
         trainer,
         results=results,
         begin_time=begin_time,
-        baseline_accuracy=evaluate.baseline_accuracy,
+        baseline_accuracy=evaluation.baseline_accuracy,
     )
 
 
@@ -102,14 +108,13 @@ def _train(
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so.
 
-    Ends the process if a signal stopped the training.
+    Raises:
+        SystemExit: a signal stopped the training.
     """
-    is_stopped = train_and_evaluate(
+    train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,
         evaluate=evaluate,
         rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
     )
-    if is_stopped:
-        stopping.exit_after_signal(trainer.run_weights.global_step)

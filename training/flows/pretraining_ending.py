@@ -23,7 +23,7 @@ _MIN_STEPS = 100
 _MIN_GAIN = 0.01
 
 
-def finish_pretraining(
+def end_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     results: Scores,

@@ -17,32 +17,41 @@ from training.loop.trainer import Trainer
 
 
 class PretrainingEvaluation:
-    """A function (trainer) -> metrics on the records.
+    """Computes the metrics of a model in pretraining.
 
-    It evaluates at most --max_eval_steps batches, and the weights of each step
-    only once.
+    It reads at most --max_eval_steps batches.
 
     Args:
         config: the flags.
         records: the records to evaluate on.
+        trainer: the Trainer, with the weights to evaluate.
     """
 
     def __init__(
-        self, config: PretrainingConfig, records: record_datasets.Records
+        self,
+        config: PretrainingConfig,
+        records: record_datasets.Records,
+        trainer: Trainer,
     ) -> None:
         self._config = config
         self._records = records
+        self._trainer = trainer
         # Bind once, because the Trainer traces each new function.
         self._metrics_of = functools.partial(
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,
         )
-        self._evaluate_once = evaluate_once_per_step(self._evaluate)
+        self._evaluate_once = evaluate_once_per_step(
+            trainer.run_weights, self._compute_metrics
+        )
         self._masked_counts: FloatArray = np.zeros(0)
 
-    def __call__(self, trainer: Trainer) -> Scores:
-        """Computes the metrics of the current weights."""
-        return self._evaluate_once(trainer)
+    def evaluate(self) -> Scores:
+        """Returns the metrics of the current weights, and "global_step".
+
+        The weights of each step are evaluated only once.
+        """
+        return self._evaluate_once()
 
     @property
     def baseline_accuracy(self) -> float:
@@ -53,7 +62,7 @@ class PretrainingEvaluation:
         total = self._masked_counts.sum()
         return float(self._masked_counts.max() / total) if total else 0.0
 
-    def _evaluate(self, trainer: Trainer) -> Scores:
+    def _compute_metrics(self) -> Scores:
         """Computes the metrics, and counts the masked WordPieces."""
         config = self._config
         dataset = record_datasets.create_dataset(
@@ -66,7 +75,7 @@ class PretrainingEvaluation:
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
         # The number of batches is unknown, so the progress bar shows no total.
-        for features, metrics in trainer.predictor.predict(
+        for features, metrics in self._trainer.predictor.predict(
             batches, description="Evaluating", metrics=self._metrics_of
         ):
             counts = add_masked_counts(counts, features)
@@ -78,7 +87,7 @@ class PretrainingEvaluation:
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
-        return {**means, "global_step": trainer.run_weights.global_step}
+        return {**means, "global_step": self._trainer.run_weights.global_step}
 
 
 def add_masked_counts(

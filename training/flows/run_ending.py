@@ -15,14 +15,15 @@ from model_folders import kinds
 from model_folders.cards import descriptions, model_card
 from model_folders.results import Scores
 from training.config.training_config import TrainingConfig
-from training.loop.trainer import Evaluate, Trainer
+from training.loop.best_step import Evaluate
+from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
     logging.info("Evaluating %s", trainer.run_weights.describe())
-    results = evaluate(trainer)
+    results = evaluate()
     write_dev_scores(trainer, results, results)
     return results
 

@@ -1,8 +1,8 @@
 """Evaluates while training, saves the best step's weights, and stops early."""
 
 import math
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
@@ -10,8 +10,12 @@ from data.io import record_datasets
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.results import Scores, overall_scores
 from training.loop.callbacks import Callback, Decision, Logs
-from training.loop.trainer import Evaluate, Trainer
+from training.loop.run_weights import RunWeights
+from training.loop.trainer import Trainer
 from training.run_files.history import BestEvaluation
+
+# Returns the scores of the current weights on the dev set.
+Evaluate: TypeAlias = Callable[[], Scores]
 
 
 class BestStepRule(NamedTuple):
@@ -94,7 +98,7 @@ class BestStepCallback(Callback):
         # multiple of `interval`.
         if step % self.interval and step != self._num_train_steps:
             return Decision.NONE
-        results = {**self._evaluate(trainer), "global_step": step}
+        results = {**self._evaluate(), "global_step": step}
         is_best = self._is_best(results[self._rule.metric])
         rate = logs.get("learning_rate")
         trainer.run_folder.history.add_evaluation(
@@ -107,7 +111,6 @@ class BestStepCallback(Callback):
         _log_scores(step, scores, is_best=is_best)
         if is_best:
             self._best = BestEvaluation(step, results)
-            trainer.run_folder.history.best_step = step
             trainer.run_weights.save_best()
             return Decision.GO_ON
         reason = self.find_reason_to_stop(step)
@@ -152,17 +155,23 @@ def _log_scores(
     )
 
 
-def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
+def evaluate_once_per_step(
+    run_weights: RunWeights, evaluate: Evaluate
+) -> Evaluate:
     """Returns a function like `evaluate` that remembers each step's scores.
 
     The last step of the training is often the one that --do_eval evaluates.
+
+    Args:
+        run_weights: the weights that `evaluate` evaluates.
+        evaluate: evaluates the current weights.
     """
     scores_of_step: dict[int, Scores] = {}
 
-    def evaluate_new_step(trainer: Trainer) -> Scores:
-        step = trainer.run_weights.global_step
+    def evaluate_new_step() -> Scores:
+        step = run_weights.global_step
         if step not in scores_of_step:
-            scores_of_step[step] = evaluate(trainer)
+            scores_of_step[step] = evaluate()
         return {**scores_of_step[step]}
 
     return evaluate_new_step
@@ -176,7 +185,7 @@ def train_and_evaluate(
     evaluate: Evaluate,
     rule: BestStepRule,
     epochs: float | None = None,
-) -> bool:
+) -> None:
     """Trains, and evaluates meanwhile if the flags say so.
 
     Args:
@@ -187,12 +196,13 @@ def train_and_evaluate(
         rule: when to evaluate, and which step is the best.
         epochs: number of epochs in all steps, for the log, if known.
 
-    Returns:
-        whether a signal stopped the training. The last step is saved.
+    Raises:
+        SystemExit: a signal stopped the training. `Trainer.fit` lists the other
+            errors.
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
         callbacks.append(
             BestStepCallback(trainer, evaluate, rule, num_train_steps)
         )
-    return trainer.fit(records, num_train_steps, callbacks, epochs=epochs)
+    trainer.fit(records, num_train_steps, callbacks, epochs=epochs)

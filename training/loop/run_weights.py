@@ -81,6 +81,9 @@ class RunWeights:
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
+        The history of the run then goes on from the step of the checkpoint that
+        was restored.
+
         The weights are the first of these that exist:
 
         1. With `prefers_best` and without training: the best step of the run in
@@ -180,7 +183,14 @@ class RunWeights:
         logging.info("Saved the checkpoint of step %d", self.global_step)
 
     def save_best(self) -> None:
-        """Saves the current weights as those of the best step."""
+        """Saves the current weights, and names their step as the best step.
+
+        The history and model.json name it.
+
+        Raises:
+            ValueError: a weight is not finite.
+            OSError: the checkpoint could not be written.
+        """
         self._best.save(self.global_step)
         self._run_folder.set_best_step(self.global_step)
 

@@ -17,8 +17,10 @@ from training.loop.train_step import TrainStep
 from training.run_files.history import History
 
 
-class _EndReasons(NamedTuple):
+class EndReasons(NamedTuple):
     """Why the training ends after a step. All workers agree on it.
+
+    The training goes on if no reason is true.
 
     Attributes:
         has_ended: a callback ended it.
@@ -64,6 +66,11 @@ class StepLoop:
         self._skipped = stopping.SkippedStepCounter(config.training)
         self._saved_step = run_weights.global_step
 
+    def begin(self) -> None:
+        """Tells the callbacks that the training begins. Call it first."""
+        for callback in self._callbacks:
+            callback.on_train_begin()
+
     def agree_that_nothing_is_left(self) -> bool:
         """Agrees with all workers whether a resumed run must not train more.
 
@@ -89,7 +96,7 @@ class StepLoop:
         stop: threading.Event,
         *,
         epochs: float | None,
-    ) -> bool:
+    ) -> EndReasons:
         """Runs the steps that are left, and saves them.
 
         Args:
@@ -98,7 +105,7 @@ class StepLoop:
             epochs: number of epochs in all steps, for the log, if known.
 
         Returns:
-            whether a signal ended the steps.
+            why the steps ended.
         """
         batches = iter(self._distribute(dataset))
         logging.info("Building the first step, which may take a minute")
@@ -118,7 +125,7 @@ class StepLoop:
                 with bar.paused():
                     reasons = self._finish_step(logs, stop)
                 if any(reasons):
-                    return reasons.is_stopped
+                    return reasons
 
     def _distribute(
         self, dataset: tf.data.Dataset[dict[str, tf.Tensor]]
@@ -155,7 +162,7 @@ class StepLoop:
             *(interval - step % interval for interval in intervals),
         )
 
-    def _finish_step(self, logs: Logs, stop: threading.Event) -> _EndReasons:
+    def _finish_step(self, logs: Logs, stop: threading.Event) -> EndReasons:
         """Runs the callbacks, and saves the step if it is due or the last one.
 
         Returns why training ends.
@@ -182,7 +189,7 @@ class StepLoop:
 
     def _run_callbacks(
         self, logs: Logs, stop: threading.Event, *, is_save_due: bool
-    ) -> _EndReasons:
+    ) -> EndReasons:
         """Runs the callbacks after a step. Returns why training ends."""
         step = self._run_weights.global_step
         decisions = [
@@ -200,7 +207,7 @@ class StepLoop:
         )
         if is_time_over:
             logging.info("Reached --max_hours after step %d.", step)
-        return _EndReasons(
+        return EndReasons(
             has_ended=has_ended,
             is_time_over=is_time_over,
             is_stopped=is_stopped,
@@ -212,7 +219,7 @@ class StepLoop:
         limit = self._config.training.max_hours
         return limit is not None and self._history.hours >= limit
 
-    def _save(self, logs: Logs, reasons: _EndReasons) -> None:
+    def _save(self, logs: Logs, reasons: EndReasons) -> None:
         """Saves the current step, with the optimizer if training may go on."""
         step = self._run_weights.global_step
         rate = logs["learning_rate"]

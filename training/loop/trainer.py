@@ -5,15 +5,13 @@ outputs, and a loss (modeling/base_loss.py) maps the outputs to a number.
 step_loop.py has the loop, and train_step.py computes and applies the gradients.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import tensorflow as tf
 from absl import logging
 
 from data.io import record_datasets
 from model_folders.model_json_types import TrainingSettings
-from model_folders.results import Scores
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop import stopping
@@ -24,9 +22,6 @@ from training.loop.step_loop import StepLoop
 from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
-
-# A function (trainer) -> scores on the dev set.
-Evaluate: TypeAlias = "Callable[[Trainer], Scores]"
 
 
 class Trainer:
@@ -81,13 +76,14 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         *,
         epochs: float | None = None,
-    ) -> bool:
+    ) -> None:
         """Trains from the current step until something ends the run.
 
         Training ends at step `num_train_steps`, when a callback decides so
         (`BestStepCallback` out of patience), after --max_hours, at a signal, or
         at an error. For example, a run that was stopped at step 300 and is
-        resumed with `num_train_steps` = 1000 trains 700 steps.
+        resumed with `num_train_steps` = 1000 trains 700 steps. The last step is
+        saved, unless an error ended the training.
 
         Args:
             records: the records to train on.
@@ -95,10 +91,8 @@ class Trainer:
             callbacks: run after each step, in this order.
             epochs: number of epochs in all steps, for the log, if known.
 
-        Returns:
-            whether a signal stopped the training. The last step is saved.
-
         Raises:
+            SystemExit: a signal stopped the training.
             ValueError: the Trainer has no training step. Or too many
                 consecutive steps had a non-finite loss or gradient, or a weight
                 to save is not finite. Or a user's files in --output_dir
@@ -106,6 +100,40 @@ class Trainer:
             tf.errors.ResourceExhaustedError: a device has run out of memory.
             tf.errors.UnavailableError: another worker was lost.
             OSError: a checkpoint could not be written.
+        """
+        loop = self._create_loop(callbacks, num_train_steps)
+        loop.begin()
+        if loop.agree_that_nothing_is_left():
+            logging.info(
+                "Nothing left to do: the run in %s has ended at step %d.",
+                self.config.training.output_dir,
+                self.run_weights.global_step,
+            )
+            return
+        self.run_weights.check_optimizer()
+        self._log_sizes(num_train_steps)
+        if self._recorded_settings is not None:
+            self.run_folder.write_description(
+                self.model, self._recorded_settings
+            )
+        first_step = self.run_weights.global_step
+        with (
+            self.run_folder.history.training(first_step),
+            stopping.stop_signals() as stop,
+        ):
+            reasons = loop.run(
+                self.create_dataset(records), stop, epochs=epochs
+            )
+        if reasons.is_stopped:
+            stopping.exit_after_signal(self.run_weights.global_step)
+
+    def _create_loop(
+        self, callbacks: Sequence[Callback], num_train_steps: int
+    ) -> StepLoop:
+        """Creates the loop of the steps, with the flags' own callbacks.
+
+        Raises:
+            ValueError: the Trainer has no training step.
         """
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
@@ -115,9 +143,7 @@ class Trainer:
                 self.run_folder.history, config, num_train_steps
             )
             callbacks = [*callbacks, summaries]
-        for callback in callbacks:
-            callback.on_train_begin()
-        loop = StepLoop(
+        return StepLoop(
             self.train_step,
             self.run_weights,
             self.run_folder.history,
@@ -125,25 +151,6 @@ class Trainer:
             callbacks=callbacks,
             num_train_steps=num_train_steps,
         )
-        if loop.agree_that_nothing_is_left():
-            logging.info(
-                "Nothing left to do: the run in %s has ended at step %d.",
-                config.training.output_dir,
-                self.run_weights.global_step,
-            )
-            return False
-        self.run_weights.check_optimizer()
-        self._log_sizes(num_train_steps)
-        if self._recorded_settings is not None:
-            self.run_folder.write_description(
-                self.model, self._recorded_settings
-            )
-        history = self.run_folder.history
-        with (
-            history.training(self.run_weights.global_step),
-            stopping.stop_signals() as stop,
-        ):
-            return loop.run(self.create_dataset(records), stop, epochs=epochs)
 
     def create_dataset(
         self, records: record_datasets.Records

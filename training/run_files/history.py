@@ -50,7 +50,7 @@ class History:
 
     Attributes:
         best_step: step of the best evaluation so far, or None before the first
-            evaluation. `BestStepCallback` sets this number, and each
+            evaluation. `RunFolder.set_best_step` sets this number, and each
             `checkpoint` line contains it.
     """
 

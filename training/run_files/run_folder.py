@@ -171,7 +171,11 @@ class RunFolder:
         return find_best(self.path, self._fixed_model_json)
 
     def set_best_step(self, step: int) -> None:
-        """Names the step of the run's best weights in its model.json."""
+        """Names the step of the best weights in model.json and the history.
+
+        Each later line of a checkpoint in the history contains it.
+        """
+        self.history.best_step = step
         file = self.path / MODEL_JSON_FILE
         if self._start.config.is_chief and file.is_file():
             json_files.write_json(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import keras
+import tensorflow as tf
 
 import modeling
 from command_line import config_values, flags
@@ -26,13 +27,16 @@ from tests.support.models import write_config
 from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import fine_tuning
+from training.flows import fine_tuning, trainer_setup
+from training.flows.run_plan import RunPlan
+from training.loop.trainer import Trainer
 from training.preparation.flag_completion import complete_flags
 from training.preparation.starting_point import (
     StartingPoint,
     read_initial_preset,
     read_start,
 )
+from training.run_files.run_folder import RunFolder
 
 TaskT = TypeVar("TaskT", bound=task.AnyTask)
 
@@ -83,6 +87,28 @@ def create_start(
 def load_tokenizer() -> FullTokenizer:
     """Returns the tokenizer of the samples, as every task has one."""
     return FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+
+
+def create_trainer(
+    created: task.AnyTask,
+    *,
+    dev_set_checksum: int = 0,
+    labels: Sequence[str] | None = None,
+) -> Trainer:
+    """Returns the Trainer of a task's command that does not train."""
+    plan = RunPlan(
+        create_model=created.create_model,
+        loss=created.loss,
+        num_steps=None,
+        settings={},
+        dev_set_checksum=dev_set_checksum,
+    )
+    return trainer_setup.create_trainer(
+        created.start,
+        RunFolder.open(created.start, labels),
+        plan,
+        strategy=tf.distribute.get_strategy(),
+    )
 
 
 def run_task(

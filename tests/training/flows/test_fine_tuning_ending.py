@@ -3,7 +3,6 @@
 import dataclasses
 
 import pytest
-import tensorflow as tf
 
 import modeling
 from tests.support.models import SMALL
@@ -11,15 +10,21 @@ from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
     create_start,
+    create_trainer,
     load_tokenizer,
 )
-from training.flows import trainer_setup
 from training.flows.fine_tuning_ending import (
-    finish_without_scores,
+    end_without_scores,
     warn_of_missed_labels,
 )
-from training.flows.run_plan import RunPlan
-from training.run_files.run_folder import RunFolder
+from training.flows.fine_tuning_run import FineTuningRun
+
+
+class WholeModelTask(ToyTask):
+    """A task whose model can be exported."""
+
+    def create_model(self, bert_config, **options):
+        return modeling.BertClassifier(bert_config, 2, **options)
 
 
 def score_label(label, f1, support):
@@ -70,21 +75,10 @@ def finish(tmp_path):
             tmp_path / "run", do_train=False, do_eval=True, **flags
         )
         start = create_start(config, SMALL, load_tokenizer())
-        task = ToyTask(dataclasses.replace(start, set_by_user=frozenset(given)))
-        plan = RunPlan(
-            create_model=lambda config, **options: modeling.BertClassifier(
-                config, 2, **options
-            ),
-            loss=task.loss,
-            num_steps=None,
-            settings={},
-            dev_set_checksum=7,
+        task = WholeModelTask(
+            dataclasses.replace(start, set_by_user=frozenset(given))
         )
-        run_folder = RunFolder.open(task.start)
-        trainer = trainer_setup.create_trainer(
-            task.start, run_folder, plan, strategy=tf.distribute.get_strategy()
-        )
-        finish_without_scores(task, trainer, {}, lambda _: {"f1": 0.5})
+        end_without_scores(FineTuningRun(task, {}, create_trainer(task)))
 
     return finish
 

@@ -32,8 +32,8 @@ def path(tmp_path_factory):
 
 
 @pytest.fixture
-def create_evaluation(path, tmp_path):
-    """Function that returns a new PretrainingEvaluation."""
+def create_evaluation(path, trainer, tmp_path):
+    """Function that returns a new PretrainingEvaluation of the trainer."""
     config = config_values.create_config(
         PretrainingConfig,
         input_file=path,
@@ -46,6 +46,7 @@ def create_evaluation(path, tmp_path):
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
         ),
+        trainer,
     )
 
 
@@ -86,41 +87,41 @@ def halve_weights(trainer):
 
 def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
     """Scores belong to the step, not to the weights."""
-    evaluate = create_evaluation()
-    scores = evaluate(trainer)
+    evaluation = create_evaluation()
+    scores = evaluation.evaluate()
     halve_weights(trainer)
-    assert evaluate(trainer) == scores
+    assert evaluation.evaluate() == scores
 
 
 def test_another_step_is_evaluated_in_the_same_graph(
     create_evaluation, trainer, traces
 ):
-    evaluate = create_evaluation()
-    first = evaluate(trainer)
+    evaluation = create_evaluation()
+    first = evaluation.evaluate()
     halve_weights(trainer)
     trainer.run_weights.global_step = 1
-    second = evaluate(trainer)
+    second = evaluation.evaluate()
     assert len(traces) == 1
     assert first["loss"] != second["loss"]
 
 
 def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
-    evaluate = create_evaluation()
-    evaluate(trainer)
+    evaluation = create_evaluation()
+    evaluation.evaluate()
     halve_weights(trainer)
     trainer.run_weights.global_step = 1
-    assert create_evaluation()(trainer) == evaluate(trainer)
+    assert create_evaluation().evaluate() == evaluation.evaluate()
     assert len(traces) == 2
 
 
 def test_a_guess_is_the_most_frequent_masked_word(
     create_evaluation, trainer, path
 ):
-    evaluate = create_evaluation()
-    assert evaluate.baseline_accuracy == 0
-    evaluate(trainer)
+    evaluation = create_evaluation()
+    assert evaluation.baseline_accuracy == 0
+    evaluation.evaluate()
     trainer.run_weights.global_step = 1
-    evaluate(trainer)
+    evaluation.evaluate()
     dataset = record_datasets.create_dataset(
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
@@ -139,7 +140,7 @@ def test_a_guess_is_the_most_frequent_masked_word(
         if weight
     )
     [(_, count)] = masked_ids.most_common(1)
-    assert evaluate.baseline_accuracy == pytest.approx(
+    assert evaluation.baseline_accuracy == pytest.approx(
         count / masked_ids.total()
     )
 

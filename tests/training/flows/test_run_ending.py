@@ -1,21 +1,19 @@
 """What both flows write and log after the training."""
 
 import pytest
-import tensorflow as tf
 
 from model_folders.reading.preset_reading import read_preset
 from tests.support.models import tiny_config
 from tests.support.script_runner import read_results
+from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
     create_start,
     load_tokenizer,
 )
-from training.flows import run_ending, trainer_setup
-from training.flows.run_plan import RunPlan
+from training.flows import run_ending
 from training.run_files.history_lines import HISTORY_FILE, read_history
-from training.run_files.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -27,24 +25,15 @@ def create_trainer(tmp_path):
         start = create_start(
             config, tiny_config(vocab_size=1600), load_tokenizer()
         )
-        task = ToyTask(start)
-        plan = RunPlan(
-            create_model=task.create_model,
-            loss=task.loss,
-            num_steps=None,
-            settings={},
-            dev_set_checksum=7,
-        )
-        run_folder = RunFolder.open(start, labels=["no", "yes"])
-        run_folder.path.mkdir()
-        return trainer_setup.create_trainer(
-            start, run_folder, plan, strategy=tf.distribute.get_strategy()
+        (tmp_path / "run").mkdir()
+        return toy_task.create_trainer(
+            ToyTask(start), dev_set_checksum=7, labels=["no", "yes"]
         )
 
     return create
 
 
-def evaluate(trainer):
+def evaluate():
     """Returns the scores of a step that was evaluated."""
     return {"accuracy": 0.25, "global_step": 0}
 
@@ -62,7 +51,7 @@ def test_the_last_evaluation_is_a_line_of_the_history(create_trainer, tmp_path):
 
 def test_the_last_evaluation_returns_its_scores(create_trainer):
     scores = run_ending.evaluate_at_the_end(create_trainer(), evaluate)
-    assert scores == evaluate(None)
+    assert scores == evaluate()
 
 
 def test_weights_are_stored_as_a_release(create_trainer, tmp_path):

@@ -165,16 +165,16 @@ def test_find_checkpoint_returns_the_last_step_without_load_best(
 
 def test_the_scores_of_a_step_are_computed_once():
     steps = []
+    weights = types.SimpleNamespace(global_step=0)
 
-    def evaluate(trainer):
-        steps.append(trainer.run_weights.global_step)
-        return {"accuracy": trainer.run_weights.global_step / 10}
+    def evaluate():
+        steps.append(weights.global_step)
+        return {"accuracy": weights.global_step / 10}
 
-    evaluate_once = evaluate_once_per_step(evaluate)
+    evaluate_once = evaluate_once_per_step(weights, evaluate)
     for step in (3, 5, 5, 3):
-        weights = types.SimpleNamespace(global_step=step)
-        trainer = types.SimpleNamespace(run_weights=weights)
-        scores = evaluate_once(trainer)
+        weights.global_step = step
+        scores = evaluate_once()
         assert scores == {"accuracy": step / 10}
         # A caller may add to its scores.
         scores["loss"] = 1.0
@@ -189,7 +189,7 @@ def best_step_of(trainer, values):
     scores = ({"pearson": value} for value in values)
     return BestStepCallback(
         trainer,
-        lambda _: next(scores),
+        lambda: next(scores),
         BestStepRule(1, "pearson", patience=2),
         9,
     )
@@ -232,7 +232,7 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(
-            trainer, lambda _: {"eval_loss": loss}, rule, num_steps
+            trainer, lambda: {"eval_loss": loss}, rule, num_steps
         )
         trainer.fit_batches(batches([]), num_steps, [best])
 

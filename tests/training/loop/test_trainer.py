@@ -4,6 +4,8 @@ training/loop/step_loop.py has the loop, training/loop/callbacks.py what it
 calls after each step.
 """
 
+import signal
+
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
@@ -14,6 +16,7 @@ from tests.support.two_weight_model import (
     batches,
     create_trainer,
 )
+from training.loop import stopping
 from training.loop.best_step import BestStepCallback, BestStepRule
 from training.loop.trainer import Trainer
 
@@ -24,7 +27,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
 ):
     evaluated = []
 
-    def evaluate(trainer):
+    def evaluate():
         evaluated.append(trainer.run_weights.global_step)
         return {"figure": -len(evaluated)}
 
@@ -70,9 +73,20 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
     trainer = create_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
-    assert not trainer.fit_batches(batches([]), 3, [callback])
+    trainer.fit_batches(batches([]), 3, [callback])
     assert not steps
     assert "has ended at step 3" in caplog.text
+
+
+def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
+    trainer = create_trainer(tmp_path)
+    signals = OnStep(
+        lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
+    )
+    with pytest.raises(SystemExit) as caught:
+        trainer.fit_batches(batches([]), 5, [signals])
+    assert caught.value.code == stopping.INTERRUPTED_STATUS
+    assert list_checkpoint_steps(tmp_path) == [2]
 
 
 def test_a_run_out_of_time_saves_its_step(tmp_path, caplog):

@@ -2,23 +2,17 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
     create_start,
+    create_trainer,
     load_tokenizer,
 )
-from training.flows import trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_evaluation import (
-    create_fine_tuning_evaluation,
-    predict_set,
-)
-from training.flows.run_plan import RunPlan
-from training.run_files.run_folder import RunFolder
+from training.flows.fine_tuning_run import FineTuningRun
 
 
 class TwoDevSetsTask(ToyTask):
@@ -37,6 +31,19 @@ class TwoDevSetsTask(ToyTask):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
+class BatchSizesTask(TwoDevSetsTask):
+    """A task that remembers the sizes of the batches of each set."""
+
+    def __init__(self, start):
+        super().__init__(start)
+        self.batch_sizes = {}
+
+    def evaluate(self, encoded_set, batches):
+        sizes = [len(outputs) for _, outputs in batches]
+        self.batch_sizes[encoded_set.name] = sizes
+        return {}
+
+
 class LossTask(ToyTask):
     """A task whose scores are the examples that it has read, and a loss."""
 
@@ -46,7 +53,7 @@ class LossTask(ToyTask):
 
 @pytest.fixture
 def begin(tmp_path):
-    """A function (class of a task) -> (task, its sets, Trainer)."""
+    """A function (class of a task) -> FineTuningRun of its dev sets."""
 
     def begin_task(task_class):
         config = create_config(
@@ -56,53 +63,43 @@ def begin(tmp_path):
             config, tiny_config(vocab_size=100), load_tokenizer()
         )
         task = task_class(start)
-        plan = RunPlan(
-            create_model=task.create_model,
-            loss=task.loss,
-            num_steps=None,
-            settings={},
-            dev_set_checksum=0,
+        return FineTuningRun(
+            task,
+            write_encoded_sets(task, tmp_path / "records"),
+            create_trainer(task),
         )
-        trainer = trainer_setup.create_trainer(
-            start,
-            RunFolder.open(start),
-            plan,
-            strategy=tf.distribute.get_strategy(),
-        )
-        return task, write_encoded_sets(task, tmp_path / "records"), trainer
 
     return begin_task
 
 
 def test_the_scores_of_each_dev_set_have_its_suffix(begin):
-    task, encoded_sets, trainer = begin(TwoDevSetsTask)
-    scores = create_fine_tuning_evaluation(task, encoded_sets)(trainer)
+    scores = begin(TwoDevSetsTask).evaluate()
     assert scores == {"global_step": 0, "count": 3, "count_mm": 5}
 
 
 def test_a_task_with_a_loss_is_scored_by_it_too(begin):
-    task, encoded_sets, trainer = begin(LossTask)
-    scores = create_fine_tuning_evaluation(task, encoded_sets)(trainer)
-    assert scores["count"] == task.num_examples
+    scores = begin(LossTask).evaluate()
+    assert scores["count"] == LossTask.num_examples
     # A model that knows nothing about 2 labels.
     assert scores["eval_loss"] == pytest.approx(np.log(2), abs=0.1)
 
 
 def test_a_step_is_evaluated_once(begin):
-    task, encoded_sets, trainer = begin(TwoDevSetsTask)
-    evaluate = create_fine_tuning_evaluation(task, encoded_sets)
-    first = evaluate(trainer)
-    task.evaluate = None
-    assert evaluate(trainer) == first
+    run = begin(TwoDevSetsTask)
+    first = run.evaluate()
+    run.task.evaluate = None
+    assert run.evaluate() == first
 
 
-def test_a_set_is_predicted_in_batches_of_the_size(begin):
-    task, encoded_sets, trainer = begin(TwoDevSetsTask)
-    batches = predict_set(
-        task,
-        trainer,
-        encoded_sets["dev_mm"],
-        batch_size=2,
-        description="Evaluating",
-    )
-    assert [len(outputs) for _, outputs in batches] == [2, 2, 1]
+def test_a_set_is_evaluated_in_batches_of_eval_batch_size(begin):
+    """The last batch of the 5 examples is smaller."""
+    run = begin(BatchSizesTask)
+    run.evaluate()
+    assert run.task.batch_sizes == {"dev": [2, 1], "dev_mm": [2, 2, 1]}
+
+
+def test_a_run_without_a_step_has_not_trained(begin):
+    run = begin(TwoDevSetsTask)
+    assert not run.has_trained
+    run.trainer.run_weights.advance(1)
+    assert run.has_trained
