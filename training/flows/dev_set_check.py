@@ -28,9 +28,9 @@ class DevSetCase(enum.Enum):
 
     Attributes:
         EXPECTED: the scores can be trusted, and are written.
-        TRAIN_FILE_OF_OTHERS: other weights were trained on the file of the dev
+        SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
             set. A warning says so, unless dev_set_rule.py has warned.
-        TRAIN_FILE_OF_RUN: the run was trained on the file of the dev set, and
+        SEEN_BY_RUN: the run was trained on the file of the dev set, and
             the command only evaluates. This is an error.
         OTHER_ROWS: the command evaluates the run on other rows of --data_file
             than the run did. The scores are only shown.
@@ -40,8 +40,8 @@ class DevSetCase(enum.Enum):
     """
 
     EXPECTED = enum.auto()
-    TRAIN_FILE_OF_OTHERS = enum.auto()
-    TRAIN_FILE_OF_RUN = enum.auto()
+    SEEN_BY_OTHER_WEIGHTS = enum.auto()
+    SEEN_BY_RUN = enum.auto()
     OTHER_ROWS = enum.auto()
     OTHER_FILE = enum.auto()
 
@@ -72,9 +72,9 @@ def check_dev_set(
         return DevSetCase.EXPECTED
     case = _find_case(start, preset, dev_set)
     match case:
-        case DevSetCase.TRAIN_FILE_OF_OTHERS:
+        case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
             _warn_of_train_file(start, preset, dev_set)
-        case DevSetCase.TRAIN_FILE_OF_RUN:
+        case DevSetCase.SEEN_BY_RUN:
             raise ValueError(
                 f"{_describe_train_file(preset, dev_set)}. Nothing is scored. "
                 "To answer other rows, use predict.py; to train on them, set "
@@ -108,13 +108,13 @@ def _find_case(
     is_train_file = _is_train_file(start, preset, dev_set)
     if not preset.is_own_run:
         if is_train_file:
-            return DevSetCase.TRAIN_FILE_OF_OTHERS
+            return DevSetCase.SEEN_BY_OTHER_WEIGHTS
         return DevSetCase.EXPECTED
     if start.config.training.do_train:
         # A resumed run keeps its sets, which train_set_check.py checks.
         return DevSetCase.EXPECTED
     if is_train_file:
-        return DevSetCase.TRAIN_FILE_OF_RUN
+        return DevSetCase.SEEN_BY_RUN
     dev_set_of_run = preset.recorded_sets.get("eval")
     if start.dev_set_rule:
         is_same_rule = start.dev_set_rule == preset.dev_set_rule
