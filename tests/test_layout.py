@@ -164,8 +164,15 @@ def test_folders_of_weights_are_read_without_keras():
 
 def drivers():
     """Returns the files of training that serve any task, or pretraining."""
-    tasks = ROOT / "training/tasks"
-    return [path for path in sources("training") if path.parent != tasks]
+    of_tasks = {*sources("training/tasks"), *map(file_of, task_configs())}
+    return [path for path in sources("training") if path not in of_tasks]
+
+
+def task_configs():
+    """Returns the names of the modules with the flags of one task each."""
+    tasks = {f"{path.stem}_config" for path in sources("training/tasks")}
+    names = {path.stem for path in sources("training/config")}
+    return [f"training.config.{name}" for name in sorted(names & tasks)]
 
 
 def is_of_pretraining(path):
@@ -175,11 +182,13 @@ def is_of_pretraining(path):
 
 
 def test_training_imports_no_fine_tuning_task():
+    configs = task_configs()
+    assert "training.config.squad_config" in configs
     wrong = [
         f"{path}: {name}"
         for path in drivers()
         for name in imported(path)
-        if name.startswith("training.tasks")
+        if name.startswith("training.tasks") or name in configs
     ]
     check_none(wrong, "Let the script pass the task instead:")
 

@@ -226,8 +226,8 @@ def _export(folder: Path) -> None:
 
 def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
-    import run_classifier
     from command_line import config_values, flags
+    from training.config.classifier_config import ClassifierConfig
     from training.flows import checks
     from training.preparation.starting_point import read_start
     from training.run_files import fingerprints
@@ -240,7 +240,7 @@ def _start(folder: Path, **switches: object) -> None:
         "task_name": "csv",
         **switches,
     }
-    config = config_values.create_config(run_classifier.Config, **given)
+    config = config_values.create_config(ClassifierConfig, **given)
     start = read_start(flags.ParsedCommand(config, given))
     checks.check_files(start)
     fingerprints.fingerprint_start(start)
