@@ -38,7 +38,7 @@ from training.preparation.flag_completion import check_required
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from training.loop.prediction import BatchPredictor
+    from execution.batch_predictor import BatchPredictor
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -235,8 +235,8 @@ def create_predictor(
     # TensorFlow is loaded.
     import keras
 
-    from training.loop import devices
-    from training.loop.prediction import BatchPredictor
+    from execution import devices
+    from execution.batch_predictor import BatchPredictor
 
     modeling.find_checkpoint(preset, config=bert_config)
     strategy = devices.connect_devices(config.devices)

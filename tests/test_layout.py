@@ -31,6 +31,7 @@ BELOW = {
     "model_folders": {"files", "imports"},
     "modeling": {"files", "imports", "model_folders"},
     "data": {"command_line", "files", "imports", "model_folders"},
+    "execution": {"command_line", "data", "modeling"},
     "serving": {
         "command_line",
         "data",
@@ -42,6 +43,7 @@ BELOW = {
     "training": {
         "command_line",
         "data",
+        "execution",
         "files",
         "imports",
         "model_folders",

@@ -6,6 +6,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_checks
+from execution import devices
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import checks
 from training.flows.dev_set_check import check_dev_set
@@ -22,7 +23,7 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
-from training.loop import devices, stopping
+from training.loop import stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run_files.run_folder import RunFolder

@@ -5,7 +5,7 @@ from model_folders.results import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.encoded_sets import select_sets
 from training.loop.best_step import evaluate_once_per_step
-from training.loop.prediction import EvalLoss
+from training.loop.eval_loss import EvalLoss
 from training.loop.trainer import Evaluate, Trainer
 from training.task import (
     Batches,
