@@ -1,6 +1,6 @@
 """The steps of tools/export.py, from a folder of weights to its export.
 
-Call the functions in their order. Only `load_model` imports TensorFlow.
+Call the functions in their order. `load_model` imports TensorFlow.
 """
 
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import presets
 from model_folders.reading.input_length import read_max_seq_length
 from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
-from serving.exporting.options.export_options import ExportOptions
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
+    from serving.exporting.options.export_options import ExportOptions
 
 
 def find_model_class(config: ExportConfig, preset: presets.Preset) -> str:
@@ -74,13 +74,16 @@ def create_options(
     preset: presets.Preset,
     model: "BaseModel",
     tokenizer: FullTokenizer,
-) -> ExportOptions:
+) -> "ExportOptions":
     """Returns the options of the export, from the flags and the folder.
 
     Raises:
         ValueError: a file beside the weights that states their maximum length
             is malformed.
     """
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from serving.exporting.options.export_options import ExportOptions
+
     model_class = kinds.model_class_of(model)
     num_positions = model.config.max_position_embeddings
     return ExportOptions(
