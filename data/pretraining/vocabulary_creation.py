@@ -24,6 +24,9 @@ def find_casing_file(config: VocabularyConfig) -> str | None:
     """Returns the path at which to write the casing.
 
     Returns None if a file beside --output_file already states the casing.
+
+    Raises:
+        ValueError: the file states another casing than --do_lower_case.
     """
     folder = os.path.dirname(config.output_file)
     stated = read_stated_casing(folder)
@@ -37,7 +40,12 @@ def find_casing_file(config: VocabularyConfig) -> str | None:
 
 
 def read_old_vocab(config: VocabularyConfig) -> Sequence[str] | None:
-    """Returns the WordPieces of --extend, None without this flag."""
+    """Returns the WordPieces of --extend, None without this flag.
+
+    Raises:
+        ValueError: the file is not a vocabulary of BERT.
+        OSError: the file cannot be read.
+    """
     if not config.extend:
         return None
     tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)

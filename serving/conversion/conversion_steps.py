@@ -29,6 +29,9 @@ def choose_model_class(
     """Returns the class of the model in a checkpoint.
 
     --model determines it, or the folder, or the names of the weights.
+
+    Raises:
+        ValueError: the names of the weights fit several classes.
     """
     if config.model is not None:
         return CLASS_OF_FLAG[config.model]
@@ -66,7 +69,11 @@ def check_format(
     model_class: kinds.ModelClass,
     preset: presets.Preset,
 ) -> None:
-    """Raises a ValueError if transformers' BERT lacks a part of the network."""
+    """Checks that a format can contain the network of a checkpoint.
+
+    Raises:
+        ValueError: transformers' BERT lacks a part of the network.
+    """
     if output_format != "huggingface":
         return
     network = {name for name, is_on in preset.network.items() if is_on}
@@ -86,7 +93,12 @@ def load_tokenizer(
     bert_config: "modeling.BertConfig",
     preset: presets.Preset,
 ) -> tokenization.FullTokenizer:
-    """Returns the checkpoint's tokenizer, after checking that it fits."""
+    """Returns the checkpoint's tokenizer, after checking that it fits.
+
+    Raises:
+        ValueError: there is no vocabulary, or it does not fit the weights.
+        OSError: a file cannot be read.
+    """
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
@@ -107,6 +119,10 @@ def extend_tokenizer(
 
     The old ids are, for each token of the extended vocabulary, the ids of the
     old tokens whose embeddings are averaged.
+
+    Raises:
+        ValueError: the extended vocabulary does not extend the old one.
+        OSError: the file cannot be read.
     """
     extended = tokenization.FullTokenizer(
         extended_vocab_file, tokenizer.do_lower_case
@@ -124,6 +140,10 @@ def load_model(
     """Creates a model of a class, and loads its weights.
 
     Returns the model, and the names of the weights that the checkpoint lacks.
+
+    Raises:
+        ValueError: the checkpoint contains no weights of the head.
+        OSError: a file cannot be read.
     """
     create: type[BaseModel] = getattr(modeling, model_class)
     model, report = create.load_preset(preset, config=bert_config)

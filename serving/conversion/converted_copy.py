@@ -39,7 +39,18 @@ def write_copy(
 ) -> None:
     """Writes the copy of a model to --output_dir.
 
-    The copy does not contain the weights `missing`, which the checkpoint lacks.
+    Args:
+        config: flags of the tool.
+        preset: Preset of the weights.
+        model: the model with these weights.
+        tokenizer: tokenizer of the model.
+        missing: names of the weights that the checkpoint lacks. The copy does
+            not contain them.
+        output_format: format to write.
+
+    Raises:
+        ValueError: the format cannot contain this model.
+        OSError: the folder cannot be written.
     """
     model_class = kinds.listed_class_of(model)
     max_seq_length = read_max_seq_length(
