@@ -15,7 +15,6 @@ contents of these files do not depend on the number of processes.
 import functools
 import gc
 import time
-from typing import TypeAlias
 
 from command_line import cli, flags
 from data.io import text_files
@@ -25,11 +24,8 @@ from data.pretraining.pretraining_data_config import (
 )
 from data.pretraining.record_creation import create_at_scale, create_in_order
 
-# The flags of the script, which data/pretraining/ reads too.
-Config: TypeAlias = PretrainingDataConfig
 
-
-def main(parsed: flags.ParsedCommand[Config]) -> None:
+def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     begin_time = time.monotonic()
     config = parsed.config
@@ -50,7 +46,9 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     )
 
 
-command = functools.partial(cli.run, main, Config, takes_beam_flags=True)
+command = functools.partial(
+    cli.run, main, PretrainingDataConfig, takes_beam_flags=True
+)
 
 if __name__ == "__main__":
     command()

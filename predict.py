@@ -27,7 +27,6 @@ answers each text of the command line:
 """
 
 import functools
-from typing import TypeAlias
 
 from command_line import cli, flags
 from serving.batch.outputs import output_writer
@@ -39,11 +38,8 @@ from serving.batch.predict_steps import (
     find_files,
 )
 
-# The flags of the script, which serving/batch/ reads too.
-Config: TypeAlias = PredictConfig
 
-
-def main(parsed: flags.ParsedCommand[Config]) -> int:
+def main(parsed: flags.ParsedCommand[PredictConfig]) -> int:
     """Loads the model, and answers the texts of the command or --input_file.
 
     Returns the exit status.
@@ -65,7 +61,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> int:
 
 
 command = functools.partial(
-    cli.run, main, Config, takes_beam_flags=True, takes_arguments=True
+    cli.run, main, PredictConfig, takes_beam_flags=True, takes_arguments=True
 )
 
 if __name__ == "__main__":

@@ -9,23 +9,19 @@ from the newest checkpoint in --output_dir.
 """
 
 import functools
-from typing import TypeAlias
 
 from command_line import cli, flags
+from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
-from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
     create_classification_sets,
     load_task,
     open_data_file,
 )
 
-# The flags of the script, which training/tasks/ reads too.
-Config: TypeAlias = ClassifierConfig
 
-
-def main(parsed: flags.ParsedCommand[Config]) -> None:
+def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = open_data_file(parsed)
     start = read_start(parsed)
@@ -40,7 +36,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     fine_tuning.run(classifier_task)
 
 
-command = functools.partial(cli.run, main, Config)
+command = functools.partial(cli.run, main, ClassifierConfig)
 
 if __name__ == "__main__":
     command()

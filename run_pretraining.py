@@ -9,18 +9,14 @@ newest checkpoint in --output_dir.
 """
 
 import functools
-from typing import TypeAlias
 
 from command_line import cli, flags
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records
 from training.preparation.starting_point import read_start
 
-# The flags of the script, which training/flows/ reads too.
-Config: TypeAlias = PretrainingConfig
 
-
-def main(parsed: flags.ParsedCommand[Config]) -> None:
+def main(parsed: flags.ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     start = read_start(adapt_to_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
@@ -29,7 +25,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     pretraining.run(start)
 
 
-command = functools.partial(cli.run, main, Config)
+command = functools.partial(cli.run, main, PretrainingConfig)
 
 if __name__ == "__main__":
     command()

@@ -7,139 +7,19 @@ r"""Fine-tunes BERT on SQuAD v1.1 or v2.0, and predicts answers.
 Training resumes from the newest checkpoint in --output_dir.
 """
 
-import dataclasses
 import functools
-from collections.abc import Sequence
 
 from command_line import cli, flags
-from command_line.config_values import required_value
-from command_line.flags import group, like
-from command_line.path_flags import PathKind
-from data.processors.set_names import BaseSet, SetName
-from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.squad.squad_processor import SquadProcessor
-from data.tables.layout_options import LayoutOptions
-from model_folders import kinds
-from training.config.fine_tuning_config import (
-    FineTuningConfig,
-    FineTuningFlags,
-)
-from training.config.training_config import TrainingFlags
+from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import read_start
-from training.tasks.squad import SquadTask
+from training.tasks.squad_setup import create_task, load_processor
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(FineTuningConfig):
-    """Flags of the script: Google's, and flags that this project adds."""
-
-    # As in Google's script, --do_eval is no flag: --do_predict also evaluates.
-    training: TrainingFlags = group(
-        TrainingFlags,
-        without=("do_eval",),
-        trim_padding=like(default=False),
-    )
-    fine_tuning: FineTuningFlags = group(
-        FineTuningFlags,
-        without=("data_dir", "eval_batch_size"),
-        shared=("max_seq_length",),
-        do_predict=like(help="Answer the questions of --predict_file."),
-        predict_batch_size=like(
-            help="Number of windows in a batch of prediction and evaluation."
-        ),
-    )
-    table: LayoutOptions = group(LayoutOptions)
-    windows: WindowOptions = group(WindowOptions)
-    decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
-    train_file: str | None = flags.training_flag(
-        None,
-        "Questions to train on, a file in SQuAD's JSON format.",
-        kind=PathKind.INPUT_FILE,
-    )
-    predict_file: str | None = flags.decoding_flag(
-        None,
-        "Questions to answer, a file in SQuAD's JSON format.",
-        kind=PathKind.INPUT_FILE,
-    )
-    report: bool = flags.neutral_flag(
-        False,
-        "Write report.html about --predict_file. It counts what is right "
-        "and wrong, and shows the worst predictions first.",
-    )
-
-    model_class = kinds.SPAN_LABELER
-    actions = ("do_train", "export_dir", "export_weights", "do_predict")
-
-    @property
-    def eval_batch_size(self) -> int:
-        """Number of windows in a batch, as in Google's script."""
-        return self.fine_tuning.predict_batch_size
-
-    @property
-    def reads_predict_file(self) -> bool:
-        """Whether the command evaluates or predicts, from --predict_file."""
-        return self.evaluates or self.fine_tuning.do_predict
-
-    @property
-    def required_data_flags(self) -> tuple[str, ...]:
-        """Flags that name the data which the command reads."""
-        names = []
-        if self.training.do_train:
-            names.append("train_file")
-        if self.reads_predict_file:
-            names.append("predict_file")
-        return tuple(names)
-
-    def files_of(self, set_name: SetName) -> Sequence[str]:
-        """Returns the file of a set's questions, [] without its flag."""
-        file = self.train_file if set_name == "train" else self.predict_file
-        return [file] if file else []
-
-    def check(self, set_by_user: frozenset[str]) -> None:
-        """Raises a ValueError if flags contradict each other."""
-        super().check(set_by_user)
-        if self.report and not self.fine_tuning.do_predict:
-            raise ValueError("--report needs --do_predict")
-
-
-def create_processor(config: Config) -> SquadProcessor:
-    """Creates the processor, which reads all sets that the command needs.
-
-    Their errors then show before TensorFlow is imported.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is malformed, or contains no answers to evaluate.
-    """
-    files: dict[BaseSet, str] = {}
-    if config.training.do_train:
-        files["train"] = required_value(config.train_file)
-    if config.reads_predict_file:
-        files["dev"] = required_value(config.predict_file)
-    processor = SquadProcessor(
-        files,
-        config.table.layout(),
-        version_2_with_negative=config.decoding.version_2_with_negative,
-        use_char_offsets=config.windows.use_char_offsets,
-    )
-    for set_name in files:
-        processor.read(set_name)
-    if config.evaluates:
-        processor.check_answers()
-    return processor
-
-
-def main(parsed: flags.ParsedCommand[Config]) -> None:
+def main(parsed: flags.ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    config = start.config
-    squad_task = SquadTask(
-        start,
-        create_processor(config),
-        config.windows,
-        config.decoding,
-        writes_report=config.report,
-    )
+    processor = load_processor(start.config)
+    squad_task = create_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning
@@ -147,7 +27,7 @@ def main(parsed: flags.ParsedCommand[Config]) -> None:
     fine_tuning.run(squad_task)
 
 
-command = functools.partial(cli.run, main, Config)
+command = functools.partial(cli.run, main, SquadConfig)
 
 if __name__ == "__main__":
     command()

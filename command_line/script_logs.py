@@ -11,6 +11,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 PACKAGES = (
     "command_line",
     "data",
+    "execution",
     "files",
     "imports",
     "model_folders",

@@ -2,7 +2,7 @@
 
     python docs/flags_index.py
 
-Reads the flags from each script's Config.
+Reads the flags from the Config of each script's `command`.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from typing import TypeAlias
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from command_line import cli, declared_flags, help_pages  # noqa: E402
+from command_line import cli, declared_flags, flags, help_pages  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -92,14 +92,21 @@ def read_flags() -> dict[str, Rows]:
 
 def _rows(script: str) -> Rows:
     """Returns {flag: Markdown table row} for the flags of a script."""
-    module = importlib.import_module(script.removesuffix(".py"))
     flags_of_script = [
         flag
-        for config in (module.Config, cli._CommonConfig)
+        for config in (find_config(script), cli._CommonConfig)
         for flag in declared_flags.flags_of(config)
     ]
     flags_of_script.sort(key=lambda flag: flag.name)
     return {flag.name: _row(flag) for flag in flags_of_script}
+
+
+def find_config(script: str) -> type[flags.Config]:
+    """Returns the class of the flags of a script, such as SquadConfig."""
+    module = importlib.import_module(script.removesuffix(".py"))
+    config: type[flags.Config]
+    _, config = module.command.args
+    return config
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:

@@ -10,7 +10,7 @@ drops elements.
 
 To remove the faster versions, delete modeling/accelerated/ with its tests. Then
 `_find_chooser` finds nothing, and each call runs the plain version. Call the
-model instead of `inference.GraphPredictor` in training/loop/prediction.py, and
+model instead of `inference.GraphPredictor` in execution/batch_predictor.py, and
 export without `kernels_to_cast` in saved_model_writer.py of serving/exporting/.
 Last, remove the decorator `DispatchedFunction`, which then does nothing.
 Results change only by rounding, but training and prediction become slower.

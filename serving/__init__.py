@@ -12,6 +12,10 @@ To write an export:
 
     exporting/: writes the formats of an export, and signatures of SavedModels
 
+To write weights in the formats of other libraries:
+
+    conversion/: copies a folder of weights, for tools/convert_checkpoint.py
+
 To call an export from Python:
 
     text_models/: `load` and `TextModel`, an export as Python calls it

@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import importlib
 import itertools
 import re
 import tomllib
@@ -31,6 +32,13 @@ BELOW = {
     "model_folders": {"files", "imports"},
     "modeling": {"files", "imports", "model_folders"},
     "data": {"command_line", "files", "imports", "model_folders"},
+    "execution": {
+        "command_line",
+        "data",
+        "files",
+        "model_folders",
+        "modeling",
+    },
     "serving": {
         "command_line",
         "data",
@@ -42,6 +50,7 @@ BELOW = {
     "training": {
         "command_line",
         "data",
+        "execution",
         "files",
         "imports",
         "model_folders",
@@ -133,11 +142,61 @@ def test_importing_loads_no_tensorflow_and_prints_nothing():
     assert done.stdout + done.stderr == ""
 
 
+def command_files():
+    """Returns the files of the scripts and the tools."""
+    tools = [path for path in sources("tools") if path.stem != "__init__"]
+    return [*sorted(ROOT.glob("*.py")), *tools]
+
+
+def module_of(path):
+    """Returns the dotted name of the module in a file."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def is_import(node):
+    """Returns whether a statement is an import."""
+    return isinstance(node, (ast.Import, ast.ImportFrom))
+
+
 def test_scripts_and_tools_do_not_import_each_other():
-    paths = (*ROOT.glob("*.py"), *sources("tools"))
     commands = {*SCRIPTS, "tools", "tests"}
-    wrong = [path for path in paths if top_level(path) & commands]
+    wrong = [path for path in command_files() if top_level(path) & commands]
     check_none(wrong, "Move what several commands need into a package:")
+
+
+def test_a_script_contains_only_its_steps():
+    """Its flags and its work are in a package, where tests import them."""
+    wrong = []
+    for path in command_files():
+        docstring, *code = ast.parse(path.read_text()).body
+        steps = [node for node in code if not is_import(node)]
+        names = [ast.unparse(node).split("(")[0] for node in steps]
+        if not isinstance(docstring, ast.Expr) or names != [
+            "def main",
+            "command = functools.partial",
+            "if __name__ == '__main__':\n    command",
+        ]:
+            wrong.append(path)
+    check_none(
+        wrong,
+        "Leave the docstring, main and command, and move all else "
+        "(docs/common_changes.md, If you add a flag):",
+    )
+
+
+def test_the_flags_of_a_script_are_in_a_module_that_is_named_after_it():
+    """So who knows the script finds its flags, and the other way round."""
+    wrong = []
+    for path in command_files():
+        words = path.stem.split("_")
+        if words[0] in ("run", "create"):
+            words = words[1:]
+        _, config = importlib.import_module(module_of(path)).command.args
+        place = config.__module__.rpartition(".")[2], config.__name__
+        expected = "".join(map(str.capitalize, words))
+        if place != (f"{'_'.join(words)}_config", f"{expected}Config"):
+            wrong.append(f"{path}: {config.__module__}.{config.__name__}")
+    check_none(wrong, "Name the Config and its module after the script:")
 
 
 def test_the_network_runs_on_any_backend_of_keras():
@@ -164,8 +223,15 @@ def test_folders_of_weights_are_read_without_keras():
 
 def drivers():
     """Returns the files of training that serve any task, or pretraining."""
-    tasks = ROOT / "training/tasks"
-    return [path for path in sources("training") if path.parent != tasks]
+    of_tasks = {*sources("training/tasks"), *map(file_of, task_configs())}
+    return [path for path in sources("training") if path not in of_tasks]
+
+
+def task_configs():
+    """Returns the names of the modules with the flags of one task each."""
+    tasks = {f"{path.stem}_config" for path in sources("training/tasks")}
+    names = {path.stem for path in sources("training/config")}
+    return [f"training.config.{name}" for name in sorted(names & tasks)]
 
 
 def is_of_pretraining(path):
@@ -175,11 +241,13 @@ def is_of_pretraining(path):
 
 
 def test_training_imports_no_fine_tuning_task():
+    configs = task_configs()
+    assert "training.config.squad_config" in configs
     wrong = [
         f"{path}: {name}"
         for path in drivers()
         for name in imported(path)
-        if name.startswith("training.tasks")
+        if name.startswith("training.tasks") or name in configs
     ]
     check_none(wrong, "Let the script pass the task instead:")
 

@@ -17,4 +17,8 @@ What the steps call:
     optimizers/: AdamW, LAMB, learning rates
     run_files/: what a run writes to its folder, beside its checkpoints
     tasks/: the fine-tuning tasks, which only scripts import
+
+What users do with finished runs:
+
+    run_comparison/: draws the curves of runs, and writes a table of scores
 """

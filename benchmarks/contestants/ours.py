@@ -15,14 +15,13 @@ import tensorflow as tf
 from absl import flags as absl_flags
 
 import modeling
-import run_classifier
-import run_pretraining
 import serving
 from benchmarks import tickets, timing
 from command_line import flag_parsing
 from command_line.flags import ConfigT, ParsedCommand
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
+from execution import devices
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
@@ -31,12 +30,13 @@ from modeling.base_model import BaseModel
 from modeling.tensors import Features
 from serving import engines
 from serving.engines.runtimes import ExportFormat
+from training.config.classifier_config import ClassifierConfig
+from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows import fine_tuning_export, trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_run import FineTuningRun
 from training.flows.run_plan import RunPlan
-from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
@@ -64,7 +64,7 @@ class OpenedMrpc(NamedTuple):
         encoded_sets: {name of a set: the set, with its records}.
     """
 
-    start: StartingPoint[run_classifier.Config]
+    start: StartingPoint[ClassifierConfig]
     task: AnyTask
     run_folder: RunFolder
     # Any, as in an AnyTask.
@@ -133,7 +133,7 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = read_start(parse_flags(run_pretraining.Config, spec, command))
+    start = read_start(parse_flags(PretrainingConfig, spec, command))
     vocab_size = start.bert_config.vocab_size
     instances = timing.random_inputs(spec, vocab_size, num_batches=16)
     positions = timing.masked_positions(spec)
@@ -205,7 +205,7 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    parsed = parse_flags(run_classifier.Config, spec, command)
+    parsed = parse_flags(ClassifierConfig, spec, command)
     start = read_start(parsed)
     classification_sets = create_classification_sets(start)
     task = load_task(start, classification_sets)

@@ -1,4 +1,12 @@
-"""Creates pretraining instances and masks them.
+"""Creates vocabularies, pretraining instances and their masks.
+
+Before a pretraining, a corpus may become a vocabulary:
+
+    vocabulary_config.py: the flags of tools/create_vocabulary.py
+    vocabulary_creation.py: counts the words of a corpus, and learns or extends
+        its vocabulary
+
+What the creation of records begins with:
 
     pretraining_data_config.py: the flags of create_pretraining_data.py
     pretraining_options.py: the flags for instances and masks, which other

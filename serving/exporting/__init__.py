@@ -2,6 +2,8 @@
 
 Nothing that answers requests imports this package.
 
+    export_config.py: the flags of tools/export.py
+    export_steps.py: the steps of tools/export.py, up to the next function
     export.py: `export`, which chooses the signatures that suit a kind of model
     export_folder.py: writes the folder with all its files
     options/: the options of an export, and the flags of scripts that export

@@ -5,6 +5,8 @@ receives the requests, and the model computes their replies. A `QueuedCall`
 contains the requests of one body, and a `CallBatch` the calls that are computed
 together.
 
+    serve_config.py: the flags of serve.py
+    serve_steps.py: the steps of serve.py, with the modules below
     server_process.py: the process, from loading to SIGTERM
     uvicorn_server.py: uses names that uvicorn does not document
     app.py: the ASGI application, through which each request passes

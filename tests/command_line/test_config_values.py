@@ -2,9 +2,9 @@
 
 import pytest
 
-import run_classifier
 from command_line import config_values
 from tests.support.flag_groups import Config
+from training.config.classifier_config import ClassifierConfig
 
 
 def test_two_groups_share_the_value_of_a_flag():
@@ -73,9 +73,7 @@ def test_a_required_flag_needs_a_value():
     ],
 )
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
-    config = config_values.create_config(
-        run_classifier.Config, output_dir="run"
-    )
+    config = config_values.create_config(ClassifierConfig, output_dir="run")
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         config_values.fill_unset_flags(
             config, frozenset(), {name: value}, "model.json"

@@ -11,6 +11,8 @@ import extract_features
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
+from execution import feature_extraction
+from execution.extract_features_config import ExtractFeaturesConfig
 from files.json_files import read_json
 from serving import engines
 from tests.support import golden, script_runner
@@ -23,7 +25,7 @@ def extract_vectors(output_file, **flags):
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags |= {name: str(flags[name]) for name in paths}
     config = create_config(
-        extract_features.Config, output_file=str(output_file), **flags
+        ExtractFeaturesConfig, output_file=str(output_file), **flags
     )
     extract_features.main(ParsedCommand(config, flags))
     return read_lines(output_file)
@@ -53,18 +55,18 @@ def test_vectors_are_those_of_the_original(tmp_path, case):
 @pytest.mark.parametrize("layers", ["-3", "2", "-1,2", "first", ""])
 def test_blocks_that_the_model_lacks_are_refused(layers):
     with pytest.raises(ValueError, match=f"--layers={layers} .*-2 to 1"):
-        extract_features.parse_layers(layers, num_blocks=2)
+        feature_extraction.parse_layers(layers, num_blocks=2)
 
 
 def test_blocks_are_counted_from_either_end():
-    layers = extract_features.parse_layers("-2,-1,0,1", num_blocks=2)
+    layers = feature_extraction.parse_layers("-2,-1,0,1", num_blocks=2)
     assert layers == [-2, -1, 0, 1]
 
 
 def test_a_line_is_a_text_or_a_pair_of_texts(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(" The sea. \nA boat. ||| A harbor.\n")
-    examples = extract_features.read_examples(str(path))
+    examples = feature_extraction.read_examples(str(path))
     assert [(x.guid, x.text_a, x.text_b) for x in examples] == [
         (0, "The sea.", None),
         (1, "A boat.", "A harbor."),
@@ -74,7 +76,7 @@ def test_a_line_is_a_text_or_a_pair_of_texts(tmp_path):
 def test_each_token_of_a_line_has_the_numbers_of_each_block():
     # Two blocks, two tokens, and vectors of one number.
     vectors = np.array([[[0.1], [0.2]], [[0.3], [1 / 3]]], np.float32)
-    line = extract_features.format_features(7, ["a", "b"], [-1, -2], vectors)
+    line = feature_extraction.format_features(7, ["a", "b"], [-1, -2], vectors)
     assert line == {
         "linex_index": 7,
         "features": [

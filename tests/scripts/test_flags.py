@@ -2,7 +2,6 @@
 
 import ast
 import dataclasses
-import importlib
 import json
 import os
 import re
@@ -63,7 +62,7 @@ ORIGINAL = {
 
 def flags_of(script, *roles):
     """Returns the flags of a script."""
-    config = importlib.import_module(script).Config
+    config = flags_index.find_config(script)
     return declared_flags.flags_of(config, *roles)
 
 
@@ -240,7 +239,7 @@ def parse_command(config, args, monkeypatch):
 def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     """A shell leaves the ~ of --output_dir=~/run."""
     monkeypatch.setenv("HOME", "/home/me")
-    config = importlib.import_module(script).Config
+    config = flags_index.find_config(script)
     args = [
         f"--{flag.name}={LISTS.get(flag.kind, '~/a, b')}"
         for flag in declared_flags.flags_of(config)

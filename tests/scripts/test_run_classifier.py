@@ -1,6 +1,6 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-training/tasks/classifier_config.py defines its flags, and
+training/config/classifier_config.py defines its flags, and
 training/config/fine_tuning_config.py those of every fine-tuning.
 training/flows/fine_tuning.py lists the steps of the run, which
 training/flows/fine_tuning_plan.py,
@@ -19,7 +19,6 @@ import shutil
 import numpy as np
 import pytest
 
-import run_classifier
 import serving
 from command_line.config_values import create_config
 from tests.support import script_runner
@@ -35,6 +34,7 @@ from tests.support.script_runner import (
     read_results,
 )
 from tests.support.tasks.task_runs import read_predictions
+from training.config.classifier_config import ClassifierConfig
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
@@ -54,7 +54,7 @@ RATES = ("precision", "recall", "f1", "support")
 def test_a_missing_task_is_named_by_the_flags_that_choose_it(
     settings, expected
 ):
-    config = create_config(run_classifier.Config, output_dir="")
+    config = create_config(ClassifierConfig, output_dir="")
     assert config.describe_missing("task_name", settings) == expected
     assert config.describe_missing("data_dir", settings) == "--data_dir"
 

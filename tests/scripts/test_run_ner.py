@@ -1,6 +1,7 @@
 """run_ner.py on made-up sentences in CoNLL-2003's layout.
 
-training/tasks/ner.py is the task of the script.
+training/config/ner_config.py defines its flags, and
+training/tasks/ner_setup.py creates its task, training/tasks/ner.py.
 """
 
 import json

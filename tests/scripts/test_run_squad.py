@@ -1,7 +1,8 @@
 """run_squad.py on SQuAD 1.1 and 2.0.
 
-training/tasks/squad.py is the task of the script, whose sets
-data/squad/squad_processor.py holds.
+training/config/squad_config.py defines its flags, and
+training/tasks/squad_setup.py creates its task, training/tasks/squad.py, whose
+sets data/squad/squad_processor.py holds.
 """
 
 import math

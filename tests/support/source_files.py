@@ -23,6 +23,7 @@ PACKAGES = (
     "model_folders",
     "modeling",
     "data",
+    "execution",
     "serving",
     "training",
 )

@@ -1,5 +1,7 @@
 """Vocabularies of a text, and new words from a text to more pretraining.
 
+data/pretraining/vocabulary_config.py defines the flags, and
+data/pretraining/vocabulary_creation.py takes the steps.
 modeling/checkpoints/vocabulary_extension.py gives a model rows for the new
 words.
 """

@@ -1,4 +1,7 @@
-"""Exports of folders that other programs or a run wrote, by tools.export."""
+"""Exports of folders that other programs or a run wrote, by tools.export.
+
+serving/exporting/export_steps.py lists the steps that the tool takes.
+"""
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json, write_json
+from serving.exporting.export_config import ExportConfig
 from tests.support import script_runner
 from tests.support.checkpoints import call_signature
 from tests.support.models import built, tiny_config
@@ -29,7 +33,7 @@ def run_export(folder, **flags):
     """Exports a folder of weights. Returns the folder of the export."""
     export_dir = folder.with_name(f"{folder.name}_export")
     config = create_config(
-        export.Config, model=str(folder), export_dir=str(export_dir), **flags
+        ExportConfig, model=str(folder), export_dir=str(export_dir), **flags
     )
     export.main(ParsedCommand(config, flags))
     return export_dir

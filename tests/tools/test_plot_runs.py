@@ -1,4 +1,7 @@
-"""tools.plot_runs on histories that the tests write."""
+"""tools.plot_runs on histories that the tests write.
+
+training/run_comparison/run_curves.py draws them.
+"""
 
 import json
 
@@ -8,6 +11,7 @@ pytest.importorskip("matplotlib")
 
 from command_line.flags import ParsedCommand
 from tools import plot_runs
+from training.run_comparison.plot_runs_config import PlotRunsConfig
 
 
 def write_run(folder, hours):
@@ -51,7 +55,7 @@ def draw_two_runs(tmp_path, monkeypatch, **flags):
 
     monkeypatch.setattr(plot_runs, "create_figure", recording)
     runs = f"{tmp_path}/a,the second={tmp_path}/b"
-    config = plot_runs.Config(runs=runs, output=f"{tmp_path}/c.svg", **flags)
+    config = PlotRunsConfig(runs=runs, output=f"{tmp_path}/c.svg", **flags)
     plot_runs.main(ParsedCommand(config))
     assert "<svg" in (tmp_path / "c.svg").read_text()
     return drawn[0]

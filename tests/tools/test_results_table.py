@@ -1,10 +1,14 @@
-"""tools.results_table on results as runs write them."""
+"""tools.results_table on results as runs write them.
+
+training/run_comparison/score_table.py formats the table.
+"""
 
 import pytest
 
 from command_line.flags import ParsedCommand
 from model_folders import results
 from tools import results_table
+from training.run_comparison.results_table_config import ResultsTableConfig
 
 TABLE = """\
 | run   | seeds | eval_accuracy | f1         | litert_f1  |
@@ -41,7 +45,7 @@ def runs(tmp_path):
 def table_lines(folder, runs, **flags):
     """Returns the lines of the table that the tool writes."""
     output = str(folder / "table.md")
-    config = results_table.Config(runs=runs, output=output, **flags)
+    config = ResultsTableConfig(runs=runs, output=output, **flags)
     results_table.main(ParsedCommand(config))
     return (folder / "table.md").read_text(encoding="utf-8").splitlines()
 

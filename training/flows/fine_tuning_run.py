@@ -10,7 +10,7 @@ from training.loop.best_step import (
     evaluate_once_per_step,
     train_and_evaluate,
 )
-from training.loop.prediction import EvalLoss
+from training.loop.eval_loss import EvalLoss
 from training.loop.trainer import Trainer
 from training.task import (
     Batches,

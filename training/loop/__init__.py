@@ -7,12 +7,11 @@ Read them in this order:
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: loss and gradients of a batch, at once or in parts
-    devices.py: strategies, and how they share batches
     callbacks.py: what runs after a step
     best_step.py: evaluates, and keeps the weights of the best step
     summary_callback.py: losses, speed and memory
     stopping.py: signals, skipped steps, workers that stop together
     checkpointer.py: what is saved and resumed
     checkpoint_rotation.py: which checkpoints stay
-    prediction.py: a model's outputs, batch by batch
+    eval_loss.py: the loss of an evaluation
 """

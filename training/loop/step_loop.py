@@ -8,9 +8,10 @@ import tensorflow as tf
 from absl import logging
 
 from command_line import progress
+from execution import devices
 from modeling.tensors import Features
 from training.config.training_config import TrainingConfig
-from training.loop import devices, stopping
+from training.loop import stopping
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
 from training.loop.train_step import TrainStep

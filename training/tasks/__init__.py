@@ -1,13 +1,15 @@
 """The fine-tuning tasks: how each is read, encoded, scored and written.
 
-Only scripts import them.
+Only scripts import them. Each module whose name ends in `_setup` creates a task
+from the flags of its script.
 
-    classifier_config.py: the flags of run_classifier.py
-    classifier_setup.py: creates one of the next two, as its --task_name selects
+    classifier_setup.py: creates one of the next two, as --task_name selects
     classifier.py: labels of texts
     embedding.py: vectors of texts
     prediction_files.py: the predictions of these two
-    ner.py: tags of words, for run_ner.py
-    squad.py: answers, for run_squad.py
+    ner_setup.py: reads the sets of run_ner.py, and creates the next task
+    ner.py: tags of words
+    squad_setup.py: reads the sets of run_squad.py, and creates the next task
+    squad.py: answers
     swag.py: choices, for run_swag.py
 """

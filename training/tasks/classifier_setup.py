@@ -16,10 +16,10 @@ from data.classification.task_selection.classification_sets import (
 )
 from data.classification.task_selection.user_processor import find_processor
 from data.tables.tables import Table
+from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
-from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.embedding import EmbeddingTask
 
 

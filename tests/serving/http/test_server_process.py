@@ -391,11 +391,12 @@ def test_ctrl_c_before_loading_ends_the_server(folders):
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 import serve
 from command_line import config_values, flags
+from serving.http.serve_config import ServeConfig
 def interrupt(path):
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
 serve.read_token = interrupt
-config = config_values.create_config(serve.Config, model=["m=" + sys.argv[1]])
+config = config_values.create_config(ServeConfig, model=["m=" + sys.argv[1]])
 serve.main(flags.ParsedCommand(config))
 """
     assert run_predict(code, folders["ner"]) == ""

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 
 import tensorflow as tf
 
-import extract_features
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
     convert_single_example,
 )
 from data.text import packing_layer
 from data.text.tokenization import FullTokenizer
+from execution import feature_extraction
 from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
 
@@ -30,7 +30,7 @@ def pack(
     no_texts: list[None] = [None] * len(text_a)
     pairs = zip(text_a, text_b or no_texts, strict=True)
     examples = [InputExample(i, *each, "0") for i, each in enumerate(pairs)]
-    (features,) = extract_features.create_batches(
+    (features,) = feature_extraction.create_batches(
         examples, served.tokenizer, LENGTH, len(examples), trims_padding=False
     )
     return features

@@ -9,6 +9,9 @@ from typing import Any
 
 from command_line.flags import ParsedCommand
 from files.paths import StrPath
+from serving.conversion.convert_checkpoint_config import (
+    ConvertCheckpointConfig,
+)
 from tools import convert_checkpoint
 
 
@@ -16,7 +19,7 @@ def convert(
     init_checkpoint: StrPath, output_dir: StrPath, **options: Any
 ) -> None:
     """Runs the script's main. `options` are its other flags that are set."""
-    config = convert_checkpoint.Config(
+    config = ConvertCheckpointConfig(
         init_checkpoint=str(init_checkpoint),
         output_dir=str(output_dir),
         **options,

@@ -204,30 +204,31 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders.reading import preset_reading, settings_check
+    from serving.exporting import export_steps
+    from serving.exporting.export_config import ExportConfig
     from serving.exporting.options.export_flags import ExportFlags
-    from tools import export
 
-    config = export.Config(
+    config = ExportConfig(
         model=str(folder),
         export=ExportFlags(export_dir="unused"),
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
     preset = preset_reading.read_preset(folder, "--model")
-    kind = export.find_model_class(config, preset)
-    export.settings_of_head(preset, kind)
-    model = export.load_model(preset, kind)
+    kind = export_steps.find_model_class(config, preset)
+    export_steps.settings_of_head(preset, kind)
+    model = export_steps.load_model(preset, kind)
     assert preset.vocab_file
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
     settings_check.check_trained_settings(preset, model.config, tokenizer)
-    export.create_options(config, preset, model, tokenizer)
+    export_steps.create_options(config, preset, model, tokenizer)
 
 
 def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
-    import run_classifier
     from command_line import config_values, flags
+    from training.config.classifier_config import ClassifierConfig
     from training.flows import checks
     from training.preparation.starting_point import read_start
     from training.run_files import fingerprints
@@ -240,7 +241,7 @@ def _start(folder: Path, **switches: object) -> None:
         "task_name": "csv",
         **switches,
     }
-    config = config_values.create_config(run_classifier.Config, **given)
+    config = config_values.create_config(ClassifierConfig, **given)
     start = read_start(flags.ParsedCommand(config, given))
     checks.check_files(start)
     fingerprints.fingerprint_start(start)
@@ -276,13 +277,16 @@ def _teach(folder: Path) -> None:
 
 def _convert(folder: Path) -> None:
     from command_line.flags import ParsedCommand
+    from serving.conversion.convert_checkpoint_config import (
+        ConvertCheckpointConfig,
+    )
     from tools import convert_checkpoint
 
     given: dict[str, Any] = {
         "init_checkpoint": str(folder),
         "output_dir": f"{folder}-copy",
     }
-    config = convert_checkpoint.Config(**given)
+    config = ConvertCheckpointConfig(**given)
     convert_checkpoint.main(ParsedCommand(config, given))
 
 

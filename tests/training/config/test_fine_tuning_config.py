@@ -2,9 +2,9 @@
 
 import pytest
 
-import run_classifier
 from command_line import config_values
 from tests.support.tasks.toy_task import create_config, create_flags
+from training.config.classifier_config import ClassifierConfig
 from training.config.training_config import NumSteps
 
 # Flags of a command on one file.
@@ -14,7 +14,7 @@ ONE_FILE = {"data_dir": None, "data_file": "table.csv"}
 def create_script_config(**flags):
     """Returns the Config of a script that has --data_file."""
     return config_values.create_config(
-        run_classifier.Config, **create_flags("run", **flags)
+        ClassifierConfig, **create_flags("run", **flags)
     )
 
 

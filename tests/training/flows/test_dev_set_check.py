@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-import run_classifier
 from command_line import config_values
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
+from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.dev_set_check import DevSetCase, check_dev_set
 
@@ -53,7 +53,7 @@ ON_TABLE = {"origin": {"command": {"data_file": "train.csv"}}}
 
 
 def create_start(
-    preset, rule=None, config_class=run_classifier.Config, do_train=False
+    preset, rule=None, config_class=ClassifierConfig, do_train=False
 ):
     """Returns the start of a command that scores a dev set."""
     flags = toy_task.create_flags("run", do_train=do_train, do_eval=True)

@@ -9,10 +9,10 @@ from data.io import feature_specs, record_datasets
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
+from execution.batch_predictor import BatchPredictor
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
 from training.flows import pretraining_evaluation
-from training.loop.prediction import BatchPredictor
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import modeling
-import run_classifier
 from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
@@ -18,6 +17,7 @@ from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
 from tests.support.script_runner import parse_flags
 from tests.support.tasks import toy_task
+from training.config.classifier_config import ClassifierConfig
 from training.flows.teacher import load_teacher
 
 
@@ -176,7 +176,7 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     options["data_dir"] = None
 
     def load(**changes):
-        flags = create_config(run_classifier.Config, **options, **changes)
+        flags = create_config(ClassifierConfig, **options, **changes)
         start = toy_task.create_start(flags, bert_config)
         return load_teacher(start, create_model, [labels])
 

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 import modeling
-import run_classifier
 from command_line import config_values
 from data.classification.classification_options import TableOptions
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
+from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import StartingPoint
 
@@ -48,7 +48,7 @@ def create_processor(table, task_name):
 def adapt_training(table, task_name, max_position_embeddings=512, **flags):
     """Returns the numbers of epochs and of WordPieces of a new training."""
     config = config_values.create_config(
-        run_classifier.Config,
+        ClassifierConfig,
         output_dir="",
         do_train=True,
         data_file=table,

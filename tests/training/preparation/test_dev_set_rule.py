@@ -7,13 +7,13 @@ import dataclasses
 
 import pytest
 
-import run_classifier
 from command_line import config_values
 from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from tests.support.tasks import toy_task
+from training.config.classifier_config import ClassifierConfig
 from training.preparation.dev_set_rule import choose_dev_set_rule
 
 FRACTION = 0.2
@@ -35,7 +35,7 @@ def create_start(preset):
         dev_fraction=FRACTION,
         task_name="csv",
     )
-    config = config_values.create_config(run_classifier.Config, **flags)
+    config = config_values.create_config(ClassifierConfig, **flags)
     start = toy_task.create_start(config, None)
     return dataclasses.replace(start, preset=preset)
 

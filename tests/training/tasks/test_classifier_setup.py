@@ -3,12 +3,12 @@
 import pytest
 
 import modeling
-import run_classifier
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from tests.support import script_runner
 from tests.support.tables.csv_files import write_csv
+from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
@@ -20,7 +20,7 @@ from training.tasks.classifier_setup import (
 
 def create_start(**options):
     """Returns the start of a command, for which no weights are read."""
-    config = create_config(run_classifier.Config, output_dir="", **options)
+    config = create_config(ClassifierConfig, output_dir="", **options)
     return StartingPoint(
         config=config,
         preset=None,
@@ -32,7 +32,7 @@ def create_start(**options):
 
 def parse_options(**options):
     """Returns the flags of a command that sets `options`."""
-    config = create_config(run_classifier.Config, output_dir="", **options)
+    config = create_config(ClassifierConfig, output_dir="", **options)
     return ParsedCommand(config, options)
 
 

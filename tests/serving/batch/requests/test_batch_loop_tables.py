@@ -18,6 +18,7 @@ import predict as script
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from serving.batch.outputs.output_rows import OutputRow
+from serving.batch.predict_config import PredictConfig
 from serving.batch.requests import batch_loop
 from tests.support import script_runner
 from tests.support.tables.csv_files import read_csv
@@ -48,7 +49,7 @@ def run_in(folder, model, **flags):
     """Runs predict.py in a folder, in this process."""
     defaults = {"text_column": "review", "batch_size": 4, "model": str(model)}
     with contextlib.chdir(folder):
-        config = create_config(script.Config, **defaults | flags)
+        config = create_config(PredictConfig, **defaults | flags)
         return script.main(ParsedCommand(config))
 
 
@@ -203,7 +204,7 @@ def test_wrong_flags_and_tables_are_errors_of_one_line(
     defaults = {"input_file": "in.csv", "text_column": "review"}
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
     flags["model"] = str(folders[flags["model"]])
-    config = create_config(script.Config, **flags)
+    config = create_config(PredictConfig, **flags)
     with pytest.raises(ValueError, match=word):
         script.main(ParsedCommand(config))
     assert not [*folder.glob("no.out*")]
@@ -212,7 +213,7 @@ def test_wrong_flags_and_tables_are_errors_of_one_line(
 def test_a_missing_input_is_named(folder, folders, monkeypatch):
     monkeypatch.chdir(folder)
     config = create_config(
-        script.Config,
+        PredictConfig,
         model=str(folders["classifier"]),
         input_file="a.csv,absent",
         output_file="no.out",

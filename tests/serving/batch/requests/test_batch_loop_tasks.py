@@ -9,6 +9,7 @@ import predict
 import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
+from serving.batch.predict_config import PredictConfig
 from serving.text_tasks import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import ask_model
@@ -55,7 +56,7 @@ def ask_lines(folder, model, lines, **flags):
         )
     )
     config = create_config(
-        predict.Config,
+        PredictConfig,
         model=str(model),
         input_file=str(folder / "in"),
         output_file=str(folder / "out"),
@@ -125,7 +126,7 @@ PASSAGE = "The light of the harbor is kept by Anna."
 
 def answer_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
-    config = create_config(predict.Config, model=str(model), **flags)
+    config = create_config(PredictConfig, model=str(model), **flags)
     return predict.main(ParsedCommand(config, arguments=texts))
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-import run_classifier
 from command_line import config_values
+from training.config.classifier_config import ClassifierConfig
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,4 @@ def create_config(values):
     names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
     all_flags = dict.fromkeys(names, "x")
     all_flags |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
-    return config_values.create_config(
-        run_classifier.Config, **all_flags | values
-    )
+    return config_values.create_config(ClassifierConfig, **all_flags | values)

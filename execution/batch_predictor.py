@@ -1,17 +1,15 @@
 """Predicts with a model, batch by batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from command_line import progress
-from data.arrays import Batch, Batches, OutputsT
-from model_folders.results import Scores
+from data.arrays import Batch
 from modeling.accelerated.inference import GraphPredictor
-from modeling.base_loss import Loss
 from modeling.base_model import BaseModel
 from modeling.features import select_features
 from modeling.tensors import Features
@@ -126,46 +124,3 @@ def _has_nan(outputs: object) -> bool:
         array.dtype.kind in "fV" and np.isnan(array).any()
         for array in tf.nest.flatten(outputs)
     )
-
-
-class EvalLoss(Generic[OutputsT]):
-    """Adds up the loss of evaluation batches while they are iterated over."""
-
-    def __init__(
-        self, loss: Loss[OutputsT], batches: Batches[OutputsT]
-    ) -> None:
-        self._loss = loss
-        self._batches = batches
-        # {name of a loss term: [(sum, divisor) of each batch]}.
-        self._parts: dict[str, list[tuple[float, float]]] = {}
-        self._has_read_all = False
-
-    def __iter__(self) -> Iterator[Batch[OutputsT]]:
-        """Yields the batches unchanged."""
-        for features, outputs in self._batches:
-            sums = self._loss.sums(outputs, features)
-            divisors = self._loss.divisors(features)
-            for name, value in sums.items():
-                pair = float(value), float(divisors[name])
-                self._parts.setdefault(name, []).append(pair)
-            yield features, outputs
-        self._has_read_all = True
-
-    def scores(self) -> Scores:
-        """Returns {"eval_loss": mean loss of all examples}.
-
-        The mean loss is the sum of the means of its terms, such as the masked
-        LM loss. Without a batch, it is NaN.
-
-        Raises:
-            ValueError: not all batches were read.
-        """
-        if not self._has_read_all:
-            raise ValueError("`evaluate` of the task must read all batches")
-        total = 0.0 if self._parts else float("nan")
-        for pairs in self._parts.values():
-            sums, divisors = np.array(pairs).T
-            # `Loss.means` adds Google's epsilon, for batches of the training.
-            # The mean over a set is exact, and 0 without any weight.
-            total += float(sums.sum() / max(divisors.sum(), 1.0))
-        return {"eval_loss": total}

@@ -1,37 +1,38 @@
 """The flags of serve.py, before it loads a model.
 
-tests/serving/http/test_server_process.py starts the server.
+serving/http/serve_config.py defines them. test_server_process.py starts the
+server.
 """
 
 import pytest
 
-import serve
+from serving.http import serve_steps
 
 
 def test_a_model_has_the_name_of_its_folder_or_another():
-    models = serve.parse_models(["runs/topics/", "mood=runs/2"])
+    models = serve_steps.parse_models(["runs/topics/", "mood=runs/2"])
     assert models == {"topics": "runs/topics/", "mood": "runs/2"}
 
 
 def test_the_folder_of_a_model_may_be_in_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    models = serve.parse_models(["x=~/a", "~/b"])
+    models = serve_steps.parse_models(["x=~/a", "~/b"])
     assert models == {"x": "/home/me/a", "b": "/home/me/b"}
 
 
 def test_two_models_of_one_name_are_refused():
     with pytest.raises(ValueError, match="--model=b/topics: two models"):
-        serve.parse_models(["a/topics", "b/topics"])
+        serve_steps.parse_models(["a/topics", "b/topics"])
 
 
 def test_a_token_is_read_without_its_line_end(tmp_path):
     path = tmp_path / "token"
     path.write_text("a-long-token\n")
-    assert serve.read_token(str(path)) == "a-long-token"
+    assert serve_steps.read_token(str(path)) == "a-long-token"
 
 
 def test_no_file_is_no_token():
-    assert serve.read_token(None) == ""
+    assert serve_steps.read_token(None) == ""
 
 
 @pytest.mark.parametrize("text", ["", "short", "two words here", "pässwörter"])
@@ -39,14 +40,14 @@ def test_a_file_without_a_token_is_refused(tmp_path, text):
     path = tmp_path / "token"
     path.write_text(text, "utf-8")
     with pytest.raises(ValueError, match="/token must contain one word"):
-        serve.read_token(str(path))
+        serve_steps.read_token(str(path))
 
 
 @pytest.mark.parametrize(
     "origin", ["https://example.com", "http://localhost:8000", "null"]
 )
 def test_pages_of_an_origin_may_use_a_token(origin):
-    serve.check_origins([origin], token="a-long-token")
+    serve_steps.check_origins([origin], token="a-long-token")
 
 
 @pytest.mark.parametrize(
@@ -54,10 +55,10 @@ def test_pages_of_an_origin_may_use_a_token(origin):
 )
 def test_what_is_no_origin_is_refused(origin):
     with pytest.raises(ValueError, match=f"--allow_origin={origin} must be"):
-        serve.check_origins([origin], token="")
+        serve_steps.check_origins([origin], token="")
 
 
 def test_all_pages_are_allowed_only_without_a_token():
-    serve.check_origins(["*"], token="")
+    serve_steps.check_origins(["*"], token="")
     with pytest.raises(ValueError, match="--token_file"):
-        serve.check_origins(["*"], token="a-long-token")
+        serve_steps.check_origins(["*"], token="a-long-token")

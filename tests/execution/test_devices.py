@@ -7,12 +7,13 @@ import socket
 
 import pytest
 
+from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, tensorboard_events
 from tests.support.golden import ROOT
 from tests.support.models import NO_DROPOUT, write_config
 from tests.support.tasks import task_files
-from training.loop import devices, stopping
+from training.loop import stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20

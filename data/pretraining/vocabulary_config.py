@@ -1,0 +1,52 @@
+"""The flags of tools/create_vocabulary.py."""
+
+import dataclasses
+
+from command_line import flags
+from command_line.flags import flag
+from command_line.path_flags import PathKind
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class VocabularyConfig(flags.Config):
+    """The text to read, and the vocabulary to learn."""
+
+    input_file: str = flag(
+        ...,
+        "Text files to read, as comma-separated paths or patterns. The files "
+        "may be packed with gzip, bzip2, xz or zstd.",
+        kind=PathKind.INPUT_FILES,
+    )
+    output_file: str = flag(
+        ..., "Vocabulary file to write.", kind=PathKind.OUTPUT_FILE
+    )
+    vocab_size: int = flag(
+        30522,
+        "Maximum number of entries of the vocabulary.",
+        at_least=6,
+        at_most=1 << 24,
+    )
+    do_lower_case: bool = flag(
+        True, "Lower-case the text, for an uncased vocabulary."
+    )
+    num_unused: int = flag(
+        99,
+        "Number of [unusedN] entries, which --extend can replace by words "
+        "later. With 99 or more, the special tokens get the same ids as in "
+        "Google's vocabularies.",
+        at_least=0,
+    )
+    extend: str | None = flag(
+        None,
+        "Vocabulary to which the tool adds words. The WordPieces that it "
+        "already contains keep their ids.",
+        kind=PathKind.INPUT_FILE,
+    )
+    num_new_words: int | None = flag(
+        None,
+        "Maximum number of words to add with --extend. The tool adds the words "
+        "that shorten the texts most, counted in WordPieces. The default is "
+        "the number of [unusedN] entries.",
+        at_least=1,
+        at_most=1 << 24,
+    )

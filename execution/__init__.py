@@ -1,0 +1,12 @@
+"""Runs networks in Keras on the devices that the flags select.
+
+Training runs its steps on the devices, and evaluates by the predictor:
+
+    devices.py: strategies, and how they share batches
+    batch_predictor.py: a model's outputs, batch by batch
+
+The same without a training, for extract_features.py:
+
+    extract_features_config.py: the flags of the script
+    feature_extraction.py: the steps of the script
+"""

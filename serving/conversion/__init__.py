@@ -1,0 +1,8 @@
+"""Converts weights between the formats of Google, Hugging Face and KerasHub.
+
+tools/convert_checkpoint.py lists the steps.
+
+    convert_checkpoint_config.py: the flags of tools/convert_checkpoint.py
+    conversion_steps.py: chooses a format, and loads the model and its tokenizer
+    converted_copy.py: writes the model to a folder in this format
+"""

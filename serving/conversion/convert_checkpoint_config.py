@@ -1,0 +1,84 @@
+"""The flags of tools/convert_checkpoint.py."""
+
+import dataclasses
+from typing import Literal, Self, TypeAlias, get_args
+
+from command_line import config_values, flags
+from command_line.flags import flag
+from command_line.path_flags import PathKind
+from model_folders import kinds
+from model_folders.reading import hub
+
+CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
+# {value of --model: name of the model's class in this project}.
+CLASS_OF_FLAG: dict[str, kinds.ModelClass] = {
+    "bert": kinds.ENCODER,
+    "pretraining": kinds.PRETRAINER,
+    "classifier": kinds.CLASSIFIER,
+    "squad": kinds.SPAN_LABELER,
+    "token_classifier": kinds.TOKEN_CLASSIFIER,
+    "multiple_choice": kinds.MULTIPLE_CHOICE,
+}
+FLAG_OF_CLASS = {
+    model_class: value for value, model_class in CLASS_OF_FLAG.items()
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConvertCheckpointConfig(flags.Config):
+    """The checkpoint to convert, and the folder to write."""
+
+    init_checkpoint: str = flag(
+        ...,
+        "Path of the checkpoint to convert: the prefix of a TF1 checkpoint, or "
+        "a Hugging Face folder, .safetensors file or pytorch_model.bin, or "
+        "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
+        kind=PathKind.MODEL,
+    )
+    output_dir: str = flag(
+        ..., "Folder to write. Created if missing.", kind=PathKind.NEW_FOLDER
+    )
+    output_format: CheckpointFormat | None = flag(
+        None,
+        "Format to write. By default, a Google checkpoint is converted to "
+        "Hugging Face format and vice versa. With --extended_vocab_file, the "
+        "default is the format of --init_checkpoint. kerashub writes a preset "
+        "of an encoder or a classifier that KerasHub reads.",
+        choices=get_args(CheckpointFormat),
+    )
+    bert_config_file: str | None = flag(
+        None,
+        "The model's configuration file, by default in --init_checkpoint.",
+        kind=PathKind.MODEL,
+    )
+    vocab_file: str | None = flag(
+        None,
+        "The model's vocabulary. By default vocab.txt or tokenizer.json "
+        "beside the checkpoint.",
+        kind=PathKind.INPUT_FILE,
+    )
+    extended_vocab_file: str | None = flag(
+        None,
+        "Vocabulary that tools.create_vocabulary --extend wrote. The model "
+        "gets an embedding for each new word: the mean of the embeddings of "
+        "the WordPieces into which the old vocabulary splits the word.",
+        kind=PathKind.INPUT_FILE,
+    )
+    do_lower_case: bool | None = flag(
+        None,
+        "Whether transformers' tokenizer lower-cases text: True for uncased "
+        "models. The default is the value in the tokenizer's files beside the "
+        "checkpoint, or else True if the vocabulary is lower-cased.",
+    )
+    model: str | None = flag(
+        None,
+        "Task of the checkpoint's head. By default, config.json or the names "
+        "of the weights determine it.",
+        choices=list(CLASS_OF_FLAG),
+    )
+
+    def download(self) -> Self:
+        """Downloads a model of the hub. Returns the flags with its folder."""
+        return config_values.convert_paths(
+            self, hub.to_local_folder, "init_checkpoint"
+        )

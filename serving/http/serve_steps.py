@@ -1,0 +1,148 @@
+"""The steps of serve.py: from its flags to the running server.
+
+Call the functions in their order. They import the packages of the server only
+when they start it.
+"""
+
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+
+from absl import logging
+
+from command_line import config_values
+from command_line.path_flags import (
+    PathFlag,
+    PathKind,
+    check_paths,
+    expand_home,
+)
+from imports.installation import install_command
+from serving.engines import find_export
+from serving.http.serve_config import ServeConfig
+
+
+def end_at_signals() -> None:
+    """Ends the process at SIGTERM and Ctrl-C.
+
+    Later, the server handles these signals itself.
+    """
+    # Commands in the background of a shell ignore SIGINT.
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: os._exit(0))
+
+
+def parse_models(values: Sequence[str]) -> dict[str, str]:
+    """Returns {name: folder} from the values of --model.
+
+    Raises:
+        ValueError: two models have the same name.
+    """
+    models: dict[str, str] = {}
+    for value in values:
+        name, mark, path = value.partition("=")
+        if not mark:
+            name, path = os.path.basename(os.path.normpath(value)), value
+        if name in models:
+            raise ValueError(
+                f"--model={value}: two models are named {name}; use "
+                "--model=NAME=DIR with another name"
+            )
+        models[name] = expand_home(path, PathKind.MODEL)
+    return models
+
+
+def find_exports(config: ServeConfig) -> dict[str, str]:
+    """Returns {name: folder of the export} of --model. Checks all paths.
+
+    Raises:
+        ValueError: two models have the same name.
+        OSError: a path does not exist, or a folder contains no export.
+    """
+    models = parse_models(config.model)
+    folders = [
+        PathFlag("model", path, PathKind.MODEL) for path in models.values()
+    ]
+    check_paths([*folders, *config_values.list_path_flags(config)])
+    return {name: str(find_export(path)) for name, path in models.items()}
+
+
+def read_token(path: str | None) -> str:
+    """Returns the token in --token_file, or "" if the flag is not set.
+
+    Raises:
+        ValueError: the file does not contain exactly one word of 8 to 4096
+            ASCII characters.
+    """
+    if path is None:
+        return ""
+    with open(path, encoding="utf-8") as file:
+        token = file.read().strip()
+    if not re.fullmatch("[!-~]{8,4096}", token):
+        raise ValueError(
+            f"--token_file={path} must contain one word of 8 to 4096 ASCII "
+            "characters"
+        )
+    return token
+
+
+def check_origins(origins: Sequence[str], token: str) -> None:
+    """Checks the values of --allow_origin.
+
+    Raises:
+        ValueError: a value is not an origin, or all origins may use a token.
+    """
+    for origin in origins:
+        if origin == "*" and token:
+            raise ValueError(
+                "--allow_origin=* lets every page use the server, but "
+                "--token_file keeps it for some; name the origins"
+            )
+        if not re.fullmatch(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+", origin):
+            raise ValueError(
+                f"--allow_origin={origin} must be SCHEME://HOST or "
+                "SCHEME://HOST:PORT, without a path or a slash at the end"
+            )
+
+
+def serve_models(
+    config: ServeConfig, models: Mapping[str, str], token: str
+) -> None:
+    """Answers requests until SIGTERM or Ctrl-C.
+
+    Args:
+        config: flags of serve.py.
+        models: {name: folder of the export}.
+        token: bearer token that clients must send. "" = none.
+
+    Raises:
+        ValueError: a package of the server is not installed, the port is in
+            use, or a model cannot be served.
+        OSError: a model is damaged.
+    """
+    try:
+        # Import late, so that flags are checked without the server's packages.
+        from serving.http import app, server_process
+        from serving.http.served_export import ServedExport
+    except ImportError as error:
+        raise ValueError(
+            f"the server needs {error.name}: {install_command(error.name)}"
+        ) from None
+
+    if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
+        logging.warning(
+            "--host=%s: anyone who can reach this machine can use the server; "
+            "set --token_file to require a token",
+            config.host,
+        )
+    server_app = app.ServerApp.create(
+        {
+            name: ServedExport(folder, config.engine)
+            for name, folder in models.items()
+        },
+        token,
+        config.limits,
+        config.allow_origin,
+    )
+    server_process.serve_until_signal(server_app, config.host, config.port)

@@ -1,0 +1,38 @@
+"""How often the graph of a prediction is traced, and outputs of NaN.
+
+execution/batch_predictor.py predicts.
+"""
+
+import numpy as np
+
+from tests.support.two_weight_model import batches, create_trainer
+
+
+def test_a_metric_traces_the_network_once(tmp_path):
+    traced = []
+
+    def first_output(outputs, features):
+        traced.append(features)
+        return outputs[0]
+
+    trainer = create_trainer(tmp_path)
+    results = []
+    for weight in (1.0, 2.0, 4.0):
+        trainer.model.one.assign(weight)
+        (result,) = trainer.predictor.predict(
+            batches([3.0])[:1], metrics=first_output
+        )
+        results.append(result[1])
+    assert len(traced) == 1
+    np.testing.assert_array_equal(
+        results, [[3.0, 3.0], [6.0, 6.0], [12.0, 12.0]]
+    )
+
+
+def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
+    trainer = create_trainer(tmp_path)
+    dataset = batches([1, np.nan, 1, np.nan])[:5]
+    assert len(list(trainer.predictor.predict(dataset))) == 5
+    logged = [r.message for r in caplog.records if "NaN" in r.message]
+    assert len(logged) == 1
+    assert "from batch 2 on" in logged[0]

@@ -1,0 +1,22 @@
+"""The flags of run_ner.py."""
+
+import dataclasses
+
+from command_line import flags
+from command_line.flags import group
+from data.ner.ner_options import NerOptions
+from model_folders import kinds
+from training.config.fine_tuning_config import DataFileConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NerConfig(DataFileConfig):
+    """Flags of run_ner.py."""
+
+    ner: NerOptions = group(NerOptions)
+    legal_tags: bool = flags.decoding_flag(
+        True,
+        "Choose the most probable legal sequence of tags. For example, I-PER "
+        "after O is illegal. False chooses the most probable tag of each word.",
+    )
+    model_class = kinds.TOKEN_CLASSIFIER

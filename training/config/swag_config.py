@@ -1,0 +1,23 @@
+"""The flags of run_swag.py."""
+
+import dataclasses
+
+from command_line.flags import group, like
+from data.tables.layout_options import LayoutOptions
+from model_folders import kinds
+from training.config.fine_tuning_config import FineTuningConfig
+from training.config.training_config import OptimizerFlags
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SwagConfig(FineTuningConfig):
+    """Flags of run_swag.py, which are common to all fine-tuning scripts."""
+
+    # The learning rate of the BERT paper, for batches of 16 (section 4.4).
+    optimizer: OptimizerFlags = group(
+        OptimizerFlags, learning_rate=like(default=2e-5)
+    )
+
+    table: LayoutOptions = group(LayoutOptions)
+
+    model_class = kinds.MULTIPLE_CHOICE
