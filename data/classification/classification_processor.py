@@ -34,7 +34,7 @@ class ClassificationProcessor(DataProcessor[InputExample]):
     settings: ClassifierSettings = ClassifierSettings()
 
     @abc.abstractmethod
-    def find_labels(self) -> list[str] | None:
+    def read_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression."""
 
     def score(
@@ -51,5 +51,5 @@ class ClassificationProcessor(DataProcessor[InputExample]):
             predictions: predicted label of each example.
         """
         return metrics.compute_metrics(
-            self.metrics, labels, predictions, self.find_labels()
+            self.metrics, labels, predictions, self.read_labels()
         )

@@ -138,7 +138,7 @@ def _create_classifier_task(
     num_texts = classification_sets.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = classification_sets.read_num_texts()
-    labels = classification_sets.find_labels()
+    labels = classification_sets.read_labels()
     return ClassifierTask(
         start,
         config.required_task_name,

@@ -87,13 +87,20 @@ class GlueProcessor(ClassificationProcessor):
         """Begins without a set."""
         super().__init__()
 
-    def find_labels(self) -> list[str] | None:
-        """Returns the attribute `label_names`, or None in regression."""
+    def read_labels(self) -> list[str] | None:
+        """Returns the attribute `label_names`, or None in regression.
+
+        The function reads no file, because each task of GLUE has its labels.
+        """
+        return self._labels
+
+    @property
+    def _labels(self) -> list[str] | None:
         if self.output_mode == "regression":
             return None
         return [*self.label_names]
 
-    def _load_sets(
+    def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Returns {name of the set: examples}, for `read`."""
@@ -210,12 +217,11 @@ class GlueProcessor(ClassificationProcessor):
 
     def _placeholder(self) -> str | float:
         """Returns the label of test examples in Google's code."""
-        labels = self.find_labels()
-        return labels[0] if labels else 0.0
+        return self._labels[0] if self._labels else 0.0
 
     def _parse_label(self, line: list[str], column: int) -> str | float:
         """Returns GLUE's own name of the label in a column, or a number."""
-        labels = self.find_labels()
+        labels = self._labels
         label = line[column]
         where = f"column {column % len(line) + 1}"
         if labels is None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.classification.classification_examples import Label
 from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
@@ -29,6 +30,25 @@ class PlacedRow(NamedTuple):
     row_number: int
     where: str
     row: JsonObject
+
+
+class ParsedRow(NamedTuple):
+    """What a row tells of an example.
+
+    Attributes:
+        placed_row: the row.
+        texts: the text, or the two texts of a pair.
+        label: the label, None if the row has none.
+        lacks: "text" or "a label" if the row is left out because it lacks this.
+            None = it becomes an example.
+        is_respelled: whether its label was brought to another spelling.
+    """
+
+    placed_row: PlacedRow
+    texts: Sequence[str]
+    label: Label | None = None
+    lacks: str | None = None
+    is_respelled: bool = False
 
 
 @dataclasses.dataclass

@@ -80,12 +80,12 @@ class ClassificationSets:
         """
         return len(self._main.text_columns) or None
 
-    def find_labels(self) -> list[str] | None:
+    def read_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression.
 
         The first call may read the train set, to find the labels.
         """
-        return self._main.find_labels()
+        return self._main.read_labels()
 
     def read_num_texts(self) -> int:
         """Returns 2 if the train set contains pairs, else 1.

@@ -57,4 +57,4 @@ def labels_of_train(
 ) -> list[str] | None:
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
-    return create_processor(folder, **kwargs).find_labels()
+    return create_processor(folder, **kwargs).read_labels()

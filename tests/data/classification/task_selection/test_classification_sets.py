@@ -78,7 +78,7 @@ def test_take_keeps_the_labels_of_a_users_test_set(table):
 
 
 def test_labels_of_a_table_are_those_of_its_train_set(table):
-    assert table.find_labels() == ["no", "yes"]
+    assert table.read_labels() == ["no", "yes"]
 
 
 def test_num_texts_is_the_number_of_columns(table, mnli):
