@@ -5,7 +5,7 @@ The folders import these modules, which import none of the folders.
 Examples and their sets:
 
     classification_examples.py: an example of a classification or a regression
-    label_values.py: its label as names, as a number, or as ids
+    label_encoding.py: its label as names, as a number, or as ids
     classification_processor.py: the base class of what reads a task's sets
     classification_options.py: the flags of tables and GLUE
     swag_examples.py: SWAG

@@ -3,7 +3,7 @@
 From a table to labels:
 
     label_set.py: the labels of a task, named by flags or by the train set
-    label_cells.py: the labels in a cell
+    label_notations.py: the labels in a cell, in any notation
 
 From outputs to labels:
 

@@ -13,7 +13,7 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
 )
-from data.classification.label_values import encode_label
+from data.classification.label_encoding import encode_label
 from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject

@@ -11,7 +11,7 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
 )
-from data.classification.label_values import (
+from data.classification.label_encoding import (
     class_names_of,
     regression_value_of,
 )

@@ -14,11 +14,11 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.classification_options import TableOptions
-from data.classification.label_values import (
+from data.classification.label_encoding import (
     class_names_of,
     parse_regression_label,
 )
-from data.classification.labels import label_cells
+from data.classification.labels import label_notations
 from data.tables import column_names
 from files.paths import StrPath
 from model_folders.labels import (
@@ -78,7 +78,8 @@ class LabelSet:
             labels = labels or label_columns
         if labels is not None:
             names = [
-                label_cells.label_text(label, "--labels") for label in labels
+                label_notations.label_text(label, "--labels")
+                for label in labels
             ]
             self._check_num_labels(names, "--labels")
             self.named_by_flags = names
@@ -120,17 +121,18 @@ class LabelSet:
     ) -> Label | None:
         """Converts cells to a label. Does not check that it is in `names`."""
         if self._output_mode == "multilabel" and len(cells) == 1:
-            return label_cells.parse_label_list(
+            return label_notations.parse_label_list(
                 cells[0], self._separator, where
             )
-        if any(map(label_cells.is_empty, cells)):
+        if any(map(label_notations.is_empty, cells)):
             return None
         if self._output_mode == "regression":
             return parse_regression_label(cells[0], where)
         if len(cells) == 1:
-            return label_cells.parse_label(cells[0], where, names)
+            return label_notations.parse_label(cells[0], where, names)
         has_label = [
-            _ONE_HOT.get(label_cells.label_text(cell, where)) for cell in cells
+            _ONE_HOT.get(label_notations.label_text(cell, where))
+            for cell in cells
         ]
         if None in has_label:
             raise ValueError(
@@ -161,7 +163,7 @@ class LabelSet:
         widths = {len(label) for label in labels if isinstance(label, list)}
         is_vector = len(widths - {0}) == 1 and max(widths) > 1
         if is_vector and {"0", "1"}.issuperset(counts):
-            raise label_cells.vector_error(str(where), examples[0].label)
+            raise label_notations.vector_error(str(where), examples[0].label)
         if len(counts) > max(_MAX_RARE_LABELS, len(examples) / 3):
             first_names = ", ".join(map(repr, itertools.islice(counts, 3)))
             raise ValueError(

@@ -11,7 +11,7 @@ from data.classification.classification_options import TableOptions
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.label_values import class_names_of
+from data.classification.label_encoding import class_names_of
 from data.classification.labels.label_set import LabelSet, log_label_counts
 from data.classification.table_sets.repeated_texts import RepeatedTexts
 from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of

@@ -1,6 +1,6 @@
 """The labels of a task, from --labels or from rows, and their warnings.
 
-data/classification/labels/label_cells.py reads them from the cells of rows.
+data/classification/labels/label_notations.py reads them from cells of rows.
 """
 
 import pytest

@@ -2,12 +2,12 @@
 
 import pytest
 
-from data.classification import label_values
+from data.classification import label_encoding
 
 
 @pytest.mark.parametrize("value", ["2.5", 2.5, " 2.5 ", b"2.5"])
 def test_the_label_of_a_regression_is_a_number_or_its_text(value):
-    assert label_values.parse_regression_label(value, "f.csv, line 2") == 2.5
+    assert label_encoding.parse_regression_label(value, "f.csv, line 2") == 2.5
 
 
 @pytest.mark.parametrize(
@@ -17,23 +17,23 @@ def test_any_other_label_of_a_regression_is_an_error(value):
     with pytest.raises(
         ValueError, match=r"f\.csv, line 2: in regression the label must be"
     ):
-        label_values.parse_regression_label(value, "f.csv, line 2")
+        label_encoding.parse_regression_label(value, "f.csv, line 2")
 
 
 def test_one_name_and_several_names_become_a_list():
-    assert label_values.class_names_of("spam") == ["spam"]
-    assert label_values.class_names_of(["spam", "ham"]) == ["spam", "ham"]
+    assert label_encoding.class_names_of("spam") == ["spam"]
+    assert label_encoding.class_names_of(["spam", "ham"]) == ["spam", "ham"]
 
 
 def test_a_list_of_names_is_no_label_of_a_regression():
     with pytest.raises(ValueError, match="spam"):
-        label_values.regression_value_of(["spam"])
+        label_encoding.regression_value_of(["spam"])
 
 
 def test_an_unknown_label_has_no_id():
-    assert label_values.encode_label(None, ["ham", "spam"]) is None
+    assert label_encoding.encode_label(None, ["ham", "spam"]) is None
 
 
 def test_a_label_that_the_task_lacks_is_an_error():
     with pytest.raises(ValueError, match="eggs"):
-        label_values.encode_label("eggs", ["ham", "spam"])
+        label_encoding.encode_label("eggs", ["ham", "spam"])
