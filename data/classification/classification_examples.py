@@ -33,3 +33,8 @@ class InputExample:
     def without_row(self) -> Self:
         """Returns a copy whose `row` is None."""
         return dataclasses.replace(self, row=None)
+
+
+def class_names_of(label: Label) -> list[str]:
+    """Returns the one or several names in a label of a classification."""
+    return label if isinstance(label, list) else [str(label)]

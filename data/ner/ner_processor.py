@@ -88,9 +88,10 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         data_file_options: DataFileOptions,
         options: NerOptions,
     ) -> None:
-        super().__init__(data_dir, data_file_options, options)
-        if options.labels:
-            check_labels(options.labels, "--labels", min_labels=2)
+        labels = [*options.labels] if options.labels else None
+        super().__init__(data_dir, data_file_options, options, labels)
+        if labels:
+            check_labels(labels, "--labels", min_labels=2)
 
     def read_labels(self) -> list[str]:
         """Returns the names of the tags, from --labels or the train set.
@@ -100,10 +101,6 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             ValueError: the train set is malformed, or contains no entity.
         """
         return self._labels_of_flags or self._read_labels_of_rows()
-
-    @property
-    def _labels_of_flags(self) -> list[str] | None:
-        return [*self._options.labels] if self._options.labels else None
 
     def _collect_labels(
         self, train: Sequence[NerExample], dev: Sequence[NerExample]

@@ -54,6 +54,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
         options: flags of the task that tell how to read its files.
+        labels_of_flags: the labels that flags name. None = the rows of the
+            training file name them, or the task has no labels.
     """
 
     file_names: ClassVar[Mapping[BaseSet, Sequence[str]]]
@@ -63,11 +65,13 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         data_dir: StrPath | None,
         data_file_options: DataFileOptions,
         options: OptionsT,
+        labels_of_flags: list[str] | None,
     ) -> None:
         super().__init__()
         self._source = data_file_options.data_file or data_dir
         self._data_file_options = data_file_options
         self._options = options
+        self._labels_of_flags = labels_of_flags
         # None until `_read_labels_of_rows` has read them.
         self._labels_of_rows: list[str] | None = None
 
@@ -77,11 +81,6 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
         They are `_labels_of_flags`, or else `_read_labels_of_rows` reads them.
         """
-
-    @property
-    @abc.abstractmethod
-    def _labels_of_flags(self) -> list[str] | None:
-        """The labels that flags name. None = the training file names them."""
 
     def _read_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
         """Reads the file of a set, and before it its possible labels.

@@ -6,13 +6,18 @@ from data.classification import metrics
 from data.classification.classification_examples import (
     InputExample,
     Label,
+    class_names_of,
 )
 from data.classification.classification_options import TableOptions
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.label_encoding import class_names_of
-from data.classification.labels.label_set import LabelSet, log_label_counts
+from data.classification.labels import label_checks
+from data.classification.labels.row_labels import parse_row_label
+from data.classification.labels.task_labels import (
+    labels_of_examples,
+    labels_of_flags,
+)
 from data.classification.table_sets.repeated_texts import RepeatedTexts
 from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
 from data.classification.table_sets.table_rows import (
@@ -72,12 +77,8 @@ class TableProcessor(
         label_columns: Sequence[str],
         table: Table | None = None,
     ) -> None:
-        super().__init__(data_dir, data_file_options, options)
-        self._table = table
-        self.output_mode = options.output_mode
-        self._label_columns = label_columns
-        if len(label_columns) > 1:
-            self.output_mode = "multilabel"
+        is_one_hot = len(label_columns) > 1
+        self.output_mode = "multilabel" if is_one_hot else options.output_mode
         self.metrics = (
             self.own_metrics or metrics.METRICS_OF_MODE[self.output_mode]
         )
@@ -88,8 +89,15 @@ class TableProcessor(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
+        super().__init__(
+            data_dir,
+            data_file_options,
+            options,
+            labels_of_flags(options, self.output_mode, label_columns),
+        )
+        self._label_columns = label_columns
+        self._table = table
         self._repeated_texts = RepeatedTexts()
-        self._label_set = LabelSet(options, self.output_mode, label_columns)
 
     def read_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
@@ -104,16 +112,14 @@ class TableProcessor(
             return None
         return self._labels_of_flags or self._read_labels_of_rows()
 
-    @property
-    def _labels_of_flags(self) -> list[str] | None:
-        return self._label_set.named_by_flags
-
     def _collect_labels(
         self, train: Sequence[InputExample], dev: Sequence[InputExample]
     ) -> list[str]:
         """Returns the labels that the rows name, in alphabetical order."""
-        return self._label_set.find_labels(
-            f"the train set in {self._source}", [*train, *dev]
+        return labels_of_examples(
+            [*train, *dev],
+            self.output_mode,
+            f"the train set in {self._source}",
         )
 
     def _log_labels(
@@ -125,10 +131,14 @@ class TableProcessor(
         """Logs how many rows each label has, and warns of strange labels."""
         if not self._data_file_options.data_file:
             # A split has logged the numbers of both sets.
-            log_label_counts(labels, train)
-        self._label_set.warn_of_labels(
-            f"the train set in {self._source}", train, dev
-        )
+            label_checks.log_label_counts(labels, train)
+        label_checks.warn_of_labels(train, dev)
+        if self.output_mode == "multilabel":
+            label_checks.warn_of_joined_labels(
+                f"the train set in {self._source}",
+                labels,
+                self._options.label_separator,
+            )
 
     def texts_of(self, example: InputExample) -> list[str]:
         """Returns the text, or the two texts of a pair."""
@@ -228,7 +238,13 @@ class TableProcessor(
         if all(cell is None for cell in cells):
             return None
         where = f"{where}, column {self._options.label_column!r}"
-        return self._label_set.label_of_cells(cells, where, allowed_labels)
+        return parse_row_label(
+            cells,
+            where,
+            output_mode=self.output_mode,
+            separator=self._options.label_separator,
+            names=allowed_labels,
+        )
 
     def _create_examples(
         self,
@@ -279,5 +295,10 @@ class TableProcessor(
         Raises:
             ValueError: the label column of a train set contains no labels.
         """
-        if set_name == "train":
-            self._label_set.check_column(path, examples)
+        rows_name_labels = (
+            self._labels_of_flags is None and self.output_mode != "regression"
+        )
+        if set_name == "train" and rows_name_labels:
+            label_checks.check_label_column(
+                path, self._options.label_column, examples
+            )

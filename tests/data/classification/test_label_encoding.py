@@ -1,33 +1,8 @@
-"""The label of an example as names, as a number, and as ids."""
+"""The label of an example as ids."""
 
 import pytest
 
 from data.classification import label_encoding
-
-
-@pytest.mark.parametrize("value", ["2.5", 2.5, " 2.5 ", b"2.5"])
-def test_the_label_of_a_regression_is_a_number_or_its_text(value):
-    assert label_encoding.parse_regression_label(value, "f.csv, line 2") == 2.5
-
-
-@pytest.mark.parametrize(
-    "value", ["good", "", None, True, "1_000", "nan", "inf", [2.5]]
-)
-def test_any_other_label_of_a_regression_is_an_error(value):
-    with pytest.raises(
-        ValueError, match=r"f\.csv, line 2: in regression the label must be"
-    ):
-        label_encoding.parse_regression_label(value, "f.csv, line 2")
-
-
-def test_one_name_and_several_names_become_a_list():
-    assert label_encoding.class_names_of("spam") == ["spam"]
-    assert label_encoding.class_names_of(["spam", "ham"]) == ["spam", "ham"]
-
-
-def test_a_list_of_names_is_no_label_of_a_regression():
-    with pytest.raises(ValueError, match="spam"):
-        label_encoding.regression_value_of(["spam"])
 
 
 def test_an_unknown_label_has_no_id():
