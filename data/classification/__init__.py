@@ -7,7 +7,7 @@ Examples and their sets:
     classification_examples.py: an example of a classification or a regression
     regression_labels.py: a label that is a number
     classification_processor.py: the base class of what reads a task's sets
-    classification_options.py: the flags of tables and GLUE
+    table_options.py: the flags of a table: its columns, the kind of its labels
     swag_examples.py: SWAG
 
 From an example to a score:

@@ -2,7 +2,8 @@
 
 Only scripts import them.
 
-    classifier_config.py: the flags of run_classifier.py
+    classifier_flags.py: the flags that only run_classifier.py has
+    classifier_config.py: all flags of run_classifier.py
     classifier_setup.py: creates one of the next two, as its --task_name selects
     classifier.py: labels of texts
     embedding.py: vectors of texts

@@ -8,8 +8,8 @@ from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
-from data.classification.classification_options import TableOptions
 from data.classification.labels.label_notations import label_text
+from data.classification.table_options import TableOptions
 from model_folders.labels import check_labels
 from model_folders.model_json_types import OutputMode
 

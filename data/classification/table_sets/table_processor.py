@@ -8,7 +8,6 @@ from data.classification.classification_examples import (
     Label,
     class_names_of,
 )
-from data.classification.classification_options import TableOptions
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
@@ -18,6 +17,7 @@ from data.classification.labels.task_labels import (
     labels_of_examples,
     labels_of_flags,
 )
+from data.classification.table_options import TableOptions
 from data.classification.table_sets.repeated_texts import RepeatedTexts
 from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
 from data.classification.table_sets.table_rows import (

@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from data.classification.classification_options import TableOptions
+from data.classification.table_options import TableOptions
 from data.classification.table_sets.table_processor import TableProcessor
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions

@@ -3,12 +3,12 @@
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_options import TableOptions
 from data.classification.labels.task_labels import (
     count_labels,
     labels_of_examples,
     labels_of_flags,
 )
+from data.classification.table_options import TableOptions
 
 
 def examples(*labels):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from data.classification.classification_options import TableOptions
 from data.classification.glue import glue_tasks
+from data.classification.table_options import TableOptions
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
