@@ -100,15 +100,30 @@ class GlueProcessor(ClassificationProcessor):
             return None
         return [*self.label_names]
 
+    def has_set(self, set_name: BaseSet) -> bool:
+        """Returns whether the folder contains the file of a set.
+
+        Raises:
+            ValueError: it contains several, or --data_dir is not set.
+        """
+        try:
+            self._find_file(set_name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _find_file(self, set_name: BaseSet) -> str:
+        """Returns the path of a set, as `glue_layouts.find_table` does."""
+        file_name = self.other_files.format(set_name)
+        if set_name == "train":
+            file_name = self.train_file
+        return glue_layouts.find_table(self.data_dir, set_name, file_name)
+
     def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Returns {name of the set: examples}, for `read`."""
-        is_train = set_name == "train"
-        file = (
-            self.train_file if is_train else self.other_files.format(set_name)
-        )
-        path = glue_layouts.find_table(self.data_dir, set_name, file)
+        path = self._find_file(set_name)
         lines = [*glue_layouts.read_cells(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:

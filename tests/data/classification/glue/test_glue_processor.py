@@ -108,3 +108,10 @@ def test_xnli_reads_the_rows_of_one_language(tmp_path):
         "b",
         "neutral",
     )
+
+
+def test_has_set_looks_for_the_file_of_a_set(tmp_path):
+    (tmp_path / "dev.tsv").write_text("sentence1\tsentence2\tlabel\na\tb\t1\n")
+    processor = GlueProcessor(data_dir=tmp_path)
+    assert processor.has_set("dev")
+    assert not processor.has_set("test")

@@ -62,6 +62,13 @@ def test_take_of_a_missing_mismatched_set_is_none(mnli):
     assert mnli.take("dev_mm") is None
 
 
+def test_take_reads_a_mismatched_set(tmp_path, mnli):
+    text = f"{MNLI_COLUMNS}other\tb\tentailment\n"
+    (tmp_path / "dev_mismatched.tsv").write_text(text)
+    (example,) = mnli.take("dev_mm")
+    assert (example.text_a, example.label) == ("other", "entailment")
+
+
 def test_take_of_a_missing_dev_set_is_an_error(table):
     with pytest.raises(FileNotFoundError):
         table.take("dev")
