@@ -10,6 +10,7 @@ From a table to labels:
 
 From outputs to labels:
 
-    label_decoding.py: outputs to labels, and to the files of a test set
+    label_decoding.py: outputs to labels
+    label_writing.py: labels to the files of a test set
     label_report.py: the part of report.html
 """
