@@ -35,7 +35,10 @@ class ClassificationProcessor(DataProcessor[InputExample]):
 
     @abc.abstractmethod
     def read_labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression."""
+        """Returns the names of the task's labels, or None in regression.
+
+        If only the train set names the labels, the first call reads it.
+        """
 
     def score(
         self,
@@ -50,6 +53,7 @@ class ClassificationProcessor(DataProcessor[InputExample]):
             labels: right label of each example.
             predictions: predicted label of each example.
         """
+        # The labels are known: the examples could not be read without them.
         return metrics.compute_metrics(
             self.metrics, labels, predictions, self.read_labels()
         )

@@ -184,6 +184,7 @@ class TableProcessor(
         counts.log(path)
         if set_name != "test":
             self._repeated_texts.add(set_name, path, self.keys_of(examples))
+            self._repeated_texts.warn()
         if not examples:
             raise ValueError(f"{path} contains no example")
         self._check_set(path, set_name, columns, examples)
