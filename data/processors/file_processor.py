@@ -209,7 +209,6 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
         The arguments are what `_collect_labels` returns and takes.
         """
-        del labels, train, dev
 
     @abc.abstractmethod
     def texts_of(self, example: ExampleT) -> Sequence[str]:

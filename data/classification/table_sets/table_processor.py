@@ -5,33 +5,28 @@ from collections.abc import Collection, Iterable, Sequence
 from data.classification import metrics
 from data.classification.classification_examples import (
     InputExample,
-    Label,
     class_names_of,
 )
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
 from data.classification.labels import label_checks
-from data.classification.labels.row_labels import parse_row_label
 from data.classification.labels.task_labels import (
     labels_of_examples,
     labels_of_flags,
 )
 from data.classification.table_options import TableOptions
 from data.classification.table_sets.repeated_texts import RepeatedTexts
+from data.classification.table_sets.row_parsing import ParsedRow, RowParser
 from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
 from data.classification.table_sets.table_rows import (
-    ParsedRow,
-    PlacedRow,
     RowCounts,
-    is_respelled,
     read_placed_rows,
 )
 from data.processors.file_processor import FileProcessor
 from data.processors.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
-from data.tables.row_keys import is_blank
-from data.tables.tables import Table, texts_of
+from data.tables.tables import Table
 from files.paths import StrPath
 
 
@@ -175,9 +170,9 @@ class TableProcessor(
             self._label_columns,
             may_lack_labels=self._may_lack_labels(set_name),
         )
-        # Parse a row only when its example is created, because all rows of a
-        # large table together take much memory.
-        parsed_rows = (self._parse_row(row, set_name, labels) for row in rows)
+        # This reads and parses a row only when its example is created, because
+        # all rows of a large table together take much memory.
+        parsed_rows = map(self._create_row_parser(set_name, labels).parse, rows)
         examples, counts = self._create_examples(
             parsed_rows, set_name, keeps_rows=keeps_rows
         )
@@ -200,51 +195,24 @@ class TableProcessor(
         """Returns whether a row without a label becomes an example of a set."""
         return set_name == "test"
 
-    def _parse_row(
-        self,
-        placed_row: PlacedRow,
-        set_name: BaseSet,
-        allowed_labels: Sequence[str] | None,
-    ) -> ParsedRow:
-        """Finds the texts and the label of a row, or what the row lacks.
+    def _create_row_parser(
+        self, set_name: BaseSet, labels: Sequence[str] | None
+    ) -> RowParser:
+        """Creates the parser for the rows of a set.
 
-        `allowed_labels` are the labels that the set may contain. None = its
-        rows name them.
+        `labels` are the labels that the rows may have, None = any.
         """
-        row = placed_row.row
-        texts = texts_of(row, self.text_columns)
-        if set_name != "test" and all(map(is_blank, texts)):
-            return ParsedRow(placed_row, texts, lacks="text")
-        cells = [row.get(column) for column in self._label_columns]
-        label = self._parse_label(cells, placed_row.where, allowed_labels)
-        needs_label = bool(self._label_columns) and not self._may_lack_labels(
-            set_name
-        )
-        if label is None and needs_label:
-            return ParsedRow(placed_row, texts, lacks="a label")
-        return ParsedRow(
-            placed_row,
-            texts,
-            label,
-            is_respelled=any(map(is_respelled, cells)),
-        )
-
-    def _parse_label(
-        self,
-        cells: Sequence[object],
-        where: str,
-        allowed_labels: Sequence[str] | None,
-    ) -> Label | None:
-        """Returns the label in the label columns of a row, None without one."""
-        if all(cell is None for cell in cells):
-            return None
-        where = f"{where}, column {self._options.label_column!r}"
-        return parse_row_label(
-            cells,
-            where,
+        return RowParser(
+            text_columns=self.text_columns,
+            label_columns=self._label_columns,
+            label_flag=self._options.label_column,
+            label_separator=self._options.label_separator,
             output_mode=self.output_mode,
-            separator=self._options.label_separator,
-            names=allowed_labels,
+            allowed_labels=labels,
+            may_lack_text=set_name == "test",
+            may_lack_label=(
+                not self._label_columns or self._may_lack_labels(set_name)
+            ),
         )
 
     def _create_examples(

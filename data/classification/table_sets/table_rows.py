@@ -1,6 +1,6 @@
 """Reads the rows of a table of texts and labels, and counts what is left out.
 
-table_processor.py makes examples of the rows.
+row_parsing.py finds the texts and the label of a row.
 """
 
 import collections
@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.classification.classification_examples import Label
 from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.labels import normal_label
 
 
 class PlacedRow(NamedTuple):
@@ -30,25 +28,6 @@ class PlacedRow(NamedTuple):
     row_number: int
     where: str
     row: JsonObject
-
-
-class ParsedRow(NamedTuple):
-    """What a row tells of an example.
-
-    Attributes:
-        placed_row: the row.
-        texts: the text, or the two texts of a pair.
-        label: the label, None if the row has none.
-        lacks: "text" or "a label" if the row is left out because it lacks this.
-            None = it becomes an example.
-        is_respelled: whether its label was brought to another spelling.
-    """
-
-    placed_row: PlacedRow
-    texts: Sequence[str]
-    label: Label | None = None
-    lacks: str | None = None
-    is_respelled: bool = False
 
 
 @dataclasses.dataclass
@@ -113,8 +92,3 @@ def read_placed_rows(
     return read_accepted_rows(
         table.path, placed_rows, [*text_columns, *label_columns]
     )
-
-
-def is_respelled(cell: object) -> bool:
-    """Returns whether the label in a cell is brought to another spelling."""
-    return isinstance(cell, str) and cell != normal_label(cell)

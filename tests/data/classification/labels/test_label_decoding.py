@@ -1,4 +1,4 @@
-"""Outputs of a classifier as labels, and those of windows as one of a text."""
+"""Labels from a classifier's outputs, arrays that data/arrays.py names."""
 
 import numpy as np
 import pytest
