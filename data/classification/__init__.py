@@ -5,13 +5,14 @@ The folders import these modules, which import none of the folders.
 Examples and their sets:
 
     classification_examples.py: an example of a classification or a regression
-    label_values.py: its label as names, as a number, or as ids
+    regression_labels.py: a label that is a number
     classification_processor.py: the base class of what reads a task's sets
-    classification_options.py: the flags of tables and GLUE
+    table_options.py: the flags of a table: its columns, the kind of its labels
     swag_examples.py: SWAG
 
 From an example to a score:
 
+    label_encoding.py: the label of an example to ids
     classification_features.py: examples to the network's input
     text_windows.py: long texts to several inputs
     classification_records.py: inputs to records

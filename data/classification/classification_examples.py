@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 # An example's label: a name, a list of names in multi-label classification, or
 # a number in regression, which a table may contain as text.
@@ -29,3 +29,12 @@ class InputExample:
     text_b: str | None = None
     label: Label | None = None
     row: Mapping[str, object] | None = None
+
+    def without_row(self) -> Self:
+        """Returns a copy whose `row` is None."""
+        return dataclasses.replace(self, row=None)
+
+
+def class_names_of(label: Label) -> list[str]:
+    """Returns the one or several names in a label of a classification."""
+    return label if isinstance(label, list) else [str(label)]

@@ -34,8 +34,11 @@ class ClassificationProcessor(DataProcessor[InputExample]):
     settings: ClassifierSettings = ClassifierSettings()
 
     @abc.abstractmethod
-    def find_labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression."""
+    def read_labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression.
+
+        If only the train set names the labels, the first call reads it.
+        """
 
     def score(
         self,
@@ -50,6 +53,7 @@ class ClassificationProcessor(DataProcessor[InputExample]):
             labels: right label of each example.
             predictions: predicted label of each example.
         """
+        # The labels are known: the examples could not be read without them.
         return metrics.compute_metrics(
-            self.metrics, labels, predictions, self.find_labels()
+            self.metrics, labels, predictions, self.read_labels()
         )

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Self
 
 
 @dataclasses.dataclass(slots=True)
@@ -24,3 +25,7 @@ class NerExample:
     document_index: int
     text: str | None = None
     row: Mapping[str, object] | None = None
+
+    def without_row(self) -> Self:
+        """Returns a copy whose `row` is None."""
+        return dataclasses.replace(self, row=None)

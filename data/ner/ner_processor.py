@@ -1,5 +1,6 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -87,24 +88,21 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         data_file_options: DataFileOptions,
         options: NerOptions,
     ) -> None:
-        super().__init__(data_dir, data_file_options, options)
-        if options.labels:
-            check_labels(options.labels, "--labels", min_labels=2)
+        labels = [*options.labels] if options.labels else None
+        super().__init__(data_dir, data_file_options, options, labels)
+        if labels:
+            check_labels(labels, "--labels", min_labels=2)
 
-    def find_labels(self) -> list[str]:
+    def read_labels(self) -> list[str]:
         """Returns the names of the tags, from --labels or the train set.
 
         Raises:
             OSError: --labels is not set, and the train set cannot be read.
             ValueError: the train set is malformed, or contains no entity.
         """
-        return self._find_label_names()
+        return self._labels_of_flags or self._read_labels_of_rows()
 
-    @property
-    def _labels_of_flags(self) -> list[str] | None:
-        return [*self._options.labels] if self._options.labels else None
-
-    def _labels_of_sets(
+    def _collect_labels(
         self, train: Sequence[NerExample], dev: Sequence[NerExample]
     ) -> list[str]:
         """Returns the tags of the words, O first."""
@@ -122,7 +120,12 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         return ["O", *sorted(tags - {"O"})]
 
     def _read_file(
-        self, path: StrPath, set_name: BaseSet, labels: Sequence[str] | None
+        self,
+        path: StrPath,
+        set_name: BaseSet,
+        labels: Sequence[str] | None,
+        *,
+        keeps_rows: bool,
     ) -> list[NerExample]:
         """Reads a set from a file, for `read`, whose errors it raises.
 
@@ -138,16 +141,25 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
-        for example in examples:
-            example.labels = to_scheme(example.labels, labels)
+        examples = [
+            dataclasses.replace(
+                example,
+                labels=to_scheme(example.labels, labels),
+                row=example.row if keeps_rows else None,
+            )
+            for example in examples
+        ]
         if set_name == "train":
             _check_train_tags(path, examples, labels)
         if labels:
             _check_tags(path, set_name, examples, labels)
-        if not self._data_file_options.data_file:
-            for example_number, example in enumerate(examples, start=1):
-                example.guid = f"{set_name}-{example_number}"
-        return examples
+        if self._data_file_options.data_file:
+            return examples
+        # The messages above name the place in the file.
+        return [
+            dataclasses.replace(example, guid=f"{set_name}-{example_number}")
+            for example_number, example in enumerate(examples, start=1)
+        ]
 
     def _read_examples(
         self, path: str, set_name: BaseSet, labels: Sequence[str]

@@ -15,12 +15,12 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
     Call `read` to look at a set, as often and in any order you like. Only the
     run calls `take`, when it writes the set's records. From then on, the
     processor does not hold the set, so that its memory can be freed. A subclass
-    defines `_load_sets`, which only `read` calls.
+    defines `_read_sets`, which only `read` calls.
     """
 
     def __init__(self) -> None:
         # {name of a set that was read, and not yet taken: its examples}
-        self._cached: dict[BaseSet, list[ExampleT]] = {}
+        self._held: dict[BaseSet, list[ExampleT]] = {}
 
     def read(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and holds them.
@@ -30,21 +30,19 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
             ValueError: the set is empty, or a line is malformed. The message
                 names the file and the line.
         """
-        if set_name not in self._cached:
-            self._cached.update(self._load_sets(set_name))
-        return self._cached[set_name]
+        if set_name not in self._held:
+            self._held.update(self._read_sets(set_name))
+        return self._held[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns a set as `read` does, and holds it no longer."""
         examples = self.read(set_name)
-        del self._cached[set_name]
+        del self._held[set_name]
         return examples
 
     @abc.abstractmethod
-    def _load_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
+    def _read_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
         """Reads a set from its file, for `read`, whose errors it raises.
-
-        The function may call `read` for another set that it needs before.
 
         Returns:
             {set name: examples}, with the other sets that the same file

@@ -4,7 +4,7 @@ import abc
 import collections
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 from data.io.text_files import find_set_file
 from data.processors.data_processor import DataProcessor
@@ -24,6 +24,9 @@ class Example(Protocol):
 
     row: Mapping[str, object] | None
 
+    def without_row(self) -> Self:
+        """Returns a copy whose `row` is None."""
+
 
 ExampleT = TypeVar("ExampleT", bound=Example)
 OptionsT = TypeVar("OptionsT")
@@ -31,6 +34,17 @@ OptionsT = TypeVar("OptionsT")
 
 class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
+
+    The processor reads in this order, and each file only once:
+
+        1. The training file, with the train set: --data_file, whose other rows
+           are the dev set, or the file of the train set in the folder.
+        2. The labels, which the rows of the training file name.
+        3. The dev set and the test set of a folder, which may contain only
+           these labels.
+
+    If flags name the labels, or if the task has no labels, then a dev set or a
+    test set needs neither step 1 nor step 2.
 
     The attribute `row` of an example is its row of the file, or None in a train
     set. `file_names` are the names that the file of each set may have. A
@@ -40,6 +54,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
         options: flags of the task that tell how to read its files.
+        labels_of_flags: the labels that flags name. None = the rows of the
+            training file name them, or the task has no labels.
     """
 
     file_names: ClassVar[Mapping[BaseSet, Sequence[str]]]
@@ -49,42 +65,127 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         data_dir: StrPath | None,
         data_file_options: DataFileOptions,
         options: OptionsT,
+        labels_of_flags: list[str] | None,
     ) -> None:
         super().__init__()
         self._source = data_file_options.data_file or data_dir
         self._data_file_options = data_file_options
         self._options = options
-        # None until `find_labels` is called, and in regression.
-        self._labels: list[str] | None = None
+        self._labels_of_flags = labels_of_flags
+        # None until `_read_labels_of_rows` has read them.
+        self._labels_of_rows: list[str] | None = None
 
     @abc.abstractmethod
-    def find_labels(self) -> list[str] | None:
+    def read_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
 
-        Unless flags name them, the first call reads the train set.
+        They are `_labels_of_flags`, or else `_read_labels_of_rows` reads them.
         """
 
-    def _find_label_names(self) -> list[str]:
-        """Returns the labels that flags name, or else the train set.
+    def _read_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
+        """Reads the file of a set, and before it its possible labels.
 
-        In the second case, the first call reads the train set.
+        Returns:
+            {set name: examples}: both sets of --data_file, or only `set_name`.
         """
-        if self._labels is None:
-            self._labels = self._labels_of_flags
-        if self._labels is None:
-            train = self.read("train")
+        if set_name == "train" or self._data_file_options.data_file:
+            return self._read_training_file()
+        labels = self.read_labels()
+        examples = self._read_file(
+            self._find_file(set_name), set_name, labels, keeps_rows=True
+        )
+        return {set_name: examples}
+
+    def _read_labels_of_rows(self) -> list[str]:
+        """Returns the labels that the rows of the training file name.
+
+        The first call reads the file, unless the processor holds its sets.
+
+        Raises:
+            OSError: the file does not exist, or cannot be read.
+            ValueError: the file is malformed, or names too few labels.
+        """
+        if self._labels_of_rows is None:
+            has_dev_set = bool(self._data_file_options.data_file)
+            needed_sets = {"train", "dev"} if has_dev_set else {"train"}
+            if not needed_sets <= self._held.keys():
+                self._held.update(self._read_training_file())
+            train = self._held["train"]
             # The dev set of the same file may have more labels.
-            dev = self.read("dev") if self._data_file_options.data_file else []
-            self._labels = self._labels_of_sets(train, dev)
-        return self._labels
+            dev = self._held["dev"] if has_dev_set else []
+            self._labels_of_rows = self._collect_labels(train, dev)
+            self._log_labels(self._labels_of_rows, train, dev)
+        return self._labels_of_rows
 
-    @property
-    @abc.abstractmethod
-    def _labels_of_flags(self) -> list[str] | None:
-        """The labels that flags name. None = the train set names them."""
+    def _read_training_file(self) -> dict[BaseSet, list[ExampleT]]:
+        """Reads the train set of the folder, or splits --data_file.
+
+        Returns {set name: examples}, with the dev set of --data_file.
+        """
+        data_file = self._data_file_options.data_file
+        path = data_file or self._find_file("train")
+        # No file shows the rows of a train set. But until the split, nothing
+        # tells which rows of --data_file are in the train set.
+        examples = self._read_file(
+            path, "train", self._labels_of_flags, keeps_rows=bool(data_file)
+        )
+        if not data_file:
+            return {"train": examples}
+        train, dev = data_file_split.split_examples(
+            path,
+            examples,
+            self.keys_of(examples),
+            self._data_file_options.dev_fraction,
+        )
+        data_file_split.log_labels(
+            path, self._count_labels(train), self._count_labels(dev)
+        )
+        return {
+            "train": [example.without_row() for example in train],
+            "dev": dev,
+        }
+
+    def _count_labels(
+        self, examples: Iterable[ExampleT]
+    ) -> collections.Counter[str]:
+        labels = map(self.labels_of, examples)
+        return collections.Counter(itertools.chain.from_iterable(labels))
+
+    def _find_file(self, set_name: BaseSet) -> str:
+        """Returns the path of a set in the folder.
+
+        Raises:
+            FileNotFoundError: the folder contains no file of the set.
+            ValueError: it contains several files.
+        """
+        return find_set_file(self._source, set_name, self.file_names[set_name])
 
     @abc.abstractmethod
-    def _labels_of_sets(
+    def _read_file(
+        self,
+        path: StrPath,
+        set_name: BaseSet,
+        labels: Sequence[str] | None,
+        *,
+        keeps_rows: bool,
+    ) -> list[ExampleT]:
+        """Reads the set `set_name` from a file, for `read`.
+
+        Args:
+            path: a file of the data folder, or --data_file.
+            set_name: "train", "dev" or "test". --data_file is a train set.
+            labels: the labels that the rows may have. None = any, because the
+                rows name them, or the task is a regression.
+            keeps_rows: whether the examples contain their rows. False leaves
+                out the rows of a train set, which no file shows.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: a line is malformed. The message names it.
+        """
+
+    @abc.abstractmethod
+    def _collect_labels(
         self, train: Sequence[ExampleT], dev: Sequence[ExampleT]
     ) -> list[str]:
         """Returns the labels that the examples have, in order.
@@ -98,74 +199,15 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
             ValueError: the examples have too few labels.
         """
 
-    def _load_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
-        """Reads a set from its file, or splits --data_file.
+    def _log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[ExampleT],
+        dev: Sequence[ExampleT],
+    ) -> None:
+        """Logs what users should know of labels that rows name: nothing here.
 
-        A dev or a test set of a data folder may contain only labels of the
-        task. The function therefore finds these labels first.
-
-        Returns:
-            {set name: examples}: both sets of --data_file, or only `set_name`.
-        """
-        if self._data_file_options.data_file:
-            train, dev = self._split_file(self._data_file_options.data_file)
-            sets: dict[BaseSet, list[ExampleT]] = {"train": train, "dev": dev}
-        else:
-            if set_name == "train":
-                labels = self._labels_of_flags
-            else:
-                # Unless flags name the labels, this call reads the train set.
-                labels = self.find_labels()
-            path = find_set_file(
-                self._source, set_name, self.file_names[set_name]
-            )
-            sets = {set_name: self._read_file(path, set_name, labels)}
-        _drop_rows(sets.get("train", ()))
-        return sets
-
-    def _keeps_rows(self, set_name: BaseSet) -> bool:
-        """Returns whether examples that `_read_file` returns need their rows.
-
-        No file shows the rows of a train set. But --data_file, which is read as
-        the train set, contains the rows of the dev set too.
-        """
-        return set_name != "train" or bool(self._data_file_options.data_file)
-
-    def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
-        """Returns the train set and the dev set of --data_file."""
-        examples = self._read_file(path, "train", self._labels_of_flags)
-        train, dev = data_file_split.split_examples(
-            path,
-            examples,
-            self.keys_of(examples),
-            self._data_file_options.dev_fraction,
-        )
-        data_file_split.log_labels(
-            path, self._count_labels(train), self._count_labels(dev)
-        )
-        return train, dev
-
-    def _count_labels(
-        self, examples: Iterable[ExampleT]
-    ) -> collections.Counter[str]:
-        labels = map(self.labels_of, examples)
-        return collections.Counter(itertools.chain.from_iterable(labels))
-
-    @abc.abstractmethod
-    def _read_file(
-        self, path: StrPath, set_name: BaseSet, labels: Sequence[str] | None
-    ) -> list[ExampleT]:
-        """Reads the set `set_name` from a file, for `read`.
-
-        Args:
-            path: a file of the data folder, or --data_file.
-            set_name: "train", "dev" or "test". --data_file is a train set.
-            labels: the labels that the rows may have. None = any, because the
-                rows name them, or the task is a regression.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: a line is malformed. The message names it.
+        The arguments are what `_collect_labels` returns and takes.
         """
 
     @abc.abstractmethod
@@ -188,12 +230,3 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
         """Returns the key of each example. Equal keys are in the same set."""
         return [key_of(self.key_texts(example)) for example in examples]
-
-
-def _drop_rows(train_set: Iterable[Example]) -> None:
-    """Sets the rows of a train set to None, to free their memory.
-
-    The set of a row of --data_file is only known once the row was read.
-    """
-    for example in train_set:
-        example.row = None

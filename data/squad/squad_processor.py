@@ -70,7 +70,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
             raise ValueError("--predict_file was not read")
         return self.squad_file
 
-    def _load_sets(
+    def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[SquadExample]]:
         """Returns {name of the set: examples}, for `read`."""

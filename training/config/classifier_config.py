@@ -6,11 +6,8 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification.classification_options import (
-    ClassifierOptions,
-    TableOptions,
-)
 from data.classification.glue import glue_submissions
+from data.classification.table_options import TableOptions
 from data.classification.task_selection.table_task_specs import (
     TABLE_TASK_SPECS,
     TASK_NAMES,
@@ -18,6 +15,7 @@ from data.classification.task_selection.table_task_specs import (
 )
 from data.classification.task_selection.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
+from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
 
 
@@ -26,7 +24,7 @@ class ClassifierConfig(DataFileConfig):
     """Flags of run_classifier.py: Google's, and those of this project."""
 
     table: TableOptions = group(TableOptions)
-    classifier: ClassifierOptions = group(ClassifierOptions)
+    classifier: ClassifierFlags = group(ClassifierFlags)
     task_name: str | None = flags.head_flag(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "

@@ -12,7 +12,6 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
     convert_examples_to_features,
 )
-from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_records import (
     encode_classification_features,
     encode_features,
@@ -28,6 +27,7 @@ from data.processors.set_names import SetName, base_set_of, suffix_of
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.results import Scores
 from training import task
+from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks import prediction_files
@@ -60,7 +60,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self,
         start: StartingPoint[DataFileConfig],
         task_name: str,
-        options: ClassifierOptions,
+        options: ClassifierFlags,
         classification_sets: ClassificationSets,
         *,
         labels: list[str] | None,

@@ -8,7 +8,10 @@ import dataclasses
 
 from command_line import config_values, flags
 from data.classification.glue import glue_tasks
-from data.classification.labels.label_set import compute_class_weights
+from data.classification.labels.class_weights import (
+    compute_class_weights,
+    log_class_weights,
+)
 from data.classification.pairs import pair_features, pair_processors
 from data.classification.table_sets import table_columns
 from data.classification.task_selection.classification_sets import (
@@ -138,7 +141,10 @@ def _create_classifier_task(
     num_texts = classification_sets.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = classification_sets.read_num_texts()
-    labels = classification_sets.find_labels()
+    labels = classification_sets.read_labels()
+    class_weights = _find_class_weights(config, classification_sets, labels)
+    if class_weights:
+        log_class_weights(class_weights)
     return ClassifierTask(
         start,
         config.required_task_name,
@@ -146,13 +152,11 @@ def _create_classifier_task(
         classification_sets,
         labels=labels,
         num_texts=num_texts,
-        class_weights=_compute_class_weights(
-            config, classification_sets, labels
-        ),
+        class_weights=class_weights,
     )
 
 
-def _compute_class_weights(
+def _find_class_weights(
     config: ClassifierConfig,
     classification_sets: ClassificationSets,
     labels: list[str] | None,

@@ -63,7 +63,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
         self.processor = processor
         self.document_context = document_context
         self.legal_tags = legal_tags
-        self.tags = processor.find_labels()
+        self.tags = processor.read_labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings: HeadSettings = {"legal_tags": legal_tags}

@@ -20,7 +20,7 @@ def load_processor(config: NerConfig) -> NerProcessor:
     processor = NerProcessor(
         config.fine_tuning.data_dir, config.data_file_options, config.ner
     )
-    processor.find_labels()
+    processor.read_labels()
     for set_name in config.set_names:
         processor.read(set_name)
     return processor

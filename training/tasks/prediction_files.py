@@ -8,7 +8,8 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
 )
-from data.classification.labels import label_decoding
+from data.classification.labels import label_writing
+from data.classification.labels.label_decoding import LabelDecoder
 from data.processors.set_names import suffix_of
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow
@@ -19,7 +20,7 @@ def write_table_rows(
     path: str,
     examples: Sequence[InputExample],
     outputs: FloatArray,
-    decoder: label_decoding.LabelDecoder,
+    decoder: LabelDecoder,
 ) -> None:
     """Writes the rows of a user's table, and the answers beside them.
 
@@ -37,7 +38,7 @@ def write_table_rows(
     if examples[0].row is not None:
         rows = [
             OutputRow(cells)
-            for cells in label_decoding.create_prediction_rows(
+            for cells in label_writing.create_prediction_rows(
                 examples, outputs, decoder
             )
         ]
@@ -47,7 +48,7 @@ def write_table_rows(
 def write_test_predictions(
     encoded_set: task.EncodedSet[InputExample, task.OriginT],
     outputs: FloatArray,
-    decoder: label_decoding.LabelDecoder,
+    decoder: LabelDecoder,
     output_dir: str,
 ) -> Sequence[Label]:
     """Writes the predictions of a test set. Returns the predicted labels.
@@ -65,9 +66,9 @@ def write_test_predictions(
     """
     path = os.path.join(output_dir, "predictions.csv")
     write_table_rows(path, encoded_set.examples, outputs, decoder)
-    return label_decoding.write_labels(
+    return label_writing.write_labels(
         output_dir,
-        label_decoding.create_example_entries(encoded_set.examples),
+        label_writing.create_example_entries(encoded_set.examples),
         outputs,
         decoder,
         suffix_of(encoded_set.name),

@@ -7,7 +7,7 @@ import modeling
 from data.arrays import FloatArray
 from data.classification import metrics, swag_examples
 from data.classification.classification_records import encode_features
-from data.classification.labels import label_decoding
+from data.classification.labels import label_decoding, label_writing
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
@@ -105,7 +105,7 @@ class SwagTask(
             | ({"gold_label": example.label} if example.label else {})
             for example in encoded_set.examples
         )
-        label_decoding.write_labels(output_dir, entries, outputs, self.decoder)
+        label_writing.write_labels(output_dir, entries, outputs, self.decoder)
         return self._compute_scores(encoded_set, outputs)
 
     def _compute_scores(

@@ -12,7 +12,7 @@ from absl import logging
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
-from data.classification.label_values import parse_regression_label
+from data.classification.regression_labels import parse_regression_label
 from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
@@ -87,21 +87,43 @@ class GlueProcessor(ClassificationProcessor):
         """Begins without a set."""
         super().__init__()
 
-    def find_labels(self) -> list[str] | None:
-        """Returns the attribute `label_names`, or None in regression."""
+    def read_labels(self) -> list[str] | None:
+        """Returns the attribute `label_names`, or None in regression.
+
+        The function reads no file, because each task of GLUE has its labels.
+        """
+        return self._labels
+
+    @property
+    def _labels(self) -> list[str] | None:
         if self.output_mode == "regression":
             return None
         return [*self.label_names]
 
-    def _load_sets(
+    def has_set(self, set_name: BaseSet) -> bool:
+        """Returns whether the folder contains the file of a set.
+
+        Raises:
+            ValueError: it contains several, or --data_dir is not set.
+        """
+        try:
+            self._find_file(set_name)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _find_file(self, set_name: BaseSet) -> str:
+        """Returns the path of a set, as `glue_layouts.find_table` does."""
+        file_name = self.other_files.format(set_name)
+        if set_name == "train":
+            file_name = self.train_file
+        return glue_layouts.find_table(self.data_dir, set_name, file_name)
+
+    def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Returns {name of the set: examples}, for `read`."""
-        is_train = set_name == "train"
-        file = (
-            self.train_file if is_train else self.other_files.format(set_name)
-        )
-        path = glue_layouts.find_table(self.data_dir, set_name, file)
+        path = self._find_file(set_name)
         lines = [*glue_layouts.read_cells(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
@@ -210,12 +232,11 @@ class GlueProcessor(ClassificationProcessor):
 
     def _placeholder(self) -> str | float:
         """Returns the label of test examples in Google's code."""
-        labels = self.find_labels()
-        return labels[0] if labels else 0.0
+        return self._labels[0] if self._labels else 0.0
 
     def _parse_label(self, line: list[str], column: int) -> str | float:
         """Returns GLUE's own name of the label in a column, or a number."""
-        labels = self.find_labels()
+        labels = self._labels
         label = line[column]
         where = f"column {column % len(line) + 1}"
         if labels is None:

@@ -6,7 +6,6 @@ for GLUE's site.
 
 import dataclasses
 
-from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import (
     NLI_LABELS,
     GlueProcessor,
@@ -88,7 +87,7 @@ def create_glue_processors(
     data_dir: StrPath | None,
     xnli_language: str,
     layout: TableLayout = DEFAULT_LAYOUT,
-) -> tuple[ClassificationProcessor, ClassificationProcessor | None]:
+) -> tuple[GlueProcessor, GlueProcessor | None]:
     """Creates the processors of a task of GLUE, or of XNLI.
 
     Returns the processor of the task, and for MultiNLI the processor of its

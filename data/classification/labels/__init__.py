@@ -2,11 +2,15 @@
 
 From a table to labels:
 
-    label_set.py: the labels of a task, named by flags or by the train set
-    label_cells.py: the labels in a cell
+    task_labels.py: the labels of a task, named by flags or by the train set
+    row_labels.py: the label of a row, from its cells
+    label_notations.py: the labels in a cell, in any notation
+    label_checks.py: what is strange about the labels of a train set
+    class_weights.py: how much each label counts in the training loss
 
 From outputs to labels:
 
-    label_decoding.py: outputs to labels, and to the files of a test set
+    label_decoding.py: outputs to labels
+    label_writing.py: labels to the files of a test set
     label_report.py: the part of report.html
 """

@@ -10,12 +10,10 @@ from data.arrays import FloatArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
-)
-from data.classification.label_values import (
     class_names_of,
-    regression_value_of,
 )
 from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.regression_labels import regression_value_of
 from data.report import (
     Baseline,
     Heading,

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from data.arrays import LabelArray
 from data.classification.classification_examples import InputExample
 from data.classification.pairs.pair_scoring import score_ranking
+from data.classification.table_sets.row_parsing import ParsedRow
 from data.classification.table_sets.table_processor import TableProcessor
-from data.classification.table_sets.table_rows import PlacedRow, RowCounts
+from data.classification.table_sets.table_rows import RowCounts
 from data.processors.set_names import BaseSet
 from files.paths import StrPath
 
@@ -65,16 +66,19 @@ class PairProcessor(TableProcessor):
 
     def _create_examples(
         self,
-        rows: Iterable[PlacedRow],
+        parsed_rows: Iterable[ParsedRow],
         set_name: BaseSet,
-        allowed_labels: Sequence[str] | None,
+        *,
+        keeps_rows: bool,
     ) -> tuple[list[InputExample], RowCounts]:
         """Returns the pairs, and counts of the other rows.
 
         If any pair has a score, pairs without a score are left out, unless the
         set is a test set.
         """
-        pairs, counts = super()._create_examples(rows, set_name, allowed_labels)
+        pairs, counts = super()._create_examples(
+            parsed_rows, set_name, keeps_rows=keeps_rows
+        )
         scored = [pair for pair in pairs if pair.label is not None]
         if set_name == "test" or len(scored) in (0, len(pairs)):
             return pairs, counts

@@ -20,7 +20,8 @@ class _SetKeys(NamedTuple):
 class RepeatedTexts:
     """Warns of texts of the dev set that are in the train set too.
 
-    The caller may add the two sets in any order, or only one set.
+    The caller may add the two sets in any order, or only one set. It calls
+    `warn` after each.
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,7 @@ class RepeatedTexts:
     def add(
         self, set_name: BaseSet, path: StrPath, keys: Iterable[str]
     ) -> None:
-        """Adds the set "train" or "dev", and compares it with the other one.
+        """Adds the set "train" or "dev".
 
         Args:
             set_name: which of the two sets.
@@ -40,6 +41,9 @@ class RepeatedTexts:
         # Numbers take less memory than texts.
         numbers = {split_fraction_of(key) for key in keys}
         self._sets[set_name] = _SetKeys(path, numbers)
+
+    def warn(self) -> None:
+        """Logs a warning if texts are in both sets, and both were added."""
         train, dev = self._sets.get("train"), self._sets.get("dev")
         if train is None or dev is None:
             return

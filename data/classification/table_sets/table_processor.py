@@ -5,28 +5,28 @@ from collections.abc import Collection, Iterable, Sequence
 from data.classification import metrics
 from data.classification.classification_examples import (
     InputExample,
-    Label,
+    class_names_of,
 )
-from data.classification.classification_options import TableOptions
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.label_values import class_names_of
-from data.classification.labels.label_set import LabelSet, log_label_counts
+from data.classification.labels import label_checks
+from data.classification.labels.task_labels import (
+    labels_of_examples,
+    labels_of_flags,
+)
+from data.classification.table_options import TableOptions
 from data.classification.table_sets.repeated_texts import RepeatedTexts
+from data.classification.table_sets.row_parsing import ParsedRow, RowParser
 from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
 from data.classification.table_sets.table_rows import (
-    PlacedRow,
     RowCounts,
-    is_respelled,
     read_placed_rows,
 )
 from data.processors.file_processor import FileProcessor
 from data.processors.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
-from data.tables.row_keys import is_blank
-from data.tables.tables import Table, texts_of
-from files.json_files import JsonObject
+from data.tables.tables import Table
 from files.paths import StrPath
 
 
@@ -38,7 +38,7 @@ class TableProcessor(
     Flags, or the tables themselves, name the columns and the labels.
 
     FILES_OF_SET names the files. A label in the dev or test set must be a label
-    of the task (see `find_labels`). Unless --labels names the labels, the train
+    of the task (see `read_labels`). Unless --labels names the labels, the train
     set is therefore read before another set.
 
     In a test set, the label column may be missing or contain empty cells. The
@@ -72,12 +72,8 @@ class TableProcessor(
         label_columns: Sequence[str],
         table: Table | None = None,
     ) -> None:
-        super().__init__(data_dir, data_file_options, options)
-        self._table = table
-        self.output_mode = options.output_mode
-        self._label_columns = label_columns
-        if len(label_columns) > 1:
-            self.output_mode = "multilabel"
+        is_one_hot = len(label_columns) > 1
+        self.output_mode = "multilabel" if is_one_hot else options.output_mode
         self.metrics = (
             self.own_metrics or metrics.METRICS_OF_MODE[self.output_mode]
         )
@@ -88,10 +84,17 @@ class TableProcessor(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
+        super().__init__(
+            data_dir,
+            data_file_options,
+            options,
+            labels_of_flags(options, self.output_mode, label_columns),
+        )
+        self._label_columns = label_columns
+        self._table = table
         self._repeated_texts = RepeatedTexts()
-        self._label_set = LabelSet(options, self.output_mode, label_columns)
 
-    def find_labels(self) -> list[str] | None:
+    def read_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
         If --labels does not name them, the first call reads the train set.
@@ -102,23 +105,35 @@ class TableProcessor(
         """
         if self.output_mode == "regression":
             return None
-        return self._find_label_names()
+        return self._labels_of_flags or self._read_labels_of_rows()
 
-    @property
-    def _labels_of_flags(self) -> list[str] | None:
-        return self._label_set.named_by_flags
-
-    def _labels_of_sets(
+    def _collect_labels(
         self, train: Sequence[InputExample], dev: Sequence[InputExample]
     ) -> list[str]:
-        """Returns the labels that the rows name, and warns of strange ones."""
-        where = f"the train set in {self._source}"
-        labels = self._label_set.find_labels(where, [*train, *dev])
+        """Returns the labels that the rows name, in alphabetical order."""
+        return labels_of_examples(
+            [*train, *dev],
+            self.output_mode,
+            f"the train set in {self._source}",
+        )
+
+    def _log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[InputExample],
+        dev: Sequence[InputExample],
+    ) -> None:
+        """Logs how many rows each label has, and warns of strange labels."""
         if not self._data_file_options.data_file:
             # A split has logged the numbers of both sets.
-            log_label_counts(labels, train)
-        self._label_set.warn_of_labels(where, train, dev)
-        return labels
+            label_checks.log_label_counts(labels, train)
+        label_checks.warn_of_labels(train, dev)
+        if self.output_mode == "multilabel":
+            label_checks.warn_of_joined_labels(
+                f"the train set in {self._source}",
+                labels,
+                self._options.label_separator,
+            )
 
     def texts_of(self, example: InputExample) -> list[str]:
         """Returns the text, or the two texts of a pair."""
@@ -136,15 +151,18 @@ class TableProcessor(
         return sorted(self.text_columns)
 
     def _read_file(
-        self, path: StrPath, set_name: BaseSet, labels: Sequence[str] | None
+        self,
+        path: StrPath,
+        set_name: BaseSet,
+        labels: Sequence[str] | None,
+        *,
+        keeps_rows: bool,
     ) -> list[InputExample]:
         """Reads a set from a table, for `read`, whose errors it raises.
 
         If the table does not contain a test example's label, the label is None.
         """
-        table = self._table
-        if table is None or table.path != path:
-            table = Table(path, layout_of(self._options))
+        table = self._open_table(path)
         columns = table.columns()
         rows = read_placed_rows(
             table,
@@ -152,68 +170,81 @@ class TableProcessor(
             self._label_columns,
             may_lack_labels=self._may_lack_labels(set_name),
         )
-        examples, counts = self._create_examples(rows, set_name, labels)
+        # This reads and parses a row only when its example is created, because
+        # all rows of a large table together take much memory.
+        parsed_rows = map(self._create_row_parser(set_name, labels).parse, rows)
+        examples, counts = self._create_examples(
+            parsed_rows, set_name, keeps_rows=keeps_rows
+        )
         counts.log(path)
         if set_name != "test":
-            keys = self.keys_of(examples)
-            self._repeated_texts.add(set_name, path, keys)
+            self._repeated_texts.add(set_name, path, self.keys_of(examples))
+            self._repeated_texts.warn()
         if not examples:
             raise ValueError(f"{path} contains no example")
         self._check_set(path, set_name, columns, examples)
         return examples
 
+    def _open_table(self, path: StrPath) -> Table:
+        """Opens a table, unless the caller of the constructor opened it."""
+        if self._table and self._table.path == path:
+            return self._table
+        return Table(path, layout_of(self._options))
+
     def _may_lack_labels(self, set_name: BaseSet) -> bool:
         """Returns whether a row without a label becomes an example of a set."""
         return set_name == "test"
 
+    def _create_row_parser(
+        self, set_name: BaseSet, labels: Sequence[str] | None
+    ) -> RowParser:
+        """Creates the parser for the rows of a set.
+
+        `labels` are the labels that the rows may have, None = any.
+        """
+        return RowParser(
+            text_columns=self.text_columns,
+            label_columns=self._label_columns,
+            label_flag=self._options.label_column,
+            label_separator=self._options.label_separator,
+            output_mode=self.output_mode,
+            allowed_labels=labels,
+            may_lack_text=set_name == "test",
+            may_lack_label=(
+                not self._label_columns or self._may_lack_labels(set_name)
+            ),
+        )
+
     def _create_examples(
         self,
-        rows: Iterable[PlacedRow],
+        parsed_rows: Iterable[ParsedRow],
         set_name: BaseSet,
-        allowed_labels: Sequence[str] | None,
+        *,
+        keeps_rows: bool,
     ) -> tuple[list[InputExample], RowCounts]:
-        """Returns the examples of a set, and counts of its other rows.
-
-        `allowed_labels` are the labels that the set may contain. None = its
-        rows name them.
-        """
+        """Returns the examples of a set, and counts of its other rows."""
         examples: list[InputExample] = []
         counts = RowCounts()
-        may_lack_label = not self._label_columns or self._may_lack_labels(
-            set_name
-        )
-        keeps_row = self._keeps_rows(set_name)
-        for row_number, where, row in rows:
-            texts = texts_of(row, self.text_columns)
-            if set_name != "test" and all(map(is_blank, texts)):
-                counts.left_out["text"] += 1
+        for parsed_row in parsed_rows:
+            if parsed_row.lacks:
+                counts.left_out[parsed_row.lacks] += 1
                 continue
-            cells = [row.get(column) for column in self._label_columns]
-            label = self._find_label(cells, where, allowed_labels)
-            if label is None and not may_lack_label:
-                counts.left_out["a label"] += 1
-                continue
-            if any(map(is_respelled, cells)):
-                counts.num_respelled += 1
+            counts.num_respelled += parsed_row.is_respelled
+            row_number, _, row = parsed_row.placed_row
             guid = f"{set_name}-{len(examples) + 1}"
             if self._data_file_options.data_file:
                 guid = f"row {row_number}"
+            text_a, *other_texts = parsed_row.texts
             examples.append(
-                _create_example(guid, texts, label, row if keeps_row else None)
+                InputExample(
+                    guid=guid,
+                    text_a=text_a,
+                    text_b=other_texts[0] if other_texts else None,
+                    label=parsed_row.label,
+                    row=row if keeps_rows else None,
+                )
             )
         return examples, counts
-
-    def _find_label(
-        self,
-        cells: Sequence[object],
-        where: str,
-        allowed_labels: Sequence[str] | None,
-    ) -> Label | None:
-        """Returns the label in the label columns of a row, None without one."""
-        if all(cell is None for cell in cells):
-            return None
-        where = f"{where}, column {self._options.label_column!r}"
-        return self._label_set.label_of_cells(cells, where, allowed_labels)
 
     def _check_set(
         self,
@@ -233,21 +264,10 @@ class TableProcessor(
         Raises:
             ValueError: the label column of a train set contains no labels.
         """
-        if set_name == "train":
-            self._label_set.check_column(path, examples)
-
-
-def _create_example(
-    guid: str,
-    texts: Sequence[str],
-    label: Label | None,
-    row: JsonObject | None,
-) -> InputExample:
-    text_a, *other_texts = texts
-    return InputExample(
-        guid=guid,
-        text_a=text_a,
-        text_b=other_texts[0] if other_texts else None,
-        label=label,
-        row=row,
-    )
+        rows_name_labels = (
+            self._labels_of_flags is None and self.output_mode != "regression"
+        )
+        if set_name == "train" and rows_name_labels:
+            label_checks.check_label_column(
+                path, self._options.label_column, examples
+            )

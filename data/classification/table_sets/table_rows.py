@@ -1,6 +1,6 @@
 """Reads the rows of a table of texts and labels, and counts what is left out.
 
-table_processor.py makes examples of the rows.
+row_parsing.py finds the texts and the label of a row.
 """
 
 import collections
@@ -14,7 +14,6 @@ from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.labels import normal_label
 
 
 class PlacedRow(NamedTuple):
@@ -93,8 +92,3 @@ def read_placed_rows(
     return read_accepted_rows(
         table.path, placed_rows, [*text_columns, *label_columns]
     )
-
-
-def is_respelled(cell: object) -> bool:
-    """Returns whether the label in a cell is brought to another spelling."""
-    return isinstance(cell, str) and cell != normal_label(cell)

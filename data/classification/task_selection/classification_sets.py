@@ -7,6 +7,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
+from data.classification.glue.glue_processor import GlueProcessor
 from data.classification.table_sets.table_processor import TableProcessor
 from data.classification.task_selection.table_task_specs import (
     LossKind,
@@ -47,10 +48,11 @@ class ClassificationSets:
     def __init__(
         self,
         main: ClassificationProcessor,
-        mismatched: ClassificationProcessor | None = None,
+        mismatched: GlueProcessor | None = None,
         table_task_spec: TableTaskSpec | None = None,
     ) -> None:
         self._main = main
+        self._mismatched = mismatched
         self._processor_of_suffix = {"": main}
         if mismatched:
             self._processor_of_suffix[_MISMATCHED] = mismatched
@@ -80,12 +82,12 @@ class ClassificationSets:
         """
         return len(self._main.text_columns) or None
 
-    def find_labels(self) -> list[str] | None:
+    def read_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression.
 
         The first call may read the train set, to find the labels.
         """
-        return self._main.find_labels()
+        return self._main.read_labels()
 
     def read_num_texts(self) -> int:
         """Returns 2 if the train set contains pairs, else 1.
@@ -110,12 +112,9 @@ class ClassificationSets:
         """
         base_set = base_set_of(set_name)
         processor = self.processor_of(set_name)
-        try:
-            examples = processor.take(base_set)
-        except FileNotFoundError:
-            if set_name == base_set:
-                raise
+        if processor is self._mismatched and not processor.has_set(base_set):
             return None
+        examples = processor.take(base_set)
         if base_set == "test" and not processor.test_set_has_labels:
             return [
                 dataclasses.replace(example, label=None) for example in examples

@@ -6,7 +6,6 @@ glue_tasks.py names the tasks of GLUE and XNLI, which are the other values.
 import dataclasses
 from typing import Literal, TypeAlias
 
-from data.classification.classification_options import TableOptions
 from data.classification.glue import glue_tasks
 from data.classification.pairs.pair_processors import (
     PAIR_COLUMNS,
@@ -14,6 +13,7 @@ from data.classification.pairs.pair_processors import (
     PairProcessor,
     RankingProcessor,
 )
+from data.classification.table_options import TableOptions
 from data.classification.table_sets.table_columns import (
     find_label_columns,
     layout_of,

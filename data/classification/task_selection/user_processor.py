@@ -3,6 +3,8 @@
 google_code.py runs the file that contains the class.
 """
 
+import dataclasses
+from collections.abc import Sequence
 from typing import Any, Final, Self
 
 from command_line.path_flags import split_file_and_name
@@ -87,11 +89,11 @@ class UserProcessor(ClassificationProcessor):
         )
         return cls(code, name, user, labels, data_dir)
 
-    def find_labels(self) -> list[str]:
+    def read_labels(self) -> list[str]:
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def _load_sets(
+    def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Returns {`set_name`: examples}, for `read`, whose errors it raises.
@@ -113,12 +115,9 @@ class UserProcessor(ClassificationProcessor):
             columns.append("text_b")
         if set_name == "dev":
             columns.append("label")
-        if set_name != "train":
-            for example in examples:
-                example.row = {
-                    column: getattr(example, column) for column in columns
-                }
-        return {set_name: examples}
+        if set_name == "train":
+            return {set_name: examples}
+        return {set_name: [_with_row(example, columns) for example in examples]}
 
     def _to_example(
         self, example: object, index: int, set_name: BaseSet
@@ -164,11 +163,11 @@ class RecordedProcessor(ClassificationProcessor):
         self.text_columns = ()
         self._preset = preset
 
-    def find_labels(self) -> list[str]:
+    def read_labels(self) -> list[str]:
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def _load_sets(
+    def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
@@ -201,6 +200,12 @@ def find_processor(
     if preset and PROCESSOR_ENTRY in preset.recorded_settings:
         return RecordedProcessor(preset)
     return None
+
+
+def _with_row(example: InputExample, columns: Sequence[str]) -> InputExample:
+    """Returns a copy whose row contains the attributes named `columns`."""
+    row = {column: getattr(example, column) for column in columns}
+    return dataclasses.replace(example, row=row)
 
 
 def _label_text(label: object) -> str:

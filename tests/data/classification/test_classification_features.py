@@ -45,7 +45,7 @@ def test_features_equal_the_originals(folder, case, name):
     examples = processor.read(set_name)
     features = list(
         convert_examples_to_features(
-            examples, processor.find_labels(), case["max_seq_length"], tokenizer
+            examples, processor.read_labels(), case["max_seq_length"], tokenizer
         )
     )
     with np.load(folder / case["features"]) as recorded:

@@ -20,11 +20,11 @@ class Processor(ClassificationProcessor):
         super().__init__()
         self._labels = labels
 
-    def find_labels(self):
+    def read_labels(self):
         """Returns the labels of the test."""
         return self._labels
 
-    def _load_sets(self, set_name):
+    def _read_sets(self, set_name):
         """Returns the same examples for each set."""
         return {set_name: EXAMPLES}
 

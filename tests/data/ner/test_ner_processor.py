@@ -47,7 +47,7 @@ def read_set(folder, name, text, *labels, **columns):
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
     (tmp_path / "train.txt").write_text(TRAIN)
-    assert create_processor(tmp_path).find_labels() == [
+    assert create_processor(tmp_path).read_labels() == [
         "O",
         "B-LOC",
         "B-PER",
@@ -278,7 +278,7 @@ def test_tags_that_training_has_not_seen_count_as_errors(
 
 
 def test_tags_of_a_dev_set_are_compared_with_the_train_set(tmp_path, caplog):
-    """Nobody has to call `find_labels` before."""
+    """Nobody has to call `read_labels` before."""
     (tmp_path / "train.txt").write_text("a B-LOC\nb O\n\nc O\n")
     read_set(tmp_path, "dev", UNSEEN)
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
@@ -292,7 +292,7 @@ def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):
 def test_a_train_set_of_one_tag_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
-        create_processor(tmp_path).find_labels()
+        create_processor(tmp_path).read_labels()
 
 
 def test_a_flag_that_names_one_tag_is_refused(tmp_path):

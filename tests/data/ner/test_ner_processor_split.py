@@ -94,5 +94,5 @@ def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
     path.write_text("\n".join(map(json.dumps, entries)), "utf-8")
     data = DataFileOptions(data_file=str(path))
     processor = NerProcessor(None, data, NerOptions())
-    assert "B-RARE" in processor.find_labels()
+    assert "B-RARE" in processor.read_labels()
     assert "the train set has none of RARE" in caplog.text

@@ -152,7 +152,7 @@ def create_processor(tmp_path):
 
 def test_the_labels_of_a_folder_are_those_of_its_train_set(create_processor):
     processor = create_processor()
-    assert processor.find_labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
+    assert processor.read_labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     (example,) = processor.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
 

@@ -14,7 +14,7 @@ class CountingProcessor(DataProcessor[Example]):
 
     num_loads = 0
 
-    def _load_sets(self, set_name):
+    def _read_sets(self, set_name):
         """Creates two examples."""
         self.num_loads += 1
         return {set_name: [Example(), Example()]}
@@ -35,7 +35,7 @@ class OneFileProcessor(DataProcessor[Example]):
 
     num_loads = 0
 
-    def _load_sets(self, set_name):
+    def _read_sets(self, set_name):
         """Creates an example of both sets."""
         self.num_loads += 1
         return {"train": [Example()], "dev": [Example()]}

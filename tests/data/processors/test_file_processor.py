@@ -4,9 +4,14 @@ data/processors/file_processor.py reads them.
 data/classification/table_sets/repeated_texts.py finds texts that both contain.
 """
 
+import gc
+import os
+import weakref
+
 import pytest
 
-from data.classification.classification_options import TableOptions
+from data.classification.table_options import TableOptions
+from data.classification.table_sets.table_processor import TableProcessor
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
@@ -46,7 +51,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
         TableOptions(),
         frozenset(),
     )
-    assert {"only trained", "only scored"} <= {*processor.find_labels()}
+    assert {"only trained", "only scored"} <= {*processor.read_labels()}
     (warning,) = [
         record.message
         for record in caplog.records
@@ -86,7 +91,7 @@ def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
     processor.read("dev")
     (tmp_path / "train.csv").unlink()
     assert len(processor.read("train")) == 2
-    assert processor.find_labels() == ["x", "y"]
+    assert processor.read_labels() == ["x", "y"]
 
 
 def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
@@ -112,3 +117,129 @@ def test_equal_texts_have_equal_keys(processor):
     first, second = processor.read("train")
     keys = processor.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]
+
+
+class RecordingProcessor(TableProcessor):
+    """Lists the files that it reads, with the labels that they may contain."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.read_files = []
+
+    def _read_file(self, path, set_name, labels, *, keeps_rows):
+        """Reads the file, and appends it to the list."""
+        self.read_files.append((os.path.basename(path), labels))
+        return super()._read_file(path, set_name, labels, keeps_rows=keeps_rows)
+
+
+@pytest.fixture
+def create_recording(tmp_path):
+    """Creates the processor of three sets in a folder, or of a table."""
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
+    (tmp_path / "test.csv").write_text("text\nd\n")
+    rows = [f"text {row},{'xy'[row % 2]}" for row in range(40)]
+    (tmp_path / "table.csv").write_text("\n".join(["text,label", *rows]))
+
+    def create(*, data_file=None, **options):
+        return RecordingProcessor(
+            None if data_file else str(tmp_path),
+            DataFileOptions(data_file=data_file and str(tmp_path / data_file)),
+            TableOptions(**options),
+            ["label"],
+        )
+
+    return create
+
+
+@pytest.mark.parametrize(
+    ("set_names", "read_files"),
+    [
+        (["train"], [("train.csv", None)]),
+        (["dev"], [("train.csv", None), ("dev.csv", ["x", "y"])]),
+        (["train", "dev"], [("train.csv", None), ("dev.csv", ["x", "y"])]),
+        (["dev", "train"], [("train.csv", None), ("dev.csv", ["x", "y"])]),
+        (
+            ["test", "dev"],
+            [
+                ("train.csv", None),
+                ("test.csv", ["x", "y"]),
+                ("dev.csv", ["x", "y"]),
+            ],
+        ),
+    ],
+)
+def test_the_train_set_of_a_folder_is_read_before_the_other_sets(
+    create_recording, set_names, read_files
+):
+    processor = create_recording()
+    for set_name in set_names:
+        processor.read(set_name)
+    assert processor.read_labels() == ["x", "y"]
+    assert processor.read_files == read_files
+
+
+@pytest.mark.parametrize("set_names", [["train", "dev"], ["dev", "train"], []])
+def test_a_data_file_is_read_once_for_both_sets_and_the_labels(
+    create_recording, set_names
+):
+    processor = create_recording(data_file="table.csv")
+    for set_name in set_names:
+        processor.read(set_name)
+    assert processor.read_labels() == ["x", "y"]
+    assert len(processor.read("train")) + len(processor.read("dev")) == 40
+    assert processor.read_files == [("table.csv", None)]
+
+
+def test_labels_of_flags_read_no_file(create_recording):
+    processor = create_recording(labels=["y", "x"])
+    assert processor.read_labels() == ["y", "x"]
+    assert processor.read_files == []
+    processor.read("dev")
+    assert processor.read_files == [("dev.csv", ["y", "x"])]
+
+
+def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
+    (tmp_path / "dev.csv").write_text("text,label\nc,2.5\n")
+    processor = create_recording(output_mode="regression")
+    assert processor.read_labels() is None
+    processor.read("dev")
+    assert processor.read_files == [("dev.csv", None)]
+
+
+def test_sets_that_were_taken_are_not_read_for_the_labels_again(
+    create_recording,
+):
+    processor = create_recording()
+    processor.read_labels()
+    processor.take("train")
+    processor.take("dev")
+    assert processor.read_labels() == ["x", "y"]
+    assert [file for file, _ in processor.read_files] == [
+        "train.csv",
+        "dev.csv",
+    ]
+
+
+def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
+    processor = create_recording(data_file="table.csv")
+    assert all(example.row is None for example in processor.read("train"))
+    for example in processor.read("dev"):
+        assert example.row == {"text": example.text_a, "label": example.label}
+
+
+def test_the_rows_of_a_train_set_are_freed(create_recording):
+    """No cell of a row is held beside the texts and the label."""
+    processor = create_recording(data_file="table.csv")
+    rows = []
+    read_file = processor._read_file
+
+    def keep_references(*args, **kwargs):
+        examples = read_file(*args, **kwargs)
+        rows.extend(weakref.ref(example) for example in examples)
+        return examples
+
+    processor._read_file = keep_references
+    dev_set = processor.read("dev")
+    gc.collect()
+    assert sum(row() is not None for row in rows) == len(dev_set)

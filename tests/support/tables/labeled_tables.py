@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from data.classification.classification_options import TableOptions
+from data.classification.table_options import TableOptions
 from data.classification.table_sets.table_processor import TableProcessor
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.processors.set_names import base_set_of
@@ -57,4 +57,4 @@ def labels_of_train(
 ) -> list[str] | None:
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
-    return create_processor(folder, **kwargs).find_labels()
+    return create_processor(folder, **kwargs).read_labels()

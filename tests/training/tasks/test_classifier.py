@@ -7,10 +7,10 @@ import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.classification_options import ClassifierOptions
 from data.classification.metrics import compute_metrics
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
+from training.config.classifier_flags import ClassifierFlags
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]
@@ -67,7 +67,7 @@ def create_task(tmp_path):
         return ClassifierTask(
             create_task_start(tmp_path, max_seq_length=5),
             "csv",
-            ClassifierOptions(doc_stride=doc_stride),
+            ClassifierFlags(doc_stride=doc_stride),
             ListReader(examples, loss_kind, output_mode),
             labels=None if output_mode == "regression" else LABELS,
             num_texts=1,

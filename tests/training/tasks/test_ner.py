@@ -25,7 +25,7 @@ def create_task(tmp_path):
     """A function (legal_tags) -> task for inputs of 8 WordPieces."""
 
     def create_ner_task(legal_tags=False):
-        processor = types.SimpleNamespace(find_labels=lambda: TAGS)
+        processor = types.SimpleNamespace(read_labels=lambda: TAGS)
         return NerTask(
             create_task_start(tmp_path, max_seq_length=LENGTH),
             processor,

@@ -61,8 +61,8 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
 
 
 def test_labels_are_names_or_in_regression_none():
-    assert GlueProcessor().find_labels() == ["0", "1"]
-    assert GlueProcessor(output_mode="regression").find_labels() is None
+    assert GlueProcessor().read_labels() == ["0", "1"]
+    assert GlueProcessor(output_mode="regression").read_labels() is None
 
 
 def test_a_label_of_regression_is_a_number(tmp_path):
@@ -96,7 +96,7 @@ def test_a_missing_set_is_an_error_that_names_the_folder(tmp_path):
 
 def test_xnli_has_labels_of_inference(tmp_path):
     processor = XnliProcessor("de", tmp_path)
-    assert processor.find_labels() == ["contradiction", "entailment", "neutral"]
+    assert processor.read_labels() == ["contradiction", "entailment", "neutral"]
 
 
 def test_xnli_reads_the_rows_of_one_language(tmp_path):
@@ -108,3 +108,10 @@ def test_xnli_reads_the_rows_of_one_language(tmp_path):
         "b",
         "neutral",
     )
+
+
+def test_has_set_looks_for_the_file_of_a_set(tmp_path):
+    (tmp_path / "dev.tsv").write_text("sentence1\tsentence2\tlabel\na\tb\t1\n")
+    processor = GlueProcessor(data_dir=tmp_path)
+    assert processor.has_set("dev")
+    assert not processor.has_set("test")

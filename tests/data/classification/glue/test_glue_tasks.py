@@ -68,7 +68,7 @@ def test_every_label_of_glues_own_files_is_one_of_the_tasks(
     processor = create_processor(task.lower(), path.parent)
     labels = [example.label for example in processor.read(set_name)]
     assert labels == [row[label_column] for row in rows]
-    assert {*labels} <= {*processor.find_labels()}
+    assert {*labels} <= {*processor.read_labels()}
 
 
 def test_every_score_of_sts_b_is_a_number():
@@ -123,7 +123,7 @@ def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
     ax = create_processor("ax", tmp_path)
     (example,) = ax.read("test")
     assert (example.text_a, example.text_b) == ("a", "b")
-    assert ax.find_labels() == create_processor("mnli", tmp_path).find_labels()
+    assert ax.read_labels() == create_processor("mnli", tmp_path).read_labels()
 
 
 def test_the_diagnostic_set_is_not_for_training(tmp_path):

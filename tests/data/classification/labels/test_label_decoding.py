@@ -1,47 +1,25 @@
-"""Predictions in files, from the arrays that data/arrays.py names."""
-
-import json
+"""Labels from a classifier's outputs, arrays that data/arrays.py names."""
 
 import numpy as np
 import pytest
 
-from data.classification.classification_examples import InputExample
 from data.classification.labels import label_decoding
 from data.classification.labels.label_decoding import LabelDecoder
 
-CLASSES = LabelDecoder("classification", ["no", "yes"])
-REGRESSION = LabelDecoder("regression", None)
 
-
-def write_predicted_labels(folder, entries, outputs, decoder=CLASSES):
-    return label_decoding.write_labels(
-        folder, entries, np.array(outputs, np.float32), decoder
-    )
-
-
-def test_half_of_a_surrogate_pair_is_kept(tmp_path):
-    entries = [{"text_a": "a\ud800\u4e2d"}]
-    assert write_predicted_labels(tmp_path, entries, [[0, 1]]) == ["yes"]
-    line = json.loads((tmp_path / "predictions.jsonl").read_bytes())
-    assert line["text_a"] == "a\ud800\u4e2d"
-    # The order of several labels in the table does not matter.
-    example = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
-    decoder = LabelDecoder("multilabel", ["x", "y"])
-    outputs = np.array([[3.0, 3.0]])
-    (row,) = label_decoding.create_prediction_rows([example], outputs, decoder)
-    answer = {"label": "x,y", "probability": "0.952574", "correct": True}
-    assert row == {"text": "a\ud800"} | answer
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("decoder", [CLASSES, REGRESSION])
-def test_outputs_that_are_not_finite_leave_no_file(tmp_path, decoder, value):
-    outputs = [[0.0] * decoder.num_outputs, [value] * decoder.num_outputs]
-    with pytest.raises(ValueError, match="are not JSON compliant"):
-        write_predicted_labels(
-            tmp_path, [{"guid": 0}, {"guid": 1}], outputs, decoder
-        )
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(
+    ("output_mode", "names", "outputs", "label"),
+    [
+        ("classification", ["x", "y"], [1, 2], "y"),
+        ("multilabel", ["x", "y"], [1, 2], ["x", "y"]),
+        # The probability is 0.5, which is not above 0.5.
+        ("multilabel", ["x", "y"], [0, -1], []),
+        ("regression", None, [2.5], 2.5),
+    ],
+)
+def test_outputs_become_a_label(output_mode, names, outputs, label):
+    decoder = LabelDecoder(output_mode, names)
+    assert decoder.decode_labels(np.array([outputs], np.float32)) == [label]
 
 
 def test_batches_of_windows_become_one_of_texts():

@@ -15,6 +15,7 @@ def test_the_file_of_the_dev_set_is_named_in_any_order(caplog, order):
     texts = RepeatedTexts()
     for set_name in order:
         texts.add(set_name, f"{set_name}.csv", KEYS[set_name])
+        texts.warn()
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -23,7 +24,9 @@ def test_the_file_of_the_dev_set_is_named_in_any_order(caplog, order):
 
 @pytest.mark.parametrize("set_name", KEYS)
 def test_a_single_set_has_no_copies(caplog, set_name):
-    RepeatedTexts().add(set_name, "x.csv", ["a", "a"])
+    texts = RepeatedTexts()
+    texts.add(set_name, "x.csv", ["a", "a"])
+    texts.warn()
     assert not caplog.records
 
 
@@ -31,6 +34,7 @@ def test_sets_without_a_common_text_cause_no_warning(caplog):
     texts = RepeatedTexts()
     texts.add("train", "train.csv", ["a"])
     texts.add("dev", "dev.csv", ["b"])
+    texts.warn()
     assert not caplog.records
 
 
@@ -39,4 +43,5 @@ def test_a_set_that_is_read_again_replaces_itself(caplog):
     texts.add("dev", "dev.csv", ["a"])
     texts.add("dev", "dev.csv", ["b"])
     texts.add("train", "train.csv", ["a"])
+    texts.warn()
     assert not caplog.records

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data.classification.classification_options import TableOptions
+from data.classification.table_options import TableOptions
 from data.classification.table_sets import table_columns
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
@@ -92,7 +92,7 @@ def check_commas(data_dir, data_file, table):
     processor = TABLE_TASK_SPECS["csv"].create_processor(
         data_dir, data, OF_COMMAS, frozenset(), table
     )
-    assert processor.find_labels() == ["0", "1"]
+    assert processor.read_labels() == ["0", "1"]
     assert processor.output_mode == "classification"
 
 
@@ -129,7 +129,7 @@ def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
             tmp_path, DataFileOptions(), options, frozenset()
         )
 
-    assert create().find_labels() == ["a", "b"]
+    assert create().read_labels() == ["a", "b"]
     (tmp_path / "dev.jsonl").write_text('{"text": "x", "a,b": "y"}\n')
     assert create().output_mode == "classification"
     (tmp_path / "train.jsonl").write_text('{"text": "x", \n')

@@ -77,7 +77,7 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     )
     path.write_text("\n".join(lines))
     processor = create_processor(path, data_file=str(path), output_mode=mode)
-    assert processor.find_labels() == sorted({label for _, label in rows})
+    assert processor.read_labels() == sorted({label for _, label in rows})
     assert "odd" in str([example.label for example in processor.read("dev")])
 
 
@@ -96,7 +96,7 @@ def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
 
 def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
     options = {"output_mode": "regression", "labels": ["low", "high"]}
-    assert create_processor(tmp_path, **options).find_labels() is None
+    assert create_processor(tmp_path, **options).read_labels() is None
 
 
 def test_labels_of_a_test_set_are_kept(tmp_path):
@@ -262,7 +262,7 @@ def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
     text = table_of_labels([*spellings, "inns"])
     options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
     read_examples(tmp_path, "dev.csv", text, **options)
-    labels = create_processor(None, **options).find_labels()
+    labels = create_processor(None, **options).read_labels()
     assert labels == ["inns", spellings[0]]
 
 
@@ -298,7 +298,7 @@ def test_each_label_may_have_a_column(tmp_path):
 def test_columns_of_labels_name_the_labels_in_order(tmp_path):
     (tmp_path / "train.csv").write_text(COLUMN_OF_EACH_LABEL)
     processor = create_processor(tmp_path, **THREE_COLUMNS)
-    assert processor.find_labels() == ["toxic", "insult", "threat"]
+    assert processor.read_labels() == ["toxic", "insult", "threat"]
     assert processor.output_mode == "multilabel"
 
 
@@ -316,7 +316,7 @@ def test_a_number_in_a_column_of_a_label_is_0_or_1(tmp_path):
 def test_without_a_folder_and_a_flag_no_labels_are_known():
     """An export of a model whose outputs have no names has neither."""
     with pytest.raises(ValueError, match="Set --data_dir or --labels"):
-        create_processor(None).find_labels()
+        create_processor(None).read_labels()
 
 
 def test_a_train_set_that_tells_no_labels_is_named(tmp_path):

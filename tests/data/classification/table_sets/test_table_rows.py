@@ -4,7 +4,6 @@ import pytest
 
 from data.classification.table_sets.table_rows import (
     RowCounts,
-    is_respelled,
     read_placed_rows,
 )
 from data.tables.table_formats import TableLayout
@@ -64,10 +63,3 @@ def test_the_log_counts_what_rows_lack(caplog):
 def test_nothing_is_logged_of_a_set_that_is_complete(caplog):
     RowCounts().log("train.csv")
     assert not caplog.messages
-
-
-@pytest.mark.parametrize(
-    ("cell", "expected"), [("boats", False), (" boats ", True), (1, False)]
-)
-def test_a_label_is_respelled_if_it_is_not_in_the_one_spelling(cell, expected):
-    assert is_respelled(cell) == expected

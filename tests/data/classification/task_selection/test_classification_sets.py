@@ -2,8 +2,8 @@
 
 import pytest
 
-from data.classification.classification_options import TableOptions
 from data.classification.glue import glue_tasks
+from data.classification.table_options import TableOptions
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
@@ -62,6 +62,13 @@ def test_take_of_a_missing_mismatched_set_is_none(mnli):
     assert mnli.take("dev_mm") is None
 
 
+def test_take_reads_a_mismatched_set(tmp_path, mnli):
+    text = f"{MNLI_COLUMNS}other\tb\tentailment\n"
+    (tmp_path / "dev_mismatched.tsv").write_text(text)
+    (example,) = mnli.take("dev_mm")
+    assert (example.text_a, example.label) == ("other", "entailment")
+
+
 def test_take_of_a_missing_dev_set_is_an_error(table):
     with pytest.raises(FileNotFoundError):
         table.take("dev")
@@ -78,7 +85,7 @@ def test_take_keeps_the_labels_of_a_users_test_set(table):
 
 
 def test_labels_of_a_table_are_those_of_its_train_set(table):
-    assert table.find_labels() == ["no", "yes"]
+    assert table.read_labels() == ["no", "yes"]
 
 
 def test_num_texts_is_the_number_of_columns(table, mnli):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification.classification_options import TableOptions
+from data.classification.table_options import TableOptions
 from data.classification.task_selection import table_task_specs
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions

@@ -48,7 +48,7 @@ def read_set(value, set_name):
 
 
 def test_the_labels_have_the_order_of_the_class(write_processor):
-    assert UserProcessor.from_flag(write_processor(), None).find_labels() == [
+    assert UserProcessor.from_flag(write_processor(), None).read_labels() == [
         "no",
         "1",
     ]
@@ -161,7 +161,7 @@ def preset():
 def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
     processor = find_processor(None, None, preset)
     assert isinstance(processor, RecordedProcessor)
-    assert processor.find_labels() == ["no", "yes"]
+    assert processor.read_labels() == ["no", "yes"]
 
 
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):

@@ -175,7 +175,7 @@ def test_vectors_are_no_labels(tmp_path, cells):
     rows = [{"text": "a", "label": cell} for cell in cells]
     (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
-        create_processor(tmp_path, **MULTILABEL).find_labels()
+        create_processor(tmp_path, **MULTILABEL).read_labels()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
-"""Converts the label of an example to names, to a number, or to ids."""
+"""Converts the label of a regression to a number."""
 
 import contextlib
-from collections.abc import Sequence
 from typing import SupportsFloat
 
 import numpy as np
@@ -32,11 +31,6 @@ def parse_regression_label(value: object, where: str) -> float:
     return rating
 
 
-def class_names_of(label: Label) -> list[str]:
-    """Returns the one or several names in a label of a classification."""
-    return label if isinstance(label, list) else [str(label)]
-
-
 def regression_value_of(label: Label) -> float:
     """Returns the label of a regression as a number.
 
@@ -46,32 +40,3 @@ def regression_value_of(label: Label) -> float:
     if isinstance(label, list):
         raise ValueError(f"{label!r} is not the label of a regression")
     return float(label)
-
-
-def encode_label(
-    label: Label | None, label_list: Sequence[str] | None
-) -> int | float | list[int] | None:
-    """Converts an example's label to the value that its record contains.
-
-    Examples:
-        A label becomes its index, a list of labels becomes 0 or 1 for each
-        label, and the label of a regression becomes a number:
-
-        >>> encode_label("spam", ["ham", "spam"])
-        1
-        >>> encode_label(["ham"], ["ham", "spam"])
-        [1, 0]
-        >>> encode_label("2.5", None)
-        2.5
-
-    Args:
-        label: the label. None = unknown, and so is the result.
-        label_list: names of all labels, None in regression.
-    """
-    if label is None:
-        return None
-    if label_list is None:
-        return regression_value_of(label)
-    if isinstance(label, list):
-        return [int(name in label) for name in label_list]
-    return label_list.index(label)

@@ -1,4 +1,4 @@
-"""The flags of run_classifier.py that tell how to read tables and GLUE."""
+"""The flags of run_classifier.py for GLUE, long texts and class weights."""
 
 import dataclasses
 
@@ -7,18 +7,14 @@ import pytest
 from command_line import flags
 from command_line.declared_flags import flags_of
 from command_line.path_flags import PathKind
-from data.classification.classification_options import (
-    ClassifierOptions,
-    TableOptions,
-)
+from training.config.classifier_flags import ClassifierFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(flags.Config):
     """The flags of a script that classifies texts."""
 
-    table: TableOptions = flags.group(TableOptions)
-    classifier: ClassifierOptions = flags.group(ClassifierOptions)
+    classifier: ClassifierFlags = flags.group(ClassifierFlags)
 
 
 FLAG_OF_NAME = {flag.name: flag for flag in flags_of(Config)}
@@ -27,8 +23,6 @@ FLAG_OF_NAME = {flag.name: flag for flag in flags_of(Config)}
 @pytest.mark.parametrize(
     ("name", "value", "is_valid"),
     [
-        ("output_mode", "multilabel", True),
-        ("output_mode", "ranking", False),
         ("xnli_language", "ur", True),
         ("xnli_language", "it", False),
         ("class_weights", "balanced", True),
@@ -45,9 +39,3 @@ def test_a_flag_has_its_choices_and_bounds(name, value, is_valid):
 
 def test_a_class_of_a_user_is_code_that_runs():
     assert FLAG_OF_NAME["processor"].kind == PathKind.CODE
-
-
-def test_the_columns_of_a_table_are_text_and_label_by_default():
-    options = TableOptions()
-    assert (options.text_column, options.label_column) == ("text", "label")
-    assert options.text_b_column is None

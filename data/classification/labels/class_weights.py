@@ -1,0 +1,32 @@
+"""Computes how much each class counts in the training loss."""
+
+import collections
+from collections.abc import Iterable, Mapping, Sequence
+
+from absl import logging
+
+from data.classification.classification_examples import InputExample
+from model_folders.labels import format_first_labels
+
+
+def compute_class_weights(
+    labels: Sequence[str], examples: Iterable[InputExample]
+) -> dict[str, float]:
+    """Returns {label: weight of its class in the training loss}.
+
+    The weight of a class with n examples is N / (L * n), for N examples and L
+    labels in total. So the weights of the examples of each class add up to
+    N / L. For example, of 3 examples of ham and 1 of spam, the weights are
+    4 / (2 * 3) and 4 / (2 * 1), and add up to 2 for each class.
+    """
+    counts = collections.Counter(example.label for example in examples)
+    return {
+        name: counts.total() / (len(labels) * max(counts[name], 1))
+        for name in labels
+    }
+
+
+def log_class_weights(weights: Mapping[str, float]) -> None:
+    """Logs the weights that `compute_class_weights` returns."""
+    descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
+    logging.info("Class weights: %s", format_first_labels(descriptions))

@@ -1,0 +1,58 @@
+"""The labels of a task, from --labels, from columns or from rows."""
+
+import pytest
+
+from data.classification.classification_examples import InputExample
+from data.classification.labels.task_labels import (
+    count_labels,
+    labels_of_examples,
+    labels_of_flags,
+)
+from data.classification.table_options import TableOptions
+
+
+def examples(*labels):
+    return [InputExample("row", "text", label=label) for label in labels]
+
+
+def test_rows_name_the_labels_in_alphabetical_order():
+    labels = labels_of_examples(
+        examples(*"yyxnm"), "classification", "train.csv"
+    )
+    assert labels == [*"mnxy"]
+
+
+def test_a_train_set_of_one_label_is_an_error():
+    with pytest.raises(ValueError, match=r"train.csv must name 2 .*'x'"):
+        labels_of_examples(examples("x", "x"), "classification", "train.csv")
+
+
+def test_one_label_may_be_on_or_off():
+    rows = examples(["x"], [])
+    assert labels_of_examples(rows, "multilabel", "train.csv") == ["x"]
+
+
+def test_an_unknown_label_does_not_count():
+    assert count_labels(examples("x", None, ["x", "y"])) == {"x": 2, "y": 1}
+
+
+def test_no_flag_names_the_labels():
+    options = TableOptions()
+    assert labels_of_flags(options, "classification", ["label"]) is None
+
+
+def test_a_flag_that_names_one_label_is_an_error():
+    with pytest.raises(ValueError, match="--labels must name 2"):
+        labels_of_flags(TableOptions(labels=["x"]), "classification", ["label"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [(None, ["toxic", "insult"]), (["t", "i"], ["t", "i"])],
+)
+def test_several_columns_are_the_labels_unless_a_flag_names_them(
+    labels, expected
+):
+    options = TableOptions(label_column="toxic,insult", labels=labels)
+    columns = ["toxic", "insult"]
+    assert labels_of_flags(options, "multilabel", columns) == expected
