@@ -19,7 +19,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind, parse_named_folders
 from files.atomic import atomic_open
-from model_folders.results import split_by_label
+from model_folders.scores import split_by_label
 from training.run_files import history_lines
 
 if TYPE_CHECKING:

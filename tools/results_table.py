@@ -21,7 +21,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind, parse_named_folders
 from files.atomic import write_text
-from model_folders.results import (
+from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
     split_by_label,

@@ -1,7 +1,7 @@
 """Evaluates a task, and predicts with its model, set by set."""
 
 from data.processors.set_names import suffix_of
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.encoded_sets import select_sets
 from training.loop.best_step import evaluate_once_per_step

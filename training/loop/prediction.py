@@ -9,7 +9,7 @@ from absl import logging
 
 from command_line import progress
 from data.arrays import Batch, Batches, OutputsT
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from modeling.accelerated.inference import GraphPredictor
 from modeling.base_loss import Loss
 from modeling.base_model import BaseModel

@@ -13,7 +13,7 @@ from absl import logging
 
 from data.io import record_datasets
 from model_folders.model_json_types import TrainingSettings
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop import stopping
