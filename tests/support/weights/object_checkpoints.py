@@ -1,5 +1,8 @@
 """Object-based checkpoints with the names of Model Garden's encoders."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
@@ -36,7 +39,7 @@ SHAPES = {
 }
 
 
-def create_values():
+def create_values() -> dict[str, np.ndarray]:
     """Returns {name: value} of the encoder, in which all numbers differ."""
     numbers = iter(np.arange(1000, dtype=np.float32))
     return {
@@ -47,13 +50,17 @@ def create_values():
     }
 
 
-def write_checkpoint(folder, values, keys=None):
+def write_checkpoint(
+    folder: Path,
+    values: Mapping[str, np.ndarray],
+    keys: Mapping[str, str] | None = None,
+) -> str:
     """Writes the checkpoint of {name: value} variables. Returns its prefix.
 
     `keys` are {name: key}. Other variables have their name as key.
     """
     graph = TrackableObjectGraph()
-    tensors = {}
+    tensors: dict[str, np.ndarray | bytes] = {}
     for name, value in values.items():
         key = (keys or {}).get(name, name) + ENDING
         tensors[key] = value
@@ -66,6 +73,6 @@ def write_checkpoint(folder, values, keys=None):
         prefix=prefix,
         tensor_names=[*tensors],
         shape_and_slices=[""] * len(tensors),
-        tensors=[*tensors.values()],
+        tensors=[*map(tf.convert_to_tensor, tensors.values())],
     )
     return prefix
