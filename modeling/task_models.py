@@ -7,14 +7,16 @@ The features that all models read are listed at the top of base_task_model.py.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import keras
 
 from files.json_files import JsonObject
+from model_folders import kinds
 from model_folders.bert_config import BertConfig
+from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
-from modeling.bert import EncoderOutputs
+from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model_options import TaskModelOptions
@@ -276,3 +278,15 @@ class BertEmbedder(MultiTextModel):
         )
         shape = keras.ops.shape(features["input_ids"])[:-1]
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
+
+
+# {name of a class, as in model_folders/kinds.py: the class}.
+CLASS_OF_NAME: Final[dict[kinds.ModelClass, type[BaseModel]]] = {
+    kinds.PRETRAINER: BertPretrainer,
+    kinds.CLASSIFIER: BertClassifier,
+    kinds.SPAN_LABELER: BertSpanLabeler,
+    kinds.TOKEN_CLASSIFIER: BertTokenClassifier,
+    kinds.ENCODER: BertModel,
+    kinds.MULTIPLE_CHOICE: BertMultipleChoice,
+    kinds.EMBEDDER: BertEmbedder,
+}

@@ -213,8 +213,12 @@ def _load_model(
 
     Returns the model, and the names of the weights that the checkpoint lacks.
     """
-    create: type[BaseModel] = getattr(modeling, model_class)
-    model, report = create.load_preset(preset, config=bert_config)
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from modeling.task_models import CLASS_OF_NAME
+
+    model, report = CLASS_OF_NAME[model_class].load_preset(
+        preset, config=bert_config
+    )
     if model_class != kinds.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):
