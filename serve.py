@@ -22,12 +22,8 @@ from absl import logging
 
 from command_line import cli, config_values, flags
 from command_line.flags import flag, group
-from command_line.path_flags import (
-    PathFlag,
-    PathKind,
-    check_paths,
-    expand_home,
-)
+from command_line.path_checks import check_paths
+from command_line.path_flags import PathFlag, PathKind, expand_home
 from imports.installation import install_command
 from serving.engines import find_export
 from serving.engines.engine_flags import EngineFlags

@@ -7,6 +7,7 @@ Where a flag is declared:
     flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
     roles.py: what a trained model imposes on the values of flags
     groups.py: the groups for the model and the devices
+    path_flags.py: the kinds of flags whose values are paths
     flag_metadata.py: what the field of a flag or of a group records
     declared_flags.py: the flags that a `Config` declares
 
@@ -20,7 +21,7 @@ Where a command line becomes a `Config`:
 
 Where values are checked, beside the bounds and choices of flag_parsing.py:
 
-    path_flags.py: checks that no output overlaps an input or another output
+    path_checks.py: checks that no output overlaps an input or another output
 
 What the user sees:
 

@@ -22,7 +22,8 @@ from command_line import (
     user_errors,
 )
 from command_line.flags import ConfigT, ParsedCommand
-from command_line.path_flags import PathFlag, check_paths
+from command_line.path_checks import check_paths
+from command_line.path_flags import PathFlag
 from files import lock
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
