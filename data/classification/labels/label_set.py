@@ -21,11 +21,8 @@ from data.classification.label_values import (
 from data.classification.labels import label_cells
 from data.tables import column_names
 from files.paths import StrPath
-from model_folders.labels import (
-    check_labels,
-    find_misspelled_labels,
-    format_first_labels,
-)
+from model_folders.label_spelling import find_misspelled_labels
+from model_folders.labels import check_labels, format_first_labels
 from model_folders.model_json_types import OutputMode
 
 # A label with fewer rows is hardly learned.

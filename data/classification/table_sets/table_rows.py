@@ -14,7 +14,7 @@ from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.labels import normal_label
+from model_folders.label_spelling import normal_label
 
 
 class PlacedRow(NamedTuple):
