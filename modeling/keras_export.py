@@ -61,31 +61,39 @@ def create_shape_options(
             f"Received: format={format!r}. On TensorFlow, serving.export "
             "writes SavedModel, LiteRT and ONNX"
         )
-    ranks = model.feature_ranks
     if backend == "torch":
-        # Other backends run without torch.
-        import torch
-
-        auto = torch.export.Dim.AUTO
-        axes = {
-            name: dict.fromkeys(range(rank), auto)
-            for name, rank in ranks.items()
-        }
-        return {"dynamic_shapes": [(axes,)]}
+        return _create_torch_options(model.feature_ranks)
     if backend == "jax":
-        shapes = {
-            name: f"({', '.join(_name_axes(name, rank))})"
-            for name, rank in ranks.items()
-        }
         num_positions = model.config.max_position_embeddings
-        jax_options = {
-            "polymorphic_shapes": [shapes],
-            "polymorphic_constraints": [f"length <= {num_positions}"],
-            # The constraint does not reach the graph of the gradients.
-            "with_gradient": False,
-        }
-        return {"jax2tf_kwargs": jax_options}
+        return _create_jax_options(model.feature_ranks, num_positions)
     return {}
+
+
+def _create_torch_options(ranks: Mapping[str, int]) -> dict[str, object]:
+    # Other backends run without torch.
+    import torch
+
+    auto = torch.export.Dim.AUTO
+    axes = {
+        name: dict.fromkeys(range(rank), auto) for name, rank in ranks.items()
+    }
+    return {"dynamic_shapes": [(axes,)]}
+
+
+def _create_jax_options(
+    ranks: Mapping[str, int], num_positions: int
+) -> dict[str, object]:
+    shapes = {
+        name: f"({', '.join(_name_axes(name, rank))})"
+        for name, rank in ranks.items()
+    }
+    jax_options = {
+        "polymorphic_shapes": [shapes],
+        "polymorphic_constraints": [f"length <= {num_positions}"],
+        # The constraint does not reach the graph of the gradients.
+        "with_gradient": False,
+    }
+    return {"jax2tf_kwargs": jax_options}
 
 
 def _name_axes(name: str, rank: int) -> tuple[str, ...]:
