@@ -6,8 +6,8 @@ choices or texts, V = vocabulary size and W = hidden size.
 The features that all models read are listed at the top of base_task_model.py.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Unpack
 
 import keras
 
@@ -246,7 +246,12 @@ class BertEmbedder(MultiTextModel):
 
     # The other arguments are those of `keras.Model.predict`.
     def predict(
-        self, x: Features | Iterable[object], *args: Any, **kwargs: Any
+        self,
+        x: Features | Iterable[object],
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        steps: int | None = None,
+        callbacks: Sequence[object] | None = None,
     ) -> Outputs:
         """Predicts as Keras does, one or several texts per example."""
         batch = getattr(x, "element_spec", x)
@@ -255,8 +260,7 @@ class BertEmbedder(MultiTextModel):
             rank = len(getattr(features["input_ids"], "shape", ()))
             self.make_predict_function(force=rank != self._rank_of_graph)
             self._rank_of_graph = rank
-        outputs: Outputs = super().predict(x, *args, **kwargs)
-        return outputs
+        return super().predict(x, batch_size, verbose, steps, callbacks)
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""
