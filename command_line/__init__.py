@@ -1,22 +1,31 @@
 """Parses the flags of all scripts, and shows progress, logs and errors.
 
-A script declares its flags as a `Config`, and the main call is `cli.run`:
+A script declares its flags as a `Config`, and the main call is `cli.run`.
+
+Where a flag is declared:
 
     flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
     roles.py: what a trained model imposes on the values of flags
-    flag_metadata.py: what the field of a flag or of a group records
     groups.py: the groups for the model and the devices
-    config_values.py: reads and changes the values of a `Config`
-    cli.py: `run`, from the command line to the exit status
+    path_flags.py: the kinds of flags whose values are paths
+    flag_metadata.py: what the field of a flag or of a group records
     declared_flags.py: the flags that a `Config` declares
-    flag_parsing.py: turns a `Config` into a command line, with absl
+
+Where a command line becomes a `Config`:
+
+    cli.py: `run`, from the command line to the exit status
+    flag_parsing.py: defines the flags with absl, and returns the `Config`
     arguments.py: parses the command line, and ends the script at an error in it
     beam_flags.py: parses the flags of Apache Beam on the same command line
-    path_flags.py: checks that no output overlaps an input or another output
+    config_values.py: reads and changes the values of a `Config`
+
+Where values are checked, beside the bounds and choices of flag_parsing.py:
+
+    path_checks.py: checks that no output overlaps an input or another output
+
+What the user sees:
+
     help_pages.py: prints --help and --helpfull
-
-What the user sees while a script runs:
-
     progress.py: a changing line on a terminal, else lines of the log
     user_errors.py: tells errors of the user from bugs, with their messages
     signals.py: ends a script at SIGTERM or Ctrl-C

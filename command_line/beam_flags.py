@@ -103,26 +103,12 @@ def parse_options(
             wrong or absent, or neither Beam nor the script knows a flag. The
             message names the flag that is spelled most alike.
     """
-    for option in others:
-        if not re.match("[^=]+=", option):
-            raise ValueError(
-                f"--beam_option={option} has no value. Write it as "
-                "--beam_option=NAME=VALUE, such as NAME=true"
-            )
+    _check_options(others)
     beam = _import_beam()
     options_class: type[PipelineOptions] = (
         beam.options.pipeline_options.PipelineOptions
     )
-    runner = (
-        _parse_known(_create_parser(options_class), arguments)[0].runner or ""
-    )
-    short = runner.lower().removesuffix("runner") + "runner"
-    if name := _CLASS_OF_RUNNER.get(short):
-        runner = name
-        arguments = [*arguments, f"--runner={name}"]
-    if runner:
-        # The flags of some runners exist once their module is imported.
-        _import_runner(runner, beam.runners.runner.create_runner)
+    arguments = _import_runner(beam, options_class, arguments)
     parser = _create_parser(options_class)
     values, unknown = _parse_known(parser, arguments)
     names = {
@@ -130,12 +116,12 @@ def parse_options(
     }
     if unknown:
         raise ValueError(_describe_unknown(unknown, names))
-    added = [f"--{name}" for name in others]
     if values.no_wait_until_finish:
         raise ValueError(
             "--no_wait_until_finish cannot be used, because the script "
             "combines the results of the pipeline"
         )
+    added = [f"--{name}" for name in others]
     if "--dask_partition_size" in names and not (
         values.npartitions or values.partition_size
     ):
@@ -143,6 +129,16 @@ def parse_options(
         # computes.
         added.append("--dask_partition_size=1")
     return options_class([*arguments, *added])
+
+
+def _check_options(others: Sequence[str]) -> None:
+    """Raises a ValueError if a --beam_option has no value."""
+    for option in others:
+        if not re.match("[^=]+=", option):
+            raise ValueError(
+                f"--beam_option={option} has no value. Write it as "
+                "--beam_option=NAME=VALUE, such as NAME=true"
+            )
 
 
 def _import_beam() -> types.ModuleType:
@@ -158,7 +154,31 @@ def _import_beam() -> types.ModuleType:
     return module
 
 
-def _import_runner(runner: str, create: Callable[[str], object]) -> None:
+def _import_runner(
+    beam: types.ModuleType,
+    options_class: type["PipelineOptions"],
+    arguments: Sequence[str],
+) -> Sequence[str]:
+    """Imports the runner that Beam's flags name, whose flags then exist.
+
+    Returns the flags, with the name of the runner as Beam spells it.
+
+    Raises:
+        ValueError: there is no such runner.
+    """
+    parser = _create_parser(options_class)
+    runner = _parse_known(parser, arguments)[0].runner
+    if not runner:
+        return arguments
+    short = runner.lower().removesuffix("runner") + "runner"
+    if name := _CLASS_OF_RUNNER.get(short):
+        runner = name
+        arguments = [*arguments, f"--runner={name}"]
+    _check_runner(runner, beam.runners.runner.create_runner)
+    return arguments
+
+
+def _check_runner(runner: str, create: Callable[[str], object]) -> None:
     """Raises a ValueError if there is no such runner."""
     try:
         create(runner)

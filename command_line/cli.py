@@ -22,7 +22,8 @@ from command_line import (
     user_errors,
 )
 from command_line.flags import ConfigT, ParsedCommand
-from command_line.path_flags import PathFlag, check_paths
+from command_line.path_checks import check_paths
+from command_line.path_flags import PathFlag
 from files import lock
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
@@ -48,7 +49,7 @@ class _CommonConfig(flags.Config):
 
 def run(
     main: Main[ConfigT],
-    config: type[ConfigT],
+    config_class: type[ConfigT],
     takes_beam_flags: bool = False,
     takes_arguments: bool = False,
 ) -> None:
@@ -61,15 +62,15 @@ def run(
     Args:
         main: function (flags.ParsedCommand) -> exit status. --help shows the
             docstring of its module.
-        config: class of the script's flags. See command_line/flags.py.
-        takes_beam_flags: True if `config` contains `BeamFlags`. With
+        config_class: class of the script's flags. See command_line/flags.py.
+        takes_beam_flags: True if `config_class` contains `BeamFlags`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
             that the script does not define. Otherwise such flags are errors.
         takes_arguments: True if `ParsedCommand.arguments` may contain arguments
             that are not flags. Otherwise such arguments are errors.
     """
     is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
-    required = _define_flags(config, is_on_beam)
+    required = _define_flags(config_class, is_on_beam)
     script_logs.install_log_handler()
     ctrl_c = signals.CtrlC()
     ctrl_c.watch()
@@ -85,7 +86,7 @@ def run(
             return user_errors.print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
-        return _run_guarded(main, config, rest, ctrl_c)
+        return _run_guarded(main, config_class, rest, ctrl_c)
 
     try:
         app.run(run_main, flags_parser=parse)
@@ -95,10 +96,12 @@ def run(
         _exit_at_broken_pipe()
 
 
-def _define_flags(config: type[flags.Config], is_on_beam: bool) -> list[str]:
+def _define_flags(
+    config_class: type[flags.Config], is_on_beam: bool
+) -> list[str]:
     """Defines the flags of a script, and returns names of required flags."""
     script_name = flag_parsing.script_name()
-    required = flag_parsing.define_flags(config, script_name)
+    required = flag_parsing.define_flags(config_class, script_name)
     flag_parsing.define_flags(_CommonConfig, script_name)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
     # unparsed.
@@ -108,17 +111,17 @@ def _define_flags(config: type[flags.Config], is_on_beam: bool) -> list[str]:
 
 def _choose_what_to_log() -> None:
     """Sets what is logged, from the flags that every script has."""
-    options = absl_flags.FLAGS
-    if not options["verbosity"].present:
-        level = logging.DEBUG if options.verbose else logging.INFO
+    flag_values = absl_flags.FLAGS
+    if not flag_values["verbosity"].present:
+        level = logging.DEBUG if flag_values.verbose else logging.INFO
         logging.set_verbosity(level)
-    if not options.debug:
+    if not flag_values.debug:
         tensorflow_logs.silence_tensorflow()
 
 
 def _run_guarded(
     main: Main[ConfigT],
-    config: type[ConfigT],
+    config_class: type[ConfigT],
     rest: Sequence[str],
     ctrl_c: signals.CtrlC,
 ) -> int | None:
@@ -128,14 +131,14 @@ def _run_guarded(
 
     Args:
         main: function (flags.ParsedCommand) -> exit status.
-        config: class of the script's flags, which absl has parsed.
+        config_class: class of the script's flags, which absl has parsed.
         rest: the arguments that are not flags of the script.
         ctrl_c: remembers Ctrl-C, which a library may turn into an error.
     """
     # Filled as soon as the flags are read, because errors name these flags.
     path_flags: list[PathFlag] = []
     try:
-        parsed = _prepare(flag_parsing.parse_flags(config, rest))
+        parsed = _prepare(flag_parsing.parse_flags(config_class, rest))
         path_flags += config_values.list_path_flags(parsed.config)
         return _run_locked(main, parsed, path_flags)
     except BrokenPipeError:

@@ -14,20 +14,20 @@ from command_line.path_flags import PathFlag
 from command_line.roles import Role
 
 
-def create_config(config: type[ConfigT], **values: object) -> ConfigT:
+def create_config(config_class: type[ConfigT], **values: object) -> ConfigT:
     """Creates a Config from the values of flags, whatever group they are in.
 
     Args:
-        config: class of the script's flags.
+        config_class: class of the script's flags.
         **values: {name of a flag: value}. Other flags have their defaults.
 
     Raises:
         TypeError: there is no flag of this name, or a flag that the user must
             set has no value.
     """
-    defaults = {flag.name: flag.default for flag in flags_of(config)}
+    defaults = {flag.name: flag.default for flag in flags_of(config_class)}
     if unknown := values.keys() - defaults.keys():
-        raise TypeError(f"{sorted(unknown)} are no flags of {config}")
+        raise TypeError(f"{sorted(unknown)} are no flags of {config_class}")
     values = defaults | values
     missing = [
         name for name, value in values.items() if value is dataclasses.MISSING
@@ -35,7 +35,7 @@ def create_config(config: type[ConfigT], **values: object) -> ConfigT:
     if missing:
         raise TypeError(f"{missing} have no value")
     arguments = {}
-    for field in dataclasses.fields(config):
+    for field in dataclasses.fields(config_class):
         if is_flag(field):
             arguments[field.name] = values[field.name]
         elif group := group_of(field):
@@ -43,7 +43,7 @@ def create_config(config: type[ConfigT], **values: object) -> ConfigT:
                 name: values[name] for name in group.names_with_values()
             }
             arguments[field.name] = group.group_class(**group_values)
-    return config(**arguments)
+    return config_class(**arguments)
 
 
 def required_value(value: ValueT | None) -> ValueT:

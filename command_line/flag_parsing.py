@@ -35,17 +35,17 @@ def script_name() -> str:
     return installation.running_command() or sys.argv[0]
 
 
-def define_flags(config: type[Config], module: str) -> list[str]:
+def define_flags(config_class: type[Config], module: str) -> list[str]:
     """Defines a command-line flag for each flag of a Config.
 
     Returns the names of the flags that the user must set.
 
     Args:
-        config: class of the script's flags.
+        config_class: class of the script's flags.
         module: name of the module under which --help lists the flags.
     """
     required = []
-    for flag in flags_of(config):
+    for flag in flags_of(config_class):
         properties = flag.properties
         default = flag.default
         mark = ""
@@ -71,25 +71,25 @@ def define_flags(config: type[Config], module: str) -> list[str]:
 
 
 def parse_flags(
-    config: type[ConfigT], arguments: Sequence[str] = ()
+    config_class: type[ConfigT], arguments: Sequence[str] = ()
 ) -> ParsedCommand[ConfigT]:
     """Returns the flags of the parsed command line.
 
     Args:
-        config: class of the script's flags.
+        config_class: class of the script's flags.
         arguments: the arguments that are not flags of the script.
 
     Raises:
         ValueError: flags contradict each other.
     """
-    values = {flag.name: _read_value(flag) for flag in flags_of(config)}
+    values = {flag.name: _read_value(flag) for flag in flags_of(config_class)}
     command = {
         name: absl_flags.FLAGS[name].value
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
     return ParsedCommand(
-        create_config(config, **values),
+        create_config(config_class, **values),
         command,
         arguments,
         script=os.path.basename(sys.argv[0]),

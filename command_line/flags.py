@@ -76,49 +76,28 @@ def flag(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def identity_flag(
-    default: ValueT | EllipsisType,
-    help: str,
-    **properties: Unpack[FlagProperties],
-) -> ValueT:
-    """Returns a `flag` with Role.IDENTITY."""
-    return flag(default, help, Role.IDENTITY, **properties)
+@dataclasses.dataclass(frozen=True)
+class _FlagOfRole:
+    """Declares flags with one Role, as `flag` does without the argument."""
+
+    role: Role
+
+    def __call__(
+        self,
+        default: ValueT | EllipsisType,
+        help: str,
+        **properties: Unpack[FlagProperties],
+    ) -> ValueT:
+        """Returns a dataclass field, as `flag` does."""
+        return flag(default, help, self.role, **properties)
 
 
-def head_flag(
-    default: ValueT | EllipsisType,
-    help: str,
-    **properties: Unpack[FlagProperties],
-) -> ValueT:
-    """Returns a `flag` with Role.HEAD."""
-    return flag(default, help, Role.HEAD, **properties)
-
-
-def training_flag(
-    default: ValueT | EllipsisType,
-    help: str,
-    **properties: Unpack[FlagProperties],
-) -> ValueT:
-    """Returns a `flag` with Role.TRAINING."""
-    return flag(default, help, Role.TRAINING, **properties)
-
-
-def decoding_flag(
-    default: ValueT | EllipsisType,
-    help: str,
-    **properties: Unpack[FlagProperties],
-) -> ValueT:
-    """Returns a `flag` with Role.DECODING."""
-    return flag(default, help, Role.DECODING, **properties)
-
-
-def neutral_flag(
-    default: ValueT | EllipsisType,
-    help: str,
-    **properties: Unpack[FlagProperties],
-) -> ValueT:
-    """Returns a `flag` with Role.NEUTRAL."""
-    return flag(default, help, Role.NEUTRAL, **properties)
+# One for each Role. roles.py says which role suits a flag.
+identity_flag = _FlagOfRole(Role.IDENTITY)
+head_flag = _FlagOfRole(Role.HEAD)
+training_flag = _FlagOfRole(Role.TRAINING)
+decoding_flag = _FlagOfRole(Role.DECODING)
+neutral_flag = _FlagOfRole(Role.NEUTRAL)
 
 
 def like(**changes: Unpack[FlagChanges]) -> FlagChanges:

@@ -116,9 +116,9 @@ class DeviceFlags:
         is_multi = self.distribution_strategy in (None, "multi_worker")
         if "TF_CONFIG" not in os.environ or self.use_tpu or not is_multi:
             return True
-        config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
-        task = {"type": "chief", "index": 0} | config.get("task", {})
-        if task["type"] == "worker" and "chief" not in config["cluster"]:
+        tf_config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+        task = {"type": "chief", "index": 0} | tf_config.get("task", {})
+        if task["type"] == "worker" and "chief" not in tf_config["cluster"]:
             return int(task["index"]) == 0
         return bool(task["type"] == "chief")
 

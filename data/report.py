@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from files import atomic
 from files.paths import StrPath
-from model_folders.results import overall_scores, split_by_label
+from model_folders.scores import overall_scores, split_by_label
 
 T = TypeVar("T")
 

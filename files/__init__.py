@@ -7,4 +7,5 @@ remote paths. Its modules:
     atomic.py: files that appear complete or not at all
     lock.py: keeps two processes from writing the same output
     json_files.py: writes JSON, and is the only module that reads JSON
+    json_types.py: compares JSON with a TypedDict
 """

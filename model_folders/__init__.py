@@ -12,6 +12,7 @@ What the files of a folder state, and which module reads them:
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it
     labels.py: labels.txt, the names of outputs in their order
+    label_spelling.py: finds labels that mean the same, or are misspelled
     tokenizer_files.py: creates vocab.txt and the files beside it
     folder_warnings.py: logs what is odd in a folder, but only once
     formats/: the files of each format of weights
@@ -20,6 +21,6 @@ What a command does with a folder:
 
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
     atomic_folders.py: creates and replaces folders, complete or not at all
-    results.py: the scores of a run as text
+    scores.py: the scores of a run, and their table
     cards/: the README.md of a folder
 """

@@ -82,7 +82,8 @@ def find_best(folder: StrPath, contents: ModelJson | None = None) -> str | None:
     """Returns the checkpoint of a run's best step, None without a best step.
 
     A run that was killed may have saved its best step, but no later checkpoint.
-    The best step is then None, because the run repeats it.
+    The best step is then None, because the run repeats it. Logs a warning if
+    the best step was saved, but its checkpoint is missing.
 
     Args:
         folder: folder of the run.

@@ -55,6 +55,8 @@ class ModelKind:
         text_tasks: names of the text tasks that an export answers
             (serving/text_tasks/), the main task first. () = an export reads
             only ids.
+        example_texts: texts of an example of the main task, which the README.md
+            of a model and the end of a training show.
     """
 
     transformers_class: str | None = None
@@ -62,6 +64,12 @@ class ModelKind:
     has_labels: bool = False
     has_trained_head: bool = True
     text_tasks: tuple[str, ...] = ()
+    example_texts: tuple[str, ...] = ("A text.",)
+
+    @property
+    def classifies_texts(self) -> bool:
+        """Whether the outputs are scores of the labels of a text or a pair."""
+        return "classify" in self.text_tasks
 
 
 # docs/code_reference.md, "The files of a task", names the files of each kind.
@@ -71,6 +79,7 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         pipeline_tag="fill-mask",
         has_trained_head=False,
         text_tasks=("fill-mask", "next-sentence"),
+        example_texts=("The [MASK] is blue.",),
     ),
     CLASSIFIER: ModelKind(
         transformers_class="BertForSequenceClassification",
@@ -82,12 +91,14 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         transformers_class="BertForQuestionAnswering",
         pipeline_tag="question-answering",
         text_tasks=("answer",),
+        example_texts=("Who came?", "Ann came."),
     ),
     TOKEN_CLASSIFIER: ModelKind(
         transformers_class="BertForTokenClassification",
         pipeline_tag="token-classification",
         has_labels=True,
         text_tasks=("tag",),
+        example_texts=("Ann came.",),
     ),
     ENCODER: ModelKind(
         transformers_class="BertModel",

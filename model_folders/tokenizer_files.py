@@ -77,7 +77,7 @@ def format_casing(
         max_seq_length: maximum length of inputs, in WordPieces, None to state
             none.
     """
-    settings: JsonObject = {
+    entries: JsonObject = {
         **SPECIAL_TOKEN_OF_ENTRY,
         "do_lower_case": do_lower_case,
         "strip_accents": None,
@@ -85,8 +85,8 @@ def format_casing(
         "tokenizer_class": "BertTokenizer",
     }
     if max_seq_length is not None:
-        settings["model_max_length"] = max_seq_length
-    return (json.dumps(settings, indent=2, sort_keys=True) + "\n").encode()
+        entries["model_max_length"] = max_seq_length
+    return (json.dumps(entries, indent=2, sort_keys=True) + "\n").encode()
 
 
 def create_tokenizer_files(

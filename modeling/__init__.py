@@ -25,12 +25,12 @@ What the models learn:
 What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
-    base_model.py: `BaseModel`, the base class of all models
-    keras_fit.py: the base class of `BaseModel`, which makes `fit` use these
-        losses
-    fit_labels.py: joins the labels of `fit` to the features of a batch
-    metric_targets.py: what Keras's metrics compare with outputs
-    keras_export.py: the shapes with which Keras exports a model
+    base_model.py: `BaseModel`, the base class of all models, which are created
+        from a folder of weights
+    keras_saving.py: its base class, which Keras saves, quantizes and exports
+    keras_fit.py: the base class of that, which makes `fit` use these losses
+    fit_labels.py: the labels of `fit`, for a loss and for metrics
+    keras_export.py: the shapes of symbolic inputs and outputs, for exports
 
 What the layers compute with:
 

@@ -146,10 +146,7 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         With `bilstm`, `sequence_output` [B, T, W] and `pooled_output` [B, W]
         come from the LSTM. The seed is int [2], or None.
         """
-        if not training:
-            seed = None
-        elif seed is None:
-            seed = self.draw_seed()
+        seed = self.bert.choose_seed(seed, training=training)
         input_ids = features["input_ids"]
         mask = features.get("input_mask")
         segment_ids = features.get("segment_ids")

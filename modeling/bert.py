@@ -190,6 +190,19 @@ class BertModel(BaseModel):
         """Returns a new seed, int [2], for the dropout of a call."""
         return self.seed_generator.next()
 
+    def choose_seed(
+        self, seed: Tensor | None, *, training: bool
+    ) -> Tensor | None:
+        """Returns the seed of all dropout in a call, None in inference.
+
+        Args:
+            seed: int [2], seed that the caller passed, None to draw a new seed.
+            training: whether the call applies dropout.
+        """
+        if not training:
+            return None
+        return self.draw_seed() if seed is None else seed
+
     def call(
         self,
         input_ids: Tensor | Features,
@@ -217,10 +230,7 @@ class BertModel(BaseModel):
             attended = keras.ops.ones_like(input_ids)
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
-        if not training:
-            seed = None
-        elif seed is None:
-            seed = self.draw_seed()
+        seed = self.choose_seed(seed, training=training)
         embedding_output = self.embeddings(
             input_ids,
             token_type_ids,

@@ -1,11 +1,15 @@
-"""Tells Keras the shapes with which it exports a model of this package."""
+"""Tells Keras the shapes of a model's inputs and outputs, for exports.
 
-from collections.abc import Mapping
+Such a model has symbolic inputs, whose sizes vary.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
 
 import keras
 
 from modeling.keras_fit import KerasFitModel
-from modeling.tensors import Tensor
+from modeling.tensors import Outputs, Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
 _AXES_OF_RANK = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
@@ -57,31 +61,39 @@ def create_shape_options(
             f"Received: format={format!r}. On TensorFlow, serving.export "
             "writes SavedModel, LiteRT and ONNX"
         )
-    ranks = model.feature_ranks
     if backend == "torch":
-        # Other backends run without torch.
-        import torch
-
-        auto = torch.export.Dim.AUTO
-        axes = {
-            name: dict.fromkeys(range(rank), auto)
-            for name, rank in ranks.items()
-        }
-        return {"dynamic_shapes": [(axes,)]}
+        return _create_torch_options(model.feature_ranks)
     if backend == "jax":
-        shapes = {
-            name: f"({', '.join(_name_axes(name, rank))})"
-            for name, rank in ranks.items()
-        }
         num_positions = model.config.max_position_embeddings
-        jax_options = {
-            "polymorphic_shapes": [shapes],
-            "polymorphic_constraints": [f"length <= {num_positions}"],
-            # The constraint does not reach the graph of the gradients.
-            "with_gradient": False,
-        }
-        return {"jax2tf_kwargs": jax_options}
+        return _create_jax_options(model.feature_ranks, num_positions)
     return {}
+
+
+def _create_torch_options(ranks: Mapping[str, int]) -> dict[str, object]:
+    # Other backends run without torch.
+    import torch
+
+    auto = torch.export.Dim.AUTO
+    axes = {
+        name: dict.fromkeys(range(rank), auto) for name, rank in ranks.items()
+    }
+    return {"dynamic_shapes": [(axes,)]}
+
+
+def _create_jax_options(
+    ranks: Mapping[str, int], num_positions: int
+) -> dict[str, object]:
+    shapes = {
+        name: f"({', '.join(_name_axes(name, rank))})"
+        for name, rank in ranks.items()
+    }
+    jax_options = {
+        "polymorphic_shapes": [shapes],
+        "polymorphic_constraints": [f"length <= {num_positions}"],
+        # The constraint does not reach the graph of the gradients.
+        "with_gradient": False,
+    }
+    return {"jax2tf_kwargs": jax_options}
 
 
 def _name_axes(name: str, rank: int) -> tuple[str, ...]:
@@ -109,3 +121,46 @@ def to_functional_model(model: KerasFitModel) -> keras.Model:
         else:
             named[name] = value
     return keras.Model(inputs, named, name=model.name)
+
+
+def infer_output_spec(
+    infer: Callable[..., Outputs],
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+) -> Outputs:
+    """Returns the shapes and dtypes of the outputs of symbolic inputs.
+
+    Infers the shapes for two sizes of each axis whose size is unknown. Keras
+    would try sizes above the number of positions on torch, and none on JAX.
+
+    Args:
+        infer: `compute_output_spec` of Keras.
+        args: positional arguments of the call, which contain KerasTensors.
+        kwargs: named arguments of the call.
+    """
+    specs = []
+    for size in (2, 3):
+        with_size = functools.partial(_with_axis_size, size=size)
+        positional, named = keras.tree.map_structure(with_size, (args, kwargs))
+        specs.append(infer(*positional, **named))
+    merged: Outputs = keras.tree.map_structure(_merge_axes, *specs)
+    return merged
+
+
+def _with_axis_size(tensor: object, size: int) -> object:
+    """Returns a symbolic tensor whose unknown axes have a size."""
+    if not isinstance(tensor, keras.KerasTensor):
+        return tensor
+    shape = [size if axis is None else axis for axis in tensor.shape]
+    return keras.KerasTensor(shape, tensor.dtype)
+
+
+def _merge_axes(
+    first: keras.KerasTensor, second: keras.KerasTensor
+) -> keras.KerasTensor:
+    """Returns a symbolic tensor whose axes are unknown where two differ."""
+    shape = [
+        axis if axis == other_axis else None
+        for axis, other_axis in zip(first.shape, second.shape, strict=True)
+    ]
+    return keras.KerasTensor(shape, first.dtype)

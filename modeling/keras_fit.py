@@ -6,10 +6,9 @@ from typing import Any, ClassVar, cast
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling import metric_targets
 from modeling.base_loss import Loss
 from modeling.features import check_names, check_ranges
-from modeling.fit_labels import join_labels
+from modeling.fit_labels import join_labels, labels_and_weights
 from modeling.tensors import Features, Outputs, Tensor
 
 
@@ -123,9 +122,7 @@ class KerasFitModel(keras.Model):
         weights: object = sample_weight
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
             features = join_labels(self.loss, x, y, sample_weight)
-            labels, weights = metric_targets.labels_and_weights(
-                self.loss, features
-            )
+            labels, weights = labels_and_weights(self.loss, features)
         elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
             # Keras would need labels even of outputs without metrics.
             labels = {name: y.get(name) for name in y_pred}

@@ -6,15 +6,17 @@ choices or texts, V = vocabulary size and W = hidden size.
 The features that all models read are listed at the top of base_task_model.py.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Unpack
 
 import keras
 
 from files.json_files import JsonObject
+from model_folders import kinds
 from model_folders.bert_config import BertConfig
+from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
-from modeling.bert import EncoderOutputs
+from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model_options import TaskModelOptions
@@ -244,7 +246,12 @@ class BertEmbedder(MultiTextModel):
 
     # The other arguments are those of `keras.Model.predict`.
     def predict(
-        self, x: Features | Iterable[object], *args: Any, **kwargs: Any
+        self,
+        x: Features | Iterable[object],
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        steps: int | None = None,
+        callbacks: Sequence[object] | None = None,
     ) -> Outputs:
         """Predicts as Keras does, one or several texts per example."""
         batch = getattr(x, "element_spec", x)
@@ -253,8 +260,7 @@ class BertEmbedder(MultiTextModel):
             rank = len(getattr(features["input_ids"], "shape", ()))
             self.make_predict_function(force=rank != self._rank_of_graph)
             self._rank_of_graph = rank
-        outputs: Outputs = super().predict(x, *args, **kwargs)
-        return outputs
+        return super().predict(x, batch_size, verbose, steps, callbacks)
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""
@@ -276,3 +282,15 @@ class BertEmbedder(MultiTextModel):
         )
         shape = keras.ops.shape(features["input_ids"])[:-1]
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
+
+
+# {name of a class, as in model_folders/kinds.py: the class}.
+CLASS_OF_NAME: Final[dict[kinds.ModelClass, type[BaseModel]]] = {
+    kinds.PRETRAINER: BertPretrainer,
+    kinds.CLASSIFIER: BertClassifier,
+    kinds.SPAN_LABELER: BertSpanLabeler,
+    kinds.TOKEN_CLASSIFIER: BertTokenClassifier,
+    kinds.ENCODER: BertModel,
+    kinds.MULTIPLE_CHOICE: BertMultipleChoice,
+    kinds.EMBEDDER: BertEmbedder,
+}

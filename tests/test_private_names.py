@@ -17,7 +17,7 @@ MODULES = {
     "_initial_seed": "modeling/ops.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
     "tensor_bundle_pb2": "model_folders/formats/tf1_index.py",
-    "trackable_object_graph_pb2": "model_folders/formats/object_variables.py",
+    "trackable_object_graph_pb2": "model_folders/formats/object_graph.py",
 }
 # Names that uvicorn does not document. All are in one module.
 OF_UVICORN = {

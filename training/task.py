@@ -23,7 +23,7 @@ from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.processors.set_names import SetName
 from model_folders.model_json_types import NO_SETTINGS, HeadSettings
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
 

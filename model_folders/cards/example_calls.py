@@ -43,15 +43,6 @@ class ExampleCall:
         return (*self.texts, *self.passages[:1])
 
 
-# {class of the model: its example}
-_EXAMPLE_OF_CLASS = {
-    kinds.CLASSIFIER: ExampleCall("classify", ("A text.",)),
-    kinds.EMBEDDER: ExampleCall("embed", ("A text.",)),
-    kinds.ENCODER: ExampleCall("embed", ("A text.",)),
-    kinds.PRETRAINER: ExampleCall("fill_mask", ("The [MASK] is blue.",)),
-    kinds.SPAN_LABELER: ExampleCall("answer", ("Who came?", "Ann came.")),
-    kinds.TOKEN_CLASSIFIER: ExampleCall("tag", ("Ann came.",)),
-}
 _PAIR_EXAMPLE = ExampleCall("classify", ("A text.", "A second text."))
 _RANKING_EXAMPLE = ExampleCall(
     "rerank", ("A query.",), ("A passage.", "A second passage.")
@@ -66,10 +57,18 @@ def find_example(settings: HeadSettings) -> ExampleCall | None:
     """
     if settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
-    is_pair = settings.get("num_texts") == 2
-    if is_pair and settings["name"] == kinds.CLASSIFIER:
+    model_class = settings["name"]
+    if model_class == kinds.EMBEDDER:
+        # Its exports contain only the encoder.
+        model_class = kinds.ENCODER
+    kind = kinds.find_kind(model_class)
+    if kind is None or not kind.text_tasks:
+        return None
+    if kind.classifies_texts and settings.get("num_texts") == 2:
         return _PAIR_EXAMPLE
-    return _EXAMPLE_OF_CLASS.get(settings["name"] or "")
+    # Methods have the names of the text tasks, such as "fill-mask".
+    method = kind.text_tasks[0].replace("-", "_")
+    return ExampleCall(method, kind.example_texts)
 
 
 def list_example_commands(

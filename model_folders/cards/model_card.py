@@ -22,7 +22,7 @@ from model_folders.cards.example_calls import (
 )
 from model_folders.labels import LABELS_FILE
 from model_folders.model_json_types import ModelJson, TrainingSettings
-from model_folders.results import (
+from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
     find_missed_labels,

@@ -45,7 +45,8 @@ Object-based checkpoints of TensorFlow 2:
 
     object_config.py: what a SavedModel of TF-Hub states about its encoder
     object_weights.py: finds checkpoints whose names are in a graph of objects
-    object_variables.py: opens these checkpoints
+    object_entries.py: opens these checkpoints
+    object_graph.py: the variables in their graph
     object_names.py: the names in these checkpoints
 
 For several formats:

@@ -76,17 +76,17 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
         ValueError: the tokenizer would return other tokens than a
             FullTokenizer. The message names the file and the entry.
     """
-    config = _read_json_file(folder, TOKENIZER_CONFIG_FILE)
+    tokenizer_config = _read_json_file(folder, TOKENIZER_CONFIG_FILE)
     special_tokens = _read_json_file(folder, _MAP_FILE)
     tokenizer = _read_json_file(folder, TOKENIZER_FILE)
     added_tokens = _read_json_file(folder, _ADDED_FILE)
     if kerashub_config.is_kerashub(tokenizer.values):
         return kerashub_config.parse_casing(tokenizer.values, tokenizer.path)
-    _check_options(config)
+    _check_options(tokenizer_config)
     _check_options(special_tokens)
     _warn_of_special_words(
         folder,
-        _find_special_words(config)
+        _find_special_words(tokenizer_config)
         | _find_special_words(special_tokens)
         | _find_special_words(tokenizer)
         | added_tokens.values.keys(),
@@ -95,7 +95,9 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
         tokenizer.values, "normalizer", dict, tokenizer.path
     )
     return _choose_casing(
-        _create_stated_casing(config.values.get("do_lower_case"), config.path),
+        _create_stated_casing(
+            tokenizer_config.values.get("do_lower_case"), tokenizer_config.path
+        ),
         _create_stated_casing(normalizer.get("lowercase"), tokenizer.path),
     )
 

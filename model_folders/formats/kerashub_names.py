@@ -47,10 +47,37 @@ def _block_targets(config: BertConfig, index: int) -> dict[str, WeightTarget]:
     """Returns {name in the file: its WeightTarget} of a block."""
     width = config.hidden_size
     wide = config.intermediate_size
-    num_heads = config.num_attention_heads
-    heads = (num_heads, width // num_heads)
     layer = "transformer_encoder" + (f"_{index}" if index else "")
     scope = f"bert/encoder/layer_{index}"
+    feedforward = f"{layer}/_feedforward"
+    return {
+        **_attention_targets(config, layer, scope),
+        **_dense_targets(
+            f"{feedforward}_intermediate_dense",
+            f"{scope}/intermediate/dense",
+            width,
+            wide,
+        ),
+        **_dense_targets(
+            f"{feedforward}_output_dense", f"{scope}/output/dense", wide, width
+        ),
+        **_norm_targets(f"{feedforward}_layer_norm", f"{scope}/output", width),
+    }
+
+
+def _attention_targets(
+    config: BertConfig, layer: str, scope: str
+) -> dict[str, WeightTarget]:
+    """Returns {name in the file: its WeightTarget} of a block's attention.
+
+    Args:
+        config: sizes of the network.
+        layer: start of the names in the file.
+        scope: start of Google's names.
+    """
+    width = config.hidden_size
+    num_heads = config.num_attention_heads
+    heads = (num_heads, width // num_heads)
     attention = f"{layer}/_self_attention_layer"
     targets = {}
     for projection in ("query", "key", "value"):
@@ -66,21 +93,7 @@ def _block_targets(config: BertConfig, index: int) -> dict[str, WeightTarget]:
         f"{name}/dense/kernel", (*heads, width), (width, width)
     )
     targets[f"{group}/1"] = _unchanged_target(f"{name}/dense/bias", width)
-    targets |= _norm_targets(f"{attention}_norm", name, width)
-    feedforward = f"{layer}/_feedforward"
-    targets |= _dense_targets(
-        f"{feedforward}_intermediate_dense",
-        f"{scope}/intermediate/dense",
-        width,
-        wide,
-    )
-    targets |= _dense_targets(
-        f"{feedforward}_output_dense", f"{scope}/output/dense", wide, width
-    )
-    targets |= _norm_targets(
-        f"{feedforward}_layer_norm", f"{scope}/output", width
-    )
-    return targets
+    return targets | _norm_targets(f"{attention}_norm", name, width)
 
 
 def classifier_targets(

@@ -50,9 +50,9 @@ def read_network(folder: StrPath) -> JsonObject:
         ValueError: the SavedModel contains no BERT.
     """
     # This module loads TensorFlow, which most folders do not need.
-    from model_folders.formats import object_variables
+    from model_folders.formats.object_entries import open_graph_entries
 
-    entries = object_variables.open_graph_entries(_variables_prefix(folder))
+    entries = open_graph_entries(_variables_prefix(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
@@ -79,10 +79,10 @@ def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
         OSError: the weights cannot be read.
     """
     # This module loads TensorFlow, which most folders do not need.
-    from model_folders.formats import object_variables
+    from model_folders.formats.object_graph import read_casing
 
     prefix = _variables_prefix(folder)
-    casing = object_variables.read_casing(prefix)
+    casing = read_casing(prefix)
     if casing is None:
         return {}
     return {"do_lower_case": casing, "file": f"{prefix}.index"}

@@ -1,6 +1,6 @@
 """Finds object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
 
-object_variables.py reads them.
+object_entries.py opens them.
 """
 
 import os
@@ -23,9 +23,9 @@ def find_object_weights(path: StrPath) -> str | None:
         return None
     # Import late, because this module needs TensorFlow, which other backends of
     # Keras lack, and which other formats do not need.
-    from model_folders.formats import object_variables
+    from model_folders.formats.object_graph import has_graph
 
-    return prefix if object_variables.has_graph(prefix) else None
+    return prefix if has_graph(prefix) else None
 
 
 def _find_prefix(path: str) -> str | None:
@@ -52,6 +52,6 @@ def open_object_entries(path: str) -> Mapping[str, WeightEntry]:
         OSError, ValueError: as `open_graph_entries` raises them.
     """
     # Import late, as in `find_object_weights`.
-    from model_folders.formats import object_variables
+    from model_folders.formats.object_entries import open_graph_entries
 
-    return object_variables.open_graph_entries(path)
+    return open_graph_entries(path)

@@ -40,7 +40,20 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         source = source.weights_path
     if file := find_huggingface(source):
         return HuggingFaceCheckpoint(file)
+    for reader in _list_format_readers():
+        if file := reader.find_weights(source):
+            return ForeignCheckpoint(file, reader)
 
+    prefix = find_tf1_checkpoint(source, best, model_json)
+    # Import after a checkpoint is found, because only this format needs
+    # TensorFlow, which other backends of Keras lack.
+    from modeling.checkpoints.tf1 import Tf1Checkpoint
+
+    return Tf1Checkpoint(prefix)
+
+
+def _list_format_readers() -> Sequence[FormatReader]:
+    """Returns the readers of other formats, in the order of their use."""
     # These formats need h5py or TensorFlow.
     from model_folders.formats.kerashub_weights import (
         find_kerashub_weights,
@@ -55,21 +68,11 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         open_tf_h5_entries,
     )
 
-    readers = (
+    return (
         FormatReader(find_kerashub_weights, open_kerashub_entries),
         FormatReader(find_tf_h5_weights, open_tf_h5_entries),
         FormatReader(find_object_weights, open_object_entries),
     )
-    for reader in readers:
-        if file := reader.find_weights(source):
-            return ForeignCheckpoint(file, reader)
-
-    prefix = find_tf1_checkpoint(source, best, model_json)
-    # Import after a checkpoint is found, because only this format needs
-    # TensorFlow, which other backends of Keras lack.
-    from modeling.checkpoints.tf1 import Tf1Checkpoint
-
-    return Tf1Checkpoint(prefix)
 
 
 def find_checkpoint(

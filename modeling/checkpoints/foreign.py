@@ -101,7 +101,8 @@ def _with_one_pooler(
     """Returns the entries with the pooler that the model needs.
 
     A model that predicts next sentences needs the pooler of that head. A model
-    that computes vectors needs the encoder's pooler.
+    that computes vectors needs the encoder's pooler. Logs which of two poolers
+    it takes.
     """
     start = f"{NEXT_SENTENCE_POOLER}/"
     pooler_of_head = {name for name in entries if name.startswith(start)}

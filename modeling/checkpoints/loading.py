@@ -129,9 +129,16 @@ def load_weights(
     """
     new_head: Sequence[str] = ()
     if preset and options.replaces_head:
-        new_head = _find_new_head(
+        reason = _describe_other_head(
             model, checkpoint, preset, options.output_names
         )
+        if reason:
+            new_head = head_weight_names(model)
+            logging.warning(
+                "%s. The head starts at random values: %s.",
+                reason,
+                ", ".join(new_head),
+            )
     report = checkpoint.load(model, options.layers, new_head)
     if options.layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
@@ -144,34 +151,26 @@ def load_weights(
     return report
 
 
-def _find_new_head(
+def _describe_other_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,
     output_names: Sequence[Sequence[str]],
-) -> list[str]:
-    """Returns the names of the head's weights that keep their random values.
+) -> str | None:
+    """Returns why the model cannot use the folder's head.
 
-    Returns [] if the model can use the folder's head, or if the model has no
-    head. Otherwise logs why the model cannot use the folder's head.
+    Returns None if it can, or if the model has no head. Builds the model.
     """
     if not model.built:
         model.build()
-    names = head_weight_names(model)
-    if not names:
-        return []
+    if not head_weight_names(model):
+        return None
     # Check the files first, so that a damaged file is an error before the log
     # says anything about its head.
     check_files(checkpoint, preset, config=None)
-    reason = describe_other_outputs(
+    return describe_other_outputs(
         model, preset, checkpoint.shapes, output_names
     )
-    if not reason:
-        return []
-    logging.warning(
-        "%s. The head starts at random values: %s.", reason, ", ".join(names)
-    )
-    return names
 
 
 def _reorder_outputs(

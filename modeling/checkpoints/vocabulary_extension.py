@@ -34,9 +34,10 @@ def extend_model(model: ModelT, rows: Sequence[Sequence[int]]) -> ModelT:
     Returns:
         a model of the same class.
     """
-    settings = model.get_config()
-    settings["config"] = settings["config"] | {"vocab_size": len(rows)}
-    extended: ModelT = type(model).from_config(settings)
+    model_config = model.get_config()
+    sizes = model_config["config"] | {"vocab_size": len(rows)}
+    model_config["config"] = sizes
+    extended: ModelT = type(model).from_config(model_config)
     extended.build()
     values = {google_name_of(weight): weight for weight in model.weights}
     for variable in extended.weights:

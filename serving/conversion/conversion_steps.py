@@ -145,8 +145,12 @@ def load_model(
         ValueError: the checkpoint contains no weights of the head.
         OSError: a file cannot be read.
     """
-    create: type[BaseModel] = getattr(modeling, model_class)
-    model, report = create.load_preset(preset, config=bert_config)
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from modeling.task_models import CLASS_OF_NAME
+
+    model, report = CLASS_OF_NAME[model_class].load_preset(
+        preset, config=bert_config
+    )
     if model_class != kinds.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):

@@ -50,7 +50,7 @@ def output_kind_of(
     """
     if model_class == kinds.SPAN_LABELER:
         return LOGITS
-    if model_class != kinds.CLASSIFIER:
+    if not kinds.KIND_OF_CLASS[model_class].classifies_texts:
         return CLASSIFICATION
     output_kind = settings.get("output_mode") or CLASSIFICATION
     if settings.get("doc_stride") and output_kind != REGRESSION:

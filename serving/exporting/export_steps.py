@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from serving.exporting.options.export_options import ExportOptions
 
 
-def find_model_class(config: ExportConfig, preset: presets.Preset) -> str:
+def find_model_class(
+    config: ExportConfig, preset: presets.Preset
+) -> kinds.ModelClass:
     """Returns the name of the model class to export.
 
     Raises:
@@ -27,8 +29,8 @@ def find_model_class(config: ExportConfig, preset: presets.Preset) -> str:
             the weights are not of a BERT.
         OSError: the folder contains no weights.
     """
-    model_class = CLASS_OF_TASK.get(config.task or "", preset.model_class)
-    if model_class is None:
+    name = CLASS_OF_TASK.get(config.task or "", preset.model_class)
+    if name is None:
         # The weights may be of another network, or of another library.
         preset.load_config()
         modeling.find_checkpoint(preset)
@@ -36,20 +38,22 @@ def find_model_class(config: ExportConfig, preset: presets.Preset) -> str:
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(CLASS_OF_TASK)}"
         )
-    if model_class not in kinds.KIND_OF_CLASS:
+    if name not in kinds.KIND_OF_CLASS:
         raise ValueError(
-            f"--model={config.model} contains a {model_class}, which is none "
+            f"--model={config.model} contains a {name}, which is none "
             f"of {', '.join(kinds.KIND_OF_CLASS)}; set --task=embed to export "
             "its encoder without the head"
         )
-    if model_class == kinds.EMBEDDER:
-        model_class = kinds.ENCODER
+    # An embedder is exported as its encoder.
+    model_class = kinds.ENCODER if name == kinds.EMBEDDER else name
     if config.task != "embed":
         preset.check_model_class(model_class)
     return model_class
 
 
-def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
+def load_model(
+    preset: presets.Preset, model_class: kinds.ModelClass
+) -> "BaseModel":
     """Loads a model of the class `model_class` from a folder.
 
     Raises:
@@ -58,11 +62,11 @@ def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
     from modeling.checkpoints.load_check import check_loaded
+    from modeling.task_models import CLASS_OF_NAME
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
-    chosen_class: type[BaseModel] = getattr(modeling, model_class)
-    model, report = chosen_class.load_preset(preset)
+    model, report = CLASS_OF_NAME[model_class].load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     has_next_sentence = "cls/seq_relationship/output_weights" in report.loaded
     check_loaded(report, needs_head=not has_next_sentence)

@@ -1,8 +1,5 @@
 """JSON is written completely, and bad JSON becomes one line of an error."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict
-
 import pytest
 
 from files import json_files
@@ -48,58 +45,3 @@ def test_a_number_that_is_not_finite_is_not_written(tmp_path):
     with pytest.raises(ValueError, match="nan"):
         json_files.write_json(path, {"a": float("nan")})
     assert not path.exists()
-
-
-class Line(TypedDict):
-    """Entries of each type that a file's object may have."""
-
-    kind: Literal["a", "b"]
-    hours: float
-    values: dict[str, float | None]
-    count: NotRequired[int]
-
-
-class Folder(TypedDict):
-    """Entries that contain other objects and lists."""
-
-    lines: list[Line]
-    flags: Mapping[str, Any]
-
-
-@pytest.mark.parametrize(
-    ("changed", "malformed"),
-    [
-        ({}, None),
-        ({"count": 1, "more": []}, None),
-        ({"hours": 2, "values": {"x": None}}, None),
-        ({"kind": "c"}, "kind"),
-        ({"hours": "2"}, "hours"),
-        ({"hours": True}, "hours"),
-        ({"values": {"x": "y"}}, "values"),
-        ({"count": 1.5}, "count"),
-    ],
-)
-def test_the_first_malformed_entry_is_found(changed, malformed):
-    values = {"kind": "a", "hours": 0.5, "values": {"x": 1.0}} | changed
-    assert json_files.find_malformed_entry(values, Line) == malformed
-
-
-@pytest.mark.parametrize(
-    ("changed", "malformed"),
-    [
-        ({}, None),
-        ({"lines": []}, None),
-        ({"lines": {"kind": "a"}}, "lines"),
-        ({"lines": [{"kind": "a"}]}, "lines"),
-        ({"lines": ["a"]}, "lines"),
-        ({"flags": ["seed"]}, "flags"),
-    ],
-)
-def test_lists_and_objects_in_an_entry_are_checked_too(changed, malformed):
-    line = {"kind": "a", "hours": 0.5, "values": {}}
-    values = {"lines": [line], "flags": {"seed": 5, "names": []}} | changed
-    assert json_files.find_malformed_entry(values, Folder) == malformed
-
-
-def test_a_required_entry_that_is_missing_is_malformed():
-    assert json_files.find_malformed_entry({"kind": "a"}, Line) == "hours"

@@ -12,8 +12,10 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from model_folders import kinds
 from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
+from modeling.task_models import CLASS_OF_NAME
 from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,
@@ -42,6 +44,12 @@ OUTPUTS = {
     },
     "choices": (BATCH_SIZE, NUM_CHOICES),
 }
+
+
+def test_each_kind_of_model_has_a_class_of_its_name():
+    assert CLASS_OF_NAME.keys() == kinds.KIND_OF_CLASS.keys()
+    for name, model_class in CLASS_OF_NAME.items():
+        assert model_class.__name__ == name
 
 
 @pytest.mark.parametrize("kind", OUTPUTS)

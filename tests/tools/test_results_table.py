@@ -6,7 +6,7 @@ training/run_comparison/score_table.py formats the table.
 import pytest
 
 from command_line.flags import ParsedCommand
-from model_folders import results
+from model_folders import scores
 from tools import results_table
 from training.run_comparison.results_table_config import ResultsTableConfig
 
@@ -29,7 +29,7 @@ def write_results(path, **scores):
 def runs(tmp_path):
     """Two runs of each of two tasks, and a run without results."""
     other = {"eval_loss": 0.5, "global_step": 100, "loss": 0.4}
-    rates = {f"yes_{name}": 0.5 for name in results.LABEL_SCORES}
+    rates = {f"yes_{name}": 0.5 for name in scores.LABEL_SCORES}
     for seed, accuracy, f1 in ((1, 0.8, 82.0), (2, 0.6, 78.0)):
         folder = tmp_path / f"glue/seed_{seed}"
         write_results(

@@ -12,7 +12,7 @@ from absl import logging
 from data.arrays import Batch, FloatArray, IntArray
 from data.processors.set_names import suffix_of
 from model_folders import kinds
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from serving import engines
 from serving.engines import output_kinds
 from serving.engines.runtimes import ExportFormat

@@ -12,7 +12,7 @@ from absl import logging
 
 from data.processors.set_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.results import Scores, find_missed_labels
+from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import run_ending
 from training.flows.fine_tuning_export import export_model

@@ -3,7 +3,7 @@
 from typing import Any, Generic, TypeAlias
 
 from data.processors.set_names import suffix_of
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training.flows.encoded_sets import select_sets
 from training.loop.best_step import (
     BestStepRule,

@@ -8,7 +8,7 @@ import modeling
 from data.io import record_checks, record_datasets
 from execution import devices
 from model_folders.reading import settings_check
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import checks, run_ending
 from training.flows.pretraining_ending import end_pretraining

@@ -10,7 +10,7 @@ import serving
 from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import run_ending
 from training.loop.trainer import Trainer

@@ -8,7 +8,7 @@ import tensorflow as tf
 import modeling
 from data.arrays import FeatureArrays, FloatArray
 from data.io import record_datasets
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import Tensor
 from training.config.pretraining_config import PretrainingConfig

@@ -13,7 +13,7 @@ import serving
 from imports.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import descriptions, model_card
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training.config.training_config import TrainingConfig
 from training.loop.best_step import Evaluate
 from training.loop.trainer import Trainer

@@ -8,7 +8,7 @@ from absl import logging
 
 from data.io import record_datasets
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from model_folders.results import Scores, overall_scores
+from model_folders.scores import Scores, overall_scores
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
 from training.loop.trainer import Trainer

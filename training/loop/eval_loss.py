@@ -6,7 +6,7 @@ from typing import Generic
 import numpy as np
 
 from data.arrays import Batch, Batches, OutputsT
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from modeling.base_loss import Loss
 
 

@@ -9,7 +9,7 @@ accelerated_updates.py speeds up. LAMB is for batches of thousands of examples
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import keras
 import tensorflow as tf
@@ -106,8 +106,13 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             matches one of them is not decayed.
         bias_correction: whether to correct the bias of m and v.
         **kwargs: arguments of Keras's Optimizer, such as `name`.
+
+    Attributes:
+        always_corrects_bias: whether the class corrects the bias even without
+            `bias_correction`.
     """
 
+    always_corrects_bias: ClassVar[bool] = False
     slot_names = ("adam_m", "adam_v")
 
     def __init__(
@@ -129,7 +134,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self.beta_2 = beta_2
         self.epsilon = epsilon
         self.exclude_from_weight_decay = list(exclude_from_weight_decay or ())
-        self.bias_correction = bias_correction
+        self.bias_correction = bias_correction or self.always_corrects_bias
 
     def compute_update(
         self,
@@ -323,10 +328,7 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
     are excluded from decay (LayerNorm, biases).
     """
 
-    # Any, because `super` checks the arguments.
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Accepts the arguments of AdamWeightDecayOptimizer."""
-        super().__init__(*args, **kwargs | {"bias_correction": True})
+    always_corrects_bias = True
 
     def _rescale(self, direction: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
         variable_norm = tf.norm(variable)

@@ -28,6 +28,8 @@ def create_optimizer(
 ) -> AdamWeightDecayOptimizer:
     """Returns an optimizer, by default as Google's create_optimizer does.
 
+    Logs a warning if the warmup is longer than the training.
+
     Args:
         flags: flags of the optimizer.
         num_train_steps: number of training steps.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from command_line.path_flags import parse_named_folders
-from model_folders.results import split_by_label
+from model_folders.scores import split_by_label
 from training.run_comparison.plot_runs_config import (
     KEY_OF_AXIS,
     PlotRunsConfig,

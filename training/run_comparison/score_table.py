@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from command_line.path_flags import parse_named_folders
-from model_folders.results import (
+from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
     split_by_label,

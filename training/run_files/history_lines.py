@@ -16,6 +16,7 @@ import os
 from typing import Literal, NotRequired, TypeAlias, TypedDict, get_args
 
 from files import json_files
+from files.json_types import find_malformed_entry
 
 HISTORY_FILE = "history.jsonl"
 # Kind of a line.
@@ -57,7 +58,7 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
 def _parse_line(text: bytes, where: str) -> HistoryLine:
     """Parses one line. Error messages begin with `where`."""
     line: HistoryLine = json_files.parse_json(text, where)
-    if name := json_files.find_malformed_entry(line, HistoryLine):
+    if name := find_malformed_entry(line, HistoryLine):
         raise ValueError(
             f"{where}: `{name}` is missing or malformed. Copy the file "
             "again, or remove the line"

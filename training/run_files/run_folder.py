@@ -21,10 +21,10 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading import preset_reading
-from model_folders.results import (
+from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
-    format_results,
+    format_scores,
 )
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
@@ -184,7 +184,7 @@ class RunFolder:
 
     def log_results(self, results: Mapping[str, float]) -> None:
         """Logs a table of scores, sorted by name."""
-        table = format_results({key: results[key] for key in sorted(results)})
+        table = format_scores({key: results[key] for key in sorted(results)})
         logging.info("***** Eval results *****\n%s", table)
 
     def write_dev_results(self, results: Mapping[str, float]) -> None:

@@ -25,7 +25,7 @@ from data.classification.text_windows import create_window_features
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of, suffix_of
 from model_folders.model_json_types import ClassifierSettings, HeadSettings
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training import task
 from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig

@@ -14,7 +14,7 @@ from data.classification.pairs import pair_features, pair_scoring
 from data.classification.pairs.pair_processors import PairProcessor
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint

@@ -23,7 +23,7 @@ from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
 from data.processors.set_names import SetName, base_set_of
 from model_folders.model_json_types import HeadSettings
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint

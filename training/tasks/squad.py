@@ -27,7 +27,7 @@ from data.squad.squad_options import (
 from data.squad.squad_processor import SquadProcessor
 from data.text import token_windows
 from files.json_files import write_json
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint

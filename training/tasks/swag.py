@@ -11,7 +11,7 @@ from data.classification.labels import label_decoding, label_writing
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
-from model_folders.results import Scores
+from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint

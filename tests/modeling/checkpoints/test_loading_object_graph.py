@@ -2,7 +2,7 @@
 
 model_folders/formats/object_weights.py finds their weights, and
 model_folders/formats/object_config.py what else they state.
-model_folders/formats/object_variables.py opens them, and
+model_folders/formats/object_entries.py opens them, and
 model_folders/formats/object_names.py and model_folders/formats/weight_names.py
 convert the names of their entries.
 """

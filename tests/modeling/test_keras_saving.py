@@ -1,6 +1,6 @@
 """Every model does what Keras promises of its own ones.
 
-modeling/base_model.py makes them so, with modeling/keras_fit.py for `fit`
+modeling/keras_saving.py makes them so, with modeling/keras_fit.py for `fit`
 and its like. modeling/features.py checks their inputs.
 """
 

@@ -1,25 +1,18 @@
-"""Reads object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
+"""Opens object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
 
-In such a checkpoint, one entry is a graph, which lists the name of each
-variable, such as `transformer/layer_0/intermediate/kernel`, and the key of its
-value. object_names.py converts the names to Google's.
+object_graph.py reads the variables of a checkpoint, and object_names.py
+converts their names to Google's.
 """
 
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
-
-from google.protobuf.message import DecodeError
-from tensorflow.core.protobuf import trackable_object_graph_pb2
+from collections.abc import Callable, Mapping
 
 from model_folders.formats import object_names
+from model_folders.formats.object_graph import GraphVariable, read_variables
 from model_folders.formats.shape_checks import encoder_shapes
-from model_folders.formats.tf1_weights import (
-    check_tf1_files,
-    open_tf1_checkpoint,
-)
+from model_folders.formats.tf1_weights import open_tf1_checkpoint
 from model_folders.formats.tf_h5_names import tf_h5_to_google
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
@@ -28,16 +21,8 @@ from model_folders.formats.weight_entries import (
 )
 from model_folders.formats.weight_names import printable_name
 
-_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
 # Matches a name in what `save_weights` of transformers 4 wrote.
 _TRANSFORMERS_NAME = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
-# Matches the keys and the names of an optimizer's variables.
-_OPTIMIZER_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
-_OPTIMIZER_NAME = re.compile(
-    r"(?:^|/)(?:m|v|average|momentum|velocity)/"
-    r"|/(?:m|v|average|momentum|velocity)$"
-)
 # Names of which a checkpoint contains all or none.
 _NAMES_STORED_TOGETHER = (
     ("bert/pooler/dense/kernel", "bert/pooler/dense/bias"),
@@ -68,35 +53,6 @@ _HEADS_AXIS_OF_WEIGHT = {
 }
 
 
-class _Variable(NamedTuple):
-    """A variable of a checkpoint.
-
-    Attributes:
-        name: name in the graph, or the name that `key` shows.
-        key: key of the variable's value.
-        shape: shape of the value in the file.
-        dtype: name of the value's type, such as "float32".
-    """
-
-    name: str
-    key: str
-    shape: list[int]
-    dtype: str
-
-    def __str__(self) -> str:
-        return f"{self.name!r:.200} with shape {self.shape}"
-
-
-def has_graph(path: str) -> bool:
-    """Returns whether the checkpoint with this prefix is object-based.
-
-    Raises:
-        OSError: the index of the checkpoint cannot be read.
-    """
-    with open_tf1_checkpoint(path) as (reader, _):
-        return bool(reader.has_tensor(_GRAPH))
-
-
 def open_graph_entries(path: str) -> Mapping[str, WeightEntry]:
     """Returns {Google's name: WeightEntry} of the checkpoint with a prefix.
 
@@ -107,10 +63,10 @@ def open_graph_entries(path: str) -> Mapping[str, WeightEntry]:
         ValueError: the checkpoint lacks weights of a BERT, or contains other
             weights. The message names the first such weight, and its shape.
     """
-    weights: dict[str, _Variable] = {}
-    heads: dict[str, _Variable] = {}
+    weights: dict[str, GraphVariable] = {}
+    heads: dict[str, GraphVariable] = {}
     unknown = []
-    variables = _read_variables(path)
+    variables = read_variables(path)
     convert: Callable[[str], str | None] = object_names.object_to_google
     if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
         convert = tf_h5_to_google
@@ -134,75 +90,10 @@ def open_graph_entries(path: str) -> Mapping[str, WeightEntry]:
     return {name: _create_entry(path, name, weights[name]) for name in weights}
 
 
-def read_casing(path: str) -> bool | None:
-    """Returns the value of the variable do_lower_case, None without one.
-
-    Raises:
-        OSError: the checkpoint cannot be read.
-    """
-    key = f"do_lower_case{_ENDING}"
-    with open_tf1_checkpoint(path) as (reader, _):
-        dtype = reader.get_variable_to_dtype_map().get(key)
-        if dtype is None or dtype.name != "bool":
-            return None
-        if reader.get_variable_to_shape_map()[key]:
-            return None
-        return bool(reader.get_tensor(key))
-
-
-def _read_variables(path: str) -> list[_Variable]:
-    """Returns the variables of a checkpoint, without the training's state."""
-    check_tf1_files(path)
-    with open_tf1_checkpoint(path) as (reader, _):
-        shapes = reader.get_variable_to_shape_map()
-        dtypes = reader.get_variable_to_dtype_map()
-        if shapes.get(_GRAPH, [0]) or dtypes[_GRAPH].name != "string":
-            raise _malformed_error(path, f"{_GRAPH} is no string")
-        graph = reader.get_tensor(_GRAPH)
-    variables = []
-    for name, key in _parse_graph(path, graph):
-        if key not in shapes:
-            raise _malformed_error(path, f"{key!r:.200} is missing")
-        variable = _Variable(name, key, shapes[key], dtypes[key].name)
-        is_weight = variable.shape and "float" in variable.dtype
-        if is_weight and not _OPTIMIZER_KEY.search(key):
-            variables.append(variable)
-    return [
-        variable
-        for variable in variables
-        if not _OPTIMIZER_NAME.search(variable.name)
-    ]
-
-
-def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:
-    """Yields (name, key) of each variable.
-
-    Without names, the keys show the names.
-    """
-    try:
-        nodes = trackable_object_graph_pb2.TrackableObjectGraph.FromString(
-            graph
-        ).nodes
-    except DecodeError as error:
-        raise _malformed_error(path, f"{_GRAPH} is malformed") from error
-    values = [
-        (value.full_name, value.checkpoint_key)
-        for node in nodes
-        for value in node.attributes
-        if value.name == "VARIABLE_VALUE"
-    ]
-    for name, key in values:
-        yield name or object_names.name_of_key(key.removesuffix(_ENDING)), key
-
-
-def _malformed_error(path: str, reason: str) -> OSError:
-    return OSError(
-        f"The checkpoint {path} cannot be read: {reason}; download it again"
-    )
-
-
 def _check_names(
-    path: str, weights: Mapping[str, _Variable], unknown: list[_Variable]
+    path: str,
+    weights: Mapping[str, GraphVariable],
+    unknown: list[GraphVariable],
 ) -> None:
     """Raises a ValueError if a BERT has more variables, or fewer."""
     expected = [name for name, _ in encoder_shapes(_count_blocks(weights))]
@@ -211,7 +102,7 @@ def _check_names(
             expected += names
     missing = [name for name in expected if name not in weights]
     if missing:
-        first = f"{unknown[0]}" if unknown else "no other variables"
+        first = unknown[0].describe() if unknown else "no other variables"
         raise ValueError(
             f"{path} lacks {missing[0]}, a weight of a BERT. It contains "
             f"{first}. Use the checkpoint of a BERT"
@@ -219,8 +110,8 @@ def _check_names(
     outside = [weights[name] for name in weights.keys() - {*expected}]
     if unknown := [*unknown, *sorted(outside)]:
         raise ValueError(
-            f"{path} contains {unknown[0]}, which is no weight of a BERT, or "
-            "of the heads that this program knows. Save the encoder "
+            f"{path} contains {unknown[0].describe()}, which is no weight of "
+            "a BERT, or of the heads that this program knows. Save the encoder "
             "alone with tf.train.Checkpoint(model=encoder), and use its "
             "checkpoint"
         )
@@ -231,7 +122,7 @@ def _count_blocks(names: Mapping[str, object]) -> int:
     return len({match[1] for match in map(blocks.match, names) if match})
 
 
-def _create_entry(path: str, name: str, variable: _Variable) -> WeightEntry:
+def _create_entry(path: str, name: str, variable: GraphVariable) -> WeightEntry:
     """Returns the entry of a variable, in the shape that Google's code uses.
 
     For example, the query kernel of 12 heads, [768, 12, 64] in the file, is an

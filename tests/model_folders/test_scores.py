@@ -1,6 +1,11 @@
 """Tables of scores."""
 
-from model_folders import results
+from model_folders.scores import (
+    LABEL_SCORES,
+    find_missed_labels,
+    format_scores,
+    overall_scores,
+)
 
 
 def test_scores_of_single_labels_are_rows_of_a_table():
@@ -8,12 +13,12 @@ def test_scores_of_single_labels_are_rows_of_a_table():
         "accuracy": 0.5,
         "global_step": 12,
         "HasAns_f1": 0.25,
-        **{f"not_{rate}_mm": 0.75 for rate in results.LABEL_SCORES},
-        **{f"a b_{rate}": 1.0 for rate in results.LABEL_SCORES},
+        **{f"not_{rate}_mm": 0.75 for rate in LABEL_SCORES},
+        **{f"a b_{rate}": 1.0 for rate in LABEL_SCORES},
         "not_support_mm": 12.0,
         "a b_support": 12,
     }
-    assert results.format_results(scores).splitlines() == [
+    assert format_scores(scores).splitlines() == [
         "  accuracy        0.5000",
         "  global_step         12",
         "  HasAns_f1       0.2500",
@@ -25,14 +30,14 @@ def test_scores_of_single_labels_are_rows_of_a_table():
 
 def label_scores(label, f1, support):
     """Returns all scores of a label."""
-    scores = dict.fromkeys(results.LABEL_SCORES, f1) | {"support": support}
+    scores = dict.fromkeys(LABEL_SCORES, f1) | {"support": support}
     return {f"{label}_{name}": score for name, score in scores.items()}
 
 
 def test_the_overall_scores_are_those_of_no_label_without_the_step():
     scores = {"f1_macro": 0.5, "global_step": 12.0}
     scores |= label_scores("spam", f1=0.5, support=3.0)
-    assert results.overall_scores(scores) == {"f1_macro": 0.5}
+    assert overall_scores(scores) == {"f1_macro": 0.5}
 
 
 def test_a_label_that_no_prediction_hits_is_missed():
@@ -40,9 +45,9 @@ def test_a_label_that_no_prediction_hits_is_missed():
         **label_scores("ham", f1=0.5, support=3.0),
         **label_scores("spam", f1=0.0, support=3.0),
     }
-    assert results.find_missed_labels(scores) == ["spam"]
+    assert find_missed_labels(scores) == ["spam"]
 
 
 def test_a_label_without_rows_is_not_missed():
     scores = label_scores("spam", f1=0.0, support=0.0)
-    assert results.find_missed_labels(scores) == []
+    assert find_missed_labels(scores) == []

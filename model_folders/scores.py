@@ -1,4 +1,7 @@
-"""Formats the scores of a run. Imports no TensorFlow."""
+"""Splits the scores of a run by label, and formats them as a table.
+
+This module imports no TensorFlow.
+"""
 
 import re
 from collections.abc import Mapping
@@ -17,54 +20,54 @@ ScoreT = TypeVar("ScoreT")
 
 
 def split_by_label(
-    results: Mapping[str, ScoreT],
+    scores: Mapping[str, ScoreT],
 ) -> tuple[dict[str, ScoreT], dict[str, dict[str, ScoreT]]]:
     """Returns the overall scores, and {label: scores of the label}.
 
     Args:
-        results: {name: score}. LABEL_precision, LABEL_recall, LABEL_f1
+        scores: {name: score}. LABEL_precision, LABEL_recall, LABEL_f1
             and LABEL_support are the scores of one label.
     """
-    matches = {name: _LABEL_SCORE_NAME.fullmatch(name) for name in results}
+    matches = {name: _LABEL_SCORE_NAME.fullmatch(name) for name in scores}
     by_label: dict[str, dict[str, ScoreT]] = {}
     for name, match in matches.items():
         if match:
-            scores = by_label.setdefault(match[1] + match[3], {})
-            scores[match[2]] = results[name]
+            scores_of_label = by_label.setdefault(match[1] + match[3], {})
+            scores_of_label[match[2]] = scores[name]
     # Only a label's scores include all rates. SQuAD's HasAns_f1, for
     # example, is not the score of a label.
     by_label = {
-        label: scores
-        for label, scores in by_label.items()
-        if len(scores) == len(LABEL_SCORES)
+        label: scores_of_label
+        for label, scores_of_label in by_label.items()
+        if len(scores_of_label) == len(LABEL_SCORES)
     }
     overall = {
-        name: results[name]
+        name: scores[name]
         for name, match in matches.items()
         if not (match and match[1] + match[3] in by_label)
     }
     return overall, by_label
 
 
-def overall_scores(results: Mapping[str, float]) -> dict[str, float]:
+def overall_scores(scores: Mapping[str, float]) -> dict[str, float]:
     """Returns the scores of all labels together, without the step."""
-    overall, _ = split_by_label(results)
+    overall, _ = split_by_label(scores)
     return {name: overall[name] for name in overall if name != "global_step"}
 
 
-def find_missed_labels(results: Mapping[str, float]) -> list[str]:
+def find_missed_labels(scores: Mapping[str, float]) -> list[str]:
     """Returns the labels that the model never predicted correctly."""
-    _, by_label = split_by_label(results)
+    _, by_label = split_by_label(scores)
     return [
         label
-        for label, scores in by_label.items()
-        if scores["support"] and not scores["f1"]
+        for label, scores_of_label in by_label.items()
+        if scores_of_label["support"] and not scores_of_label["f1"]
     ]
 
 
-def format_results(results: Mapping[str, float]) -> str:
+def format_scores(scores: Mapping[str, float]) -> str:
     """Returns a text table of scores, followed by one row for each label."""
-    overall, by_label = split_by_label(results)
+    overall, by_label = split_by_label(scores)
     width = max(map(len, [*overall, *by_label, "label"]))
     lines = [
         f"  {name:<{width}}  {_align_right(value)}"
@@ -76,9 +79,9 @@ def format_results(results: Mapping[str, float]) -> str:
                 [f"  {'label':<{width}}", *map(_align_right, LABEL_SCORES)]
             )
         )
-    for label, scores in by_label.items():
-        cells = [f"{scores[name]:>9.4f}" for name in LABEL_SCORES[:-1]]
-        cells.append(f"{scores['support']:>9.0f}")
+    for label, scores_of_label in by_label.items():
+        cells = [f"{scores_of_label[name]:>9.4f}" for name in LABEL_SCORES[:-1]]
+        cells.append(f"{scores_of_label['support']:>9.0f}")
         lines.append("  ".join([f"  {label:<{width}}", *cells]))
     return "\n".join(lines)
 
