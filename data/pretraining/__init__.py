@@ -16,6 +16,7 @@ As in Google's script, a corpus in memory becomes records in these steps:
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
     static_masking.py: masks them once, as Google's code does
+    instance_encoding.py: encodes them as records
     shuffling.py: shuffles as Python does, but faster
 
 For a corpus of any size:
