@@ -3,7 +3,7 @@
     pretraining_data_config.py: the flags of create_pretraining_data.py
     pretraining_options.py: the flags for instances and masks, which other
         scripts share
-    record_creation.py: creates the records of a corpus, in one of two ways
+    record_writing.py: writes the records of a corpus, in one of two ways
 
 As in Google's script, a corpus in memory becomes records in these steps:
 
