@@ -145,7 +145,7 @@ class TableProcessor(
         table = self._table
         if table is None or table.path != path:
             table = Table(path, layout_of(self._options))
-        columns = table.columns()
+        columns = table.read_column_names()
         rows = read_placed_rows(
             table,
             self.text_columns,
