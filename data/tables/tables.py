@@ -65,10 +65,8 @@ class Table:
             ValueError: the first row is malformed.
         """
         is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
-        is_numbered = any(
-            isinstance(column, ColumnNumber)
-            for column in self.read_column_names()
-        )
+        columns = self.read_column_names()
+        is_numbered = any(isinstance(name, ColumnNumber) for name in columns)
         return is_separated and not is_numbered
 
     def read(self) -> Iterator[Row]:
