@@ -69,22 +69,25 @@ def create_squad_features(
         for doc_span_index, part in enumerate(parts):
             part_tokens = passage.tokens[part.start : part.stop]
             tokens = [*first, *part_tokens, "[SEP]"]
-            feature = SquadFeatures(
+            start_position = None
+            end_position = None
+            if is_training:
+                start_position, end_position = _find_positions(
+                    answer, part, len(first)
+                )
+            yield SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                is_impossible=example.is_impossible,
                 **_map_tokens(passage, part, len(first)),
                 **tokenizer.create_inputs(
                     tokens, len(first), options.max_seq_length
                 ),
+                start_position=start_position,
+                end_position=end_position,
+                is_impossible=example.is_impossible,
             )
-            if is_training:
-                feature.start_position, feature.end_position = _find_positions(
-                    answer, part, len(first)
-                )
-            yield feature
 
 
 def _cut_passage(
