@@ -8,8 +8,8 @@ import random
 
 import pytest
 
-from data.jobs import file_ranges
-from data.jobs.file_ranges import FileRange
+from data.jobs.file_ranges import FileRange, read_range
+from data.jobs.file_splitting import split_files
 from data.tables import table_formats
 
 ENDS = ["\n", "\r\n", "\r", "\n\n"]
@@ -20,7 +20,7 @@ def read_ranges(ranges, layout=table_formats.DEFAULT_LAYOUT):
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
         for file_range in ranges
-        for number, row in file_ranges.read_range(file_range, layout)
+        for number, row in read_range(file_range, layout)
     ]
 
 
@@ -31,7 +31,7 @@ def read_whole(paths, layout=table_formats.DEFAULT_LAYOUT):
 
 def split_paths(paths, max_parts, layout=table_formats.DEFAULT_LAYOUT):
     """Cuts files into at most so many parts, and returns the parts."""
-    return file_ranges.split_files([*map(str, paths)], layout, max_parts)
+    return split_files([*map(str, paths)], layout, max_parts)
 
 
 def read_parts(parts, layout=table_formats.DEFAULT_LAYOUT):
@@ -108,16 +108,12 @@ def test_no_share_is_empty(tmp_path, name):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    parts = file_ranges.split_files(
-        [str(path)] * 3, table_formats.DEFAULT_LAYOUT, 20
-    )
+    parts = split_files([str(path)] * 3, table_formats.DEFAULT_LAYOUT, 20)
     assert parts == [[FileRange(str(path))]] * 3
     # Several small files are one part.
-    parts = file_ranges.split_files(
-        [str(path)] * 3, table_formats.DEFAULT_LAYOUT
-    )
+    parts = split_files([str(path)] * 3, table_formats.DEFAULT_LAYOUT)
     assert parts == [[FileRange(str(path))] * 3]
-    assert file_ranges.split_files([], table_formats.DEFAULT_LAYOUT) == [[]]
+    assert split_files([], table_formats.DEFAULT_LAYOUT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
@@ -152,9 +148,7 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        parts = file_ranges.split_files(
-            [str(path)], table_formats.DEFAULT_LAYOUT
-        )
+        parts = split_files([str(path)], table_formats.DEFAULT_LAYOUT)
         counts.append(len(parts))
     assert counts == [1, 2, 7, 8, 9]
 
