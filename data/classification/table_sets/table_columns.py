@@ -8,7 +8,7 @@ from typing import Any
 from absl import logging
 
 from data.classification.classification_options import TableOptions
-from data.io.text_files import find_set_file
+from data.io.set_files import find_set_file
 from data.processors.set_names import BASE_SETS, BaseSet
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_formats import TableLayout, format_of
