@@ -22,7 +22,10 @@ from data.pretraining.pretraining_data_config import (
     PretrainingDataConfig,
     complete_casing,
 )
-from data.pretraining.record_creation import create_at_scale, create_in_order
+from data.pretraining.record_writing import (
+    write_records_at_scale,
+    write_records_in_order,
+)
 
 
 def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
@@ -34,15 +37,17 @@ def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
     config = complete_casing(parsed)
     config.instances.check_shares()
     if config.is_scalable:
-        written = create_at_scale(config, input_files, beam_options)
+        written = write_records_at_scale(config, input_files, beam_options)
     else:
         # Turn the garbage collector off until the script ends. It would search
         # many lists, for reference cycles that do not exist.
         gc.disable()
-        written = create_in_order(config, input_files)
+        written = write_records_in_order(config, input_files)
+    verb = "written to" if written.is_new else "already written to"
     print(
         f"{written.num_instances:,} instances from {len(input_files)} file(s) "
-        f"{written.description}, in {time.monotonic() - begin_time:.1f} s"
+        f"{verb} {written.num_files} file(s), {written.files}, "
+        f"in {time.monotonic() - begin_time:.1f} s"
     )
 
 

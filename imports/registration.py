@@ -1,67 +1,64 @@
-"""Lets Keras load models of this package that no code has imported yet.
+"""Lets Keras load models of this project whose classes no code imported yet.
 
 A `.keras` file names classes such as `bert>BertClassifier`. Importing all these
 classes imports Keras, which is too slow for a script that only prints --help.
 So Keras gets placeholders as soon as both Keras and a package with such classes
-are imported. A placeholder imports its class when a file needs it.
+are imported. A placeholder imports its class when a file needs the class.
 """
 
 import contextlib
-import functools
 import importlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from imports import lazy
 from imports.import_hooks import surround_import
+from imports.installation import ROOT
+
+# {package: its modules whose classes a `.keras` file may name}. One file may
+# name classes of both packages, so each package registers all these classes.
+# `data` does not import `modeling` by that. Only Keras does, when it loads a
+# file that names a class of `modeling`.
+SAVED_MODULES_OF_PACKAGE = {
+    "modeling": ("modeling.bert", "modeling.losses", "modeling.task_models"),
+    "data.text": ("data.text.preprocessor",),
+}
 
 
-def register_classes(
-    package: str, names: Mapping[str, str], sibling: str
-) -> None:
-    """Registers classes in Keras, now or when Keras is imported.
-
-    Args:
-        package: the package's name in Keras.
-        names: {name of a class: the module that defines it}.
-        sibling: name of a package that registers classes too. A file may name
-            classes of both packages, so the sibling is imported when Keras is
-            imported.
-    """
-    placeholders = {
-        name: _Placeholder(module, name) for name, module in names.items()
-    }
+def register_saved_classes() -> None:
+    """Registers all classes in Keras, now or when Keras is imported."""
     if "keras" in sys.modules:
-        _add_placeholders(package, placeholders, sibling)
+        _add_placeholders()
     else:
-        surround_import(
-            "keras",
-            functools.partial(
-                _placeholders_added, package, placeholders, sibling
-            ),
-        )
+        surround_import("keras", _placeholders_added)
 
 
 @contextlib.contextmanager
-def _placeholders_added(
-    package: str, placeholders: Mapping[str, "_Placeholder"], sibling: str
-) -> Iterator[None]:
-    """Adds the classes once Keras is imported."""
+def _placeholders_added() -> Iterator[None]:
+    """Adds the placeholders once Keras is imported."""
     yield
-    _add_placeholders(package, placeholders, sibling)
+    _add_placeholders()
 
 
-def _add_placeholders(
-    package: str, placeholders: Mapping[str, "_Placeholder"], sibling: str
-) -> None:
+def _add_placeholders() -> None:
     """Adds placeholders to the classes that Keras knows."""
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
-    for name, placeholder in placeholders.items():
+    for module, name in _list_saved_classes():
         # The class itself is registered if its module is imported.
-        objects.setdefault(f"{package}>{name}", placeholder)
-    importlib.import_module(sibling)
+        objects.setdefault(f"bert>{name}", _Placeholder(module, name))
+
+
+def _list_saved_classes() -> Iterator[tuple[str, str]]:
+    """Yields (module, name) of each class, without importing the module."""
+    for package, saved_modules in SAVED_MODULES_OF_PACKAGE.items():
+        package_file = ROOT / package.replace(".", "/") / "__init__.py"
+        module_of_name = lazy.read_imports(str(package_file))
+        for name, module in module_of_name.items():
+            if module in saved_modules:
+                yield module, name
 
 
 class _Placeholder:

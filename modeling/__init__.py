@@ -106,8 +106,9 @@ What users call:
 
 from typing import TYPE_CHECKING, Any
 
-from imports import lazy, registration
+from imports import lazy
 from imports.installation import read_version
+from imports.registration import register_saved_classes
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
@@ -158,17 +159,8 @@ _MODULE_OF_NAME = lazy.read_imports(__file__)
 __all__ = [*_MODULE_OF_NAME]
 _import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
-# Modules whose objects a `.keras` file names.
-_SAVED_MODULES = ("modeling.bert", "modeling.losses", "modeling.task_models")
-registration.register_classes(
-    "bert",
-    {
-        name: module
-        for name, module in _MODULE_OF_NAME.items()
-        if module in _SAVED_MODULES
-    },
-    sibling="data.text",
-)
+# A `.keras` file of a model names its class and its loss.
+register_saved_classes()
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  classes and functions

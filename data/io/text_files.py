@@ -1,4 +1,4 @@
-"""Reads text files line by line, and finds the files of a data folder.
+"""Reads text files line by line, and lists the files that a pattern names.
 
 The files may be compressed or remote. Local files are read without TensorFlow,
 because loading TensorFlow needs half a gigabyte of memory and several seconds
@@ -10,7 +10,7 @@ import contextlib
 import io
 import os
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO
 
 from data.io import compressed_files, encodings
@@ -229,43 +229,3 @@ def check_first_line(line: bytes, path: StrPath) -> None:
             f"{path}: the lines end in carriage returns. Save the file with LF "
             "or CR LF as line ends"
         )
-
-
-def find_set_file(
-    data_dir: StrPath | None, set_name: str, file_names: Sequence[str]
-) -> str:
-    """Returns the path of the set `set_name` in a data folder.
-
-    The file has one of the `file_names`, in lower or upper case, with or
-    without an additional ending such as .gz.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: there are several such files, or --data_dir is not set.
-    """
-    if data_dir is None:
-        raise ValueError("--data_dir is not set. Set --data_dir or --labels")
-    existing = []
-    for file_name in file_names:
-        folder, wanted = os.path.split(os.path.join(data_dir, file_name))
-        existing += [
-            os.path.join(folder, file)
-            for file in sorted(_list_files(folder))
-            if compressed_files.uncompressed_name(file) == wanted.lower()
-        ]
-    if not existing:
-        raise FileNotFoundError(
-            f"there is no {set_name} set in {data_dir}: it must be named "
-            f"{' or '.join(file_names)}"
-        )
-    if len(existing) > 1:
-        raise ValueError(f"keep only one of the files {' and '.join(existing)}")
-    return existing[0]
-
-
-def _list_files(folder: StrPath) -> list[str]:
-    """Returns the names of the files of a folder, [] if there is none."""
-    if not os.path.isdir(folder):
-        return []
-    with os.scandir(folder) as entries:
-        return [entry.name for entry in entries if entry.is_file()]

@@ -8,7 +8,8 @@ order, and twice:
     job_paths.py: the names of a job's files
     manifest.py: the entries of job.json, result files and the manifest
     job_files.py: writes, compares and removes job.json and the manifest
-    file_ranges.py: cuts files into ranges
+    file_splitting.py: cuts files into ranges
+    file_ranges.py: reads the rows of a range
     workers.py: runs a function in worker processes
     beam_workers.py: runs a function on the workers of Apache Beam
 """

@@ -148,7 +148,7 @@ def check_results(units: Iterable[WorkUnit]) -> None:
             _read_result(unit.result_file)
 
 
-def remove_shards(units: Iterable[WorkUnit]) -> None:
+def remove_finished_shards(units: Iterable[WorkUnit]) -> None:
     """Removes the shards of the units that are done."""
     for unit in filter(is_done, units):
         for path in unit.shards:

@@ -34,13 +34,14 @@ class SpanFit(NamedTuple):
         is_start_wrong: whether the span begins inside a word, or with space.
         is_end_wrong: whether the span ends inside a word, or with space.
         may_move: whether another unit would move the span.
-        description: the span and its text, for a message.
+        problem: for a message, if the span is wrong: its place, and what is
+            wrong.
     """
 
     is_start_wrong: bool
     is_end_wrong: bool
     may_move: bool
-    description: str
+    problem: str
 
 
 def find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
@@ -57,7 +58,7 @@ def find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
         is_start_wrong=_is_inside(text, start) or text[start].isspace(),
         is_end_wrong=_is_inside(text, end) or text[end - 1].isspace(),
         may_move=not before.isascii() or "\r\n" in before,
-        description=(
+        problem=(
             f"{where}: the span [{start}, {end}], {text[start:end]!r}, begins "
             f"or ends inside a word of {text[:80]!r}"
         ),
@@ -86,7 +87,7 @@ def _check_most(spans: Sequence[SpanFit], min_wrong: int) -> None:
     is_both = 4 * min(num_wrong_starts, num_wrong_ends) >= len(wrong)
     if is_both and len(wrong) >= max(min_wrong, len(spans) // 2 + 1):
         raise ValueError(
-            f"{wrong[0].description}. So do {len(wrong)} of {len(spans)} "
+            f"{wrong[0].problem}. So do {len(wrong)} of {len(spans)} "
             "spans. Positions count characters (Unicode code points), not "
             "bytes, UTF-16 units or words"
         )

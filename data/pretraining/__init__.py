@@ -11,7 +11,7 @@ What the creation of records begins with:
     pretraining_data_config.py: the flags of create_pretraining_data.py
     pretraining_options.py: the flags for instances and masks, which other
         scripts share
-    record_creation.py: creates the records of a corpus, in one of two ways
+    record_writing.py: writes the records of a corpus, in one of two ways
 
 As in Google's script, a corpus in memory becomes records in these steps:
 
@@ -24,6 +24,7 @@ As in Google's script, a corpus in memory becomes records in these steps:
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
     static_masking.py: masks them once, as Google's code does
+    instance_encoding.py: encodes them as records
     shuffling.py: shuffles as Python does, but faster
 
 For a corpus of any size:

@@ -16,10 +16,8 @@ from data.jobs.manifest import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
 from data.pretraining.instance_context import InstanceContext
-from data.pretraining.instances import (
-    InstanceEncoder,
-    create_instances_from_document,
-)
+from data.pretraining.instance_encoding import InstanceEncoder
+from data.pretraining.instances import create_instances_from_document
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.shuffling import shuffle
 from files.json_files import write_json
@@ -170,7 +168,7 @@ def _create_records(
     for _ in range(encoder.options.dupe_factor):
         for index in range(len(group)):
             created = create_instances_from_document(available, index, context)
-            encoded = [*map(encoder.encode, created)]
+            encoded = [*map(encoder.encode_and_count, created)]
             batch += encoded
             num_bytes += sum(map(len, encoded))
         if num_bytes > _MAX_RECORD_BYTES:

@@ -11,94 +11,18 @@ text of an instance:
 
 import itertools
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
-
-from absl import logging
 
 from command_line import progress
-from data.io import tf_examples
 from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import Document, DocumentReader
-from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.instance_context import InstanceContext
+from data.pretraining.instance_encoding import InstanceEncoder, TrainingInstance
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.shuffling import shuffle
 from data.pretraining.static_masking import create_masked_lm_predictions
-
-
-class TrainingInstance(NamedTuple):
-    """A pair of segments with masked WordPieces.
-
-    Attributes:
-        tokens: WordPieces after masking. Segment 0 ends with the first [SEP].
-        b_start: index of the first WordPiece of segment 1.
-        is_random_next: whether segment 1 was drawn at random.
-        positions: the masked positions, in ascending order.
-        labels: the original WordPieces at these positions.
-    """
-
-    tokens: list[bytes]
-    b_start: int
-    is_random_next: bool
-    positions: list[int]
-    labels: list[bytes]
-
-
-def encode_instance(
-    instance: TrainingInstance, options: InstanceOptions
-) -> bytes:
-    """Returns a record with the features of Google's code, padded with zeros.
-
-    If the option `dynamic_masking` is on, the record contains no features whose
-    names begin with "masked_lm_". Other options set the features' lengths.
-    """
-    num_tokens = len(instance.tokens)
-    num_in_b = num_tokens - instance.b_start
-    padding = bytes(options.max_seq_length - num_tokens)
-    features: dict[str, tf_examples.Values] = {
-        "input_ids": b"".join(instance.tokens) + padding,
-        "input_mask": b"\1" * num_tokens + padding,
-        "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
-    }
-    if not options.dynamic_masking:
-        num_masked = len(instance.positions)
-        num_left = options.max_predictions_per_seq - num_masked
-        features["masked_lm_positions"] = instance.positions + [0] * num_left
-        features["masked_lm_ids"] = b"".join(instance.labels) + bytes(num_left)
-        features["masked_lm_weights"] = [1.0] * num_masked + [0.0] * num_left
-    features["next_sentence_labels"] = bytes([instance.is_random_next])
-    return tf_examples.encode_example(features)
-
-
-class InstanceEncoder:
-    """Encodes instances as records, counts them, and logs the first instance.
-
-    Attributes:
-        vocabulary: the WordPieces, to log an instance as text.
-        options: the lengths of the records, and how the text was masked.
-        counts: number of the instances encoded so far, "num_instances", and of
-            their WordPieces, "num_pieces".
-    """
-
-    def __init__(
-        self, vocabulary: EncodedVocabulary, options: InstanceOptions
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.options = options
-        self.counts: Counter[str] = Counter()
-
-    def encode(self, instance: TrainingInstance) -> bytes:
-        """Returns the record of an instance."""
-        if not self.counts["num_instances"]:
-            names = {code: name for name, code in self.vocabulary.items()}
-            text = " ".join(names[token] for token in instance.tokens)
-            logging.debug("*** Example ***\ntokens: %s", text)
-        self.counts["num_instances"] += 1
-        self.counts["num_pieces"] += len(instance.tokens)
-        return encode_instance(instance, self.options)
 
 
 def create_training_instances(
@@ -113,15 +37,7 @@ def create_training_instances(
     Raises:
         ValueError: the input contains no text.
     """
-    # As in Google's code, a blank line ends a document, but the end of a file
-    # does not.
-    last = len(input_files) - 1
-    line_ranges = [
-        LineRange(path, is_cut=file_index < last)
-        for file_index, path in enumerate(input_files)
-    ]
-    documents = list(reader.read(line_ranges))
-    check_and_log_counts(reader.counts, input_files)
+    documents = _read_documents(input_files, reader)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
@@ -134,9 +50,29 @@ def create_training_instances(
     total = len(documents) * options.dupe_factor
     for index in progress.track(passes, total, "document", "Instances of"):
         instances = create_instances_from_document(documents, index, context)
-        records.extend(map(encoder.encode, instances))
+        records.extend(map(encoder.encode_and_count, instances))
     shuffle(records, rng)
     return records
+
+
+def _read_documents(
+    input_files: Sequence[str], reader: DocumentReader
+) -> list[Document]:
+    """Reads all documents of a corpus, logs their counts, and checks these.
+
+    As in Google's code, a blank line ends a document, but the end of a file
+    does not.
+
+    Raises a ValueError if the input contains no text.
+    """
+    last = len(input_files) - 1
+    line_ranges = [
+        LineRange(path, is_cut=file_index < last)
+        for file_index, path in enumerate(input_files)
+    ]
+    documents = list(reader.read(line_ranges))
+    check_and_log_counts(reader.counts, input_files)
+    return documents
 
 
 def create_instances_from_document(
@@ -198,10 +134,6 @@ def _draw_target_length(max_num_tokens: int, context: InstanceContext) -> int:
     return max_num_tokens
 
 
-def _join_sentences(sentences: Iterable[Sequence[bytes]]) -> deque[bytes]:
-    return deque(itertools.chain.from_iterable(sentences))
-
-
 def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
     """Finds how many sentences are needed for a length.
 
@@ -230,25 +162,8 @@ def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
     return end
 
 
-def _create_instance(
-    tokens_a: Iterable[bytes],
-    tokens_b: Iterable[bytes],
-    is_random_next: bool,
-    context: InstanceContext,
-) -> TrainingInstance:
-    """Creates an instance of two segments, and masks some of its WordPieces."""
-    sep = context.vocabulary["[SEP]"]
-    first = [context.vocabulary["[CLS]"], *tokens_a, sep]
-    tokens = [*first, *tokens_b, sep]
-    b_start = len(first)
-    positions: list[int] = []
-    labels: list[bytes] = []
-    if not context.options.dynamic_masking:
-        candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
-        tokens, positions, labels = create_masked_lm_predictions(
-            tokens, candidates, context
-        )
-    return TrainingInstance(tokens, b_start, is_random_next, positions, labels)
+def _join_sentences(sentences: Iterable[Sequence[bytes]]) -> deque[bytes]:
+    return deque(itertools.chain.from_iterable(sentences))
 
 
 def _draw_tokens(
@@ -292,3 +207,24 @@ def truncate_seq_pair(
         longer = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
         remove = longer.popleft if rng.random() < 0.5 else longer.pop
         remove()
+
+
+def _create_instance(
+    tokens_a: Iterable[bytes],
+    tokens_b: Iterable[bytes],
+    is_random_next: bool,
+    context: InstanceContext,
+) -> TrainingInstance:
+    """Creates an instance of two segments, and masks some of its WordPieces."""
+    sep = context.vocabulary["[SEP]"]
+    first = [context.vocabulary["[CLS]"], *tokens_a, sep]
+    tokens = [*first, *tokens_b, sep]
+    b_start = len(first)
+    positions: list[int] = []
+    labels: list[bytes] = []
+    if not context.options.dynamic_masking:
+        candidates = [*range(1, b_start - 1), *range(b_start, len(tokens) - 1)]
+        tokens, positions, labels = create_masked_lm_predictions(
+            tokens, candidates, context
+        )
+    return TrainingInstance(tokens, b_start, is_random_next, positions, labels)

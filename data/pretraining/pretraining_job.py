@@ -21,7 +21,7 @@ from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import (
     UnitRunner,
     check_results,
-    remove_shards,
+    remove_finished_shards,
     run_units,
 )
 from data.pretraining import corpus_checks, corpus_parts
@@ -105,7 +105,7 @@ def write_all_shards(
         except ValueError:
             # The shards will not be reused, because the user must change the
             # input or a flag.
-            remove_shards(units)
+            remove_finished_shards(units)
             job_files.remove_work()
             raise
         return WrittenShards(job_files.finish(combined), is_new=True)

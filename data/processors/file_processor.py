@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
-from data.io.text_files import find_set_file
+from data.io.set_files import find_set_file
 from data.processors.data_processor import DataProcessor
 from data.processors.set_names import BaseSet
 from data.tables import data_file_split

@@ -6,65 +6,20 @@ reads the questions from a file, and answer_decoding.py turns the network's
 outputs for the windows into answers.
 """
 
-import bisect
-import dataclasses
-import functools
 import itertools
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypedDict, TypeVar
 
-import numpy as np
-
-from data.io import tf_examples
-from data.squad.squad_examples import WORD, SquadExample
+from data.squad.answer_tokens import AnswerTokens, find_answer_tokens
+from data.squad.passage_tokens import Passage, PassageTokenizer
+from data.squad.squad_examples import SquadExample
+from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import WindowOptions
 from data.text.token_windows import cut_spans, max_context_windows
 from data.text.tokenization import FullTokenizer
-from data.text.wordpiece import BasicTokenizer
 
 ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000
-
-
-@dataclasses.dataclass(slots=True)
-class SquadFeatures:
-    """Features of one window.
-
-    Attributes:
-        unique_id: number of the window among the windows of all examples. As in
-            Google's code, the first number is 1000000000.
-        example_index: index of the window's example.
-        doc_span_index: index of the window among its example's windows.
-        tokens: the WordPieces without padding.
-        token_to_orig_map: {position of a passage token in the window: index of
-            its word in the passage}.
-        token_is_max_context: {position of a passage token in the window:
-            whether no other window contains more context around the token}.
-        input_ids: [max_seq_length], ids of the WordPieces.
-        input_mask: [max_seq_length], 1 = a real token.
-        segment_ids: [max_seq_length], 1 = token of the passage, or the [SEP]
-            after it.
-        start_position, end_position: in training: positions of the answer's
-            first and last token, or 0 if the window does not contain it.
-        is_impossible: whether the passage does not answer the question.
-        token_to_char_map: {position of a passage token: (start, end) of its
-            characters in the passage}. None without --use_char_offsets.
-    """
-
-    unique_id: int
-    example_index: int
-    doc_span_index: int
-    tokens: list[str]
-    token_to_orig_map: dict[int, int]
-    token_is_max_context: dict[int, bool]
-    input_ids: list[int]
-    input_mask: list[int]
-    segment_ids: list[int]
-    start_position: int | None = None
-    end_position: int | None = None
-    is_impossible: bool | None = None
-    token_to_char_map: dict[int, tuple[int, int]] | None = None
 
 
 class _PassagePart(NamedTuple):
@@ -90,45 +45,6 @@ class _TokenMaps(TypedDict):
     token_to_char_map: dict[int, tuple[int, int]] | None
 
 
-@dataclasses.dataclass(frozen=True)
-class _Passage:
-    """A passage, split into tokens.
-
-    Attributes:
-        tokens: the WordPieces.
-        word_of_token: index of the word that contains each token.
-        first_tokens: index of each word's first token, then the number of all
-            tokens.
-        char_spans: the characters (start, end) of each token. None without
-            --use_char_offsets.
-    """
-
-    tokens: list[str]
-    word_of_token: list[int]
-    first_tokens: list[int]
-    char_spans: list[tuple[int, int]] | None
-
-    def map_tokens(self, part: _PassagePart, num_before: int) -> _TokenMaps:
-        """Returns the maps of the window that contains a part.
-
-        The window contains `num_before` tokens before the part.
-        """
-        token_to_char_map = None
-        if self.char_spans is not None:
-            token_to_char_map = _number_tokens(
-                self.char_spans[part.start : part.stop], num_before
-            )
-        return {
-            "token_to_orig_map": _number_tokens(
-                self.word_of_token[part.start : part.stop], num_before
-            ),
-            "token_is_max_context": _number_tokens(
-                part.is_max_context, num_before
-            ),
-            "token_to_char_map": token_to_char_map,
-        }
-
-
 def create_squad_features(
     examples: Iterable[SquadExample],
     tokenizer: FullTokenizer,
@@ -140,37 +56,38 @@ def create_squad_features(
     Creates windows one at a time, to save memory. Computes the positions of
     answers only if `is_training` is true.
     """
-    tokenize_passage = _create_passage_tokenizer(
-        tokenizer, options.use_char_offsets
-    )
+    passage_tokenizer = PassageTokenizer(tokenizer, options.use_char_offsets)
     unique_ids = itertools.count(_FIRST_UNIQUE_ID)
     for example_index, example in enumerate(examples):
-        passage = tokenize_passage(example)
+        passage = passage_tokenizer.tokenize(example)
         answer = None
         if is_training and not example.is_impossible:
-            answer = _find_answer(example, passage, tokenizer)
+            answer = find_answer_tokens(example, passage, tokenizer)
         query_tokens = tokenizer.tokenize(example.question_text)
         first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
         parts = _cut_passage(len(passage.tokens), len(first), options)
         for doc_span_index, part in enumerate(parts):
             part_tokens = passage.tokens[part.start : part.stop]
             tokens = [*first, *part_tokens, "[SEP]"]
-            feature = SquadFeatures(
+            start_position = None
+            end_position = None
+            if is_training:
+                start_position, end_position = _find_positions(
+                    answer, part, len(first)
+                )
+            yield SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                is_impossible=example.is_impossible,
-                **passage.map_tokens(part, len(first)),
+                **_map_tokens(passage, part, len(first)),
                 **tokenizer.create_inputs(
                     tokens, len(first), options.max_seq_length
                 ),
+                start_position=start_position,
+                end_position=end_position,
+                is_impossible=example.is_impossible,
             )
-            if is_training:
-                feature.start_position, feature.end_position = _find_positions(
-                    answer, part.start, part.stop, len(first)
-                )
-            yield feature
 
 
 def _cut_passage(
@@ -198,6 +115,28 @@ def _cut_passage(
         yield _PassagePart(start, stop, is_max_context.tolist())
 
 
+def _map_tokens(
+    passage: Passage, part: _PassagePart, num_before: int
+) -> _TokenMaps:
+    """Returns the maps of the window that contains a part of a passage.
+
+    The window contains `num_before` tokens before the part.
+    """
+    tokens = slice(part.start, part.stop)
+    token_to_char_map = None
+    if passage.char_spans is not None:
+        token_to_char_map = _number_tokens(
+            passage.char_spans[tokens], num_before
+        )
+    return {
+        "token_to_orig_map": _number_tokens(
+            passage.word_of_token[tokens], num_before
+        ),
+        "token_is_max_context": _number_tokens(part.is_max_context, num_before),
+        "token_to_char_map": token_to_char_map,
+    }
+
+
 def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
     """Returns {position of a token: its value}, from the position `first`.
 
@@ -209,168 +148,21 @@ def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
 
 
 def _find_positions(
-    answer: tuple[int, int] | None, start: int, stop: int, num_before: int
+    answer: AnswerTokens | None, part: _PassagePart, num_before: int
 ) -> tuple[int, int]:
     """Returns the positions of an answer's first and last token in a window.
 
     The positions are 0 if the window does not contain all of the answer. The
-    window contains the tokens `start` to `stop` - 1 of the passage, after
-    `num_before` other tokens.
+    window contains `num_before` other tokens before its part of the passage.
 
     Examples:
-        >>> _find_positions(answer=(5, 6), start=4, stop=10, num_before=5)
+        >>> answer = AnswerTokens(first=5, last=6)
+        >>> _find_positions(answer, _PassagePart(4, 10, []), num_before=5)
         (6, 7)
-        >>> _find_positions(answer=(5, 6), start=0, stop=6, num_before=5)
+        >>> _find_positions(answer, _PassagePart(0, 6, []), num_before=5)
         (0, 0)
     """
-    if not answer or answer[0] < start or answer[1] >= stop:
+    if not answer or answer.first < part.start or answer.last >= part.stop:
         return 0, 0
-    shift = num_before - start
-    return answer[0] + shift, answer[1] + shift
-
-
-def _create_passage_tokenizer(
-    tokenizer: FullTokenizer, use_char_offsets: bool
-) -> Callable[[SquadExample], _Passage]:
-    """Returns a function that splits the passage of an example into tokens.
-
-    The function caches the WordPieces of each word, because words repeat. The
-    tokenizer's own cache saves less time, because the tokenizer first cleans
-    the text.
-    """
-    find_char_spans = None
-    if use_char_offsets:
-        find_char_spans = functools.lru_cache(maxsize=2**16)(
-            lambda word: tokenize_with_spans(word, tokenizer)[1]
-        )
-    return functools.partial(
-        _tokenize_passage,
-        tokenize_word=functools.lru_cache(maxsize=2**17)(tokenizer.tokenize),
-        find_char_spans=find_char_spans,
-    )
-
-
-def _tokenize_passage(
-    example: SquadExample,
-    tokenize_word: Callable[[str], list[str]],
-    find_char_spans: Callable[[str], list[tuple[int, int]]] | None,
-) -> _Passage:
-    """Splits a passage into tokens.
-
-    `find_char_spans` finds the characters of each token of a word.
-    """
-    words = [*map(tokenize_word, example.doc_tokens)]
-    lengths = [*map(len, words)]
-    char_spans = None
-    if find_char_spans:
-        char_spans = [
-            (word.start() + start, word.start() + end)
-            for word in WORD.finditer(example.context)
-            for start, end in find_char_spans(word.group())
-        ]
-    return _Passage(
-        tokens=[*itertools.chain.from_iterable(words)],
-        word_of_token=np.repeat(range(len(words)), lengths).tolist(),
-        first_tokens=[*itertools.accumulate(lengths, initial=0)],
-        char_spans=char_spans,
-    )
-
-
-def encode_squad_features(feature: SquadFeatures) -> bytes:
-    """Serializes SquadFeatures as a tf.train.Example."""
-    values: dict[str, tf_examples.Values] = {}
-    if feature.start_position is not None and feature.end_position is not None:
-        values["start_positions"] = [feature.start_position]
-        values["end_positions"] = [feature.end_position]
-        values["is_impossible"] = [int(bool(feature.is_impossible))]
-    # Protocol buffers merge the fields of concatenated messages.
-    unique_id = tf_examples.encode_example({"unique_ids": [feature.unique_id]})
-    return unique_id + tf_examples.encode_inputs(feature, values)
-
-
-def tokenize_with_spans(
-    text: str, tokenizer: FullTokenizer
-) -> tuple[list[str], list[tuple[int, int]]]:
-    """Tokenizes a text, and finds the characters of each token.
-
-        "Škoda (1895)" -> sko   ##da   (      1895    )
-                          (0,3) (3,5) (6,7) (7,11) (11,12)
-
-    Returns:
-        (tokens, spans). `tokens` is a list of WordPieces. `spans` contains the
-        (start, end) of each WordPiece in `text`. If a WordPiece ends with a
-        letter that combining accents follow, its span includes them.
-    """
-    basic = tokenizer.basic_tokenizer
-    # Tokenizing a whole text, or each of its characters separately, results in
-    # the same string once the tokens are joined. So `origin` can list, for each
-    # character of the joined tokens, the index of its source in `text`.
-    origin = [
-        index
-        for index, char in enumerate(text)
-        for _ in itertools.chain.from_iterable(basic.tokenize(char))
-    ]
-    tokens = []
-    spans = []
-    position = 0
-    for word in basic.tokenize(text):
-        for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
-            is_unknown = piece == tokenizer.wordpiece_tokenizer.unk_token
-            length = len(word if is_unknown else piece.removeprefix("##"))
-            end = origin[position + length - 1] + 1
-            end = _skip_accents(text, end, basic)
-            tokens.append(piece)
-            spans.append((origin[position], end))
-            position += length
-    return tokens, spans
-
-
-def _skip_accents(text: str, start: int, tokenizer: BasicTokenizer) -> int:
-    """Returns the first place from `start` without a dropped accent."""
-    end = start
-    while (
-        end < len(text)
-        and unicodedata.category(text[end]) == "Mn"
-        and not tokenizer.tokenize(text[end])
-    ):
-        end += 1
-    return end
-
-
-def _find_answer(
-    example: SquadExample, passage: _Passage, tokenizer: FullTokenizer
-) -> tuple[int, int]:
-    """Returns the indices of an answer's first and last token in a passage.
-
-    Without `char_spans`, the words around the answer are searched for its
-    WordPieces, as in Google's `_improve_answer_span`:
-
-        question:    What year was John Smith born?
-        answer:      1895
-        words:       The leader was John Smith   (1895-1943).
-        WordPieces:  the leader was john smith ( 1895 - 1943 ) .
-                                                 ^^^^
-
-    The word of the answer is "(1895-1943).", and its WordPieces contain the
-    answer. But the WordPieces of "Japanese" do not contain "japan". If "Japan"
-    is the answer, the complete word "Japanese" is the result.
-    """
-    text = example.orig_answer_text
-    char_spans = passage.char_spans
-    if char_spans is not None:
-        # Choose all tokens that overlap the answer's characters.
-        start = example.answer_start
-        stop = start + len(text)
-        first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
-        after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
-        return first, after - 1
-    input_start = passage.first_tokens[example.start_position]
-    input_end = passage.first_tokens[example.end_position + 1] - 1
-    answer_tokens = tokenizer.tokenize(text)
-    if not answer_tokens:
-        return input_start, input_end
-    length = len(answer_tokens)
-    for start in range(input_start, input_end + 2 - length):
-        if passage.tokens[start : start + length] == answer_tokens:
-            return start, start + length - 1
-    return input_start, input_end
+    shift = num_before - part.start
+    return answer.first + shift, answer.last + shift

@@ -15,7 +15,7 @@ T = TypeVar("T")
 def split_examples(
     path: str, examples: Sequence[T], keys: Sequence[str], fraction: float
 ) -> tuple[list[T], list[T]]:
-    """Returns the train set and the dev set of a file.
+    """Returns the train set and the dev set of a file, and logs their sizes.
 
     Args:
         path: value of --data_file, for the error.

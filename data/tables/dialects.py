@@ -57,7 +57,7 @@ class TableDialect(NamedTuple):
     dialect: Dialect
     has_header: bool
     lines: Iterator[str]
-    width: int | None = None
+    width: int | None
 
 
 def find_dialect(
@@ -87,18 +87,16 @@ def find_dialect(
     is_complete = chosen.quoting is not None and chosen.has_header is not None
     if chosen.delimiter and is_complete:
         dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
-        return TableDialect(dialect, bool(chosen.has_header), lines)
+        return TableDialect(dialect, bool(chosen.has_header), lines, width=None)
     sample = TableSample(lines)
     hint = sample.take_hint(CHARACTER_OF_DELIMITER.values())
     chosen = chosen._replace(delimiter=chosen.delimiter or hint)
     try:
-        table_dialect = _find_in_sample(path, sample, chosen, is_tsv)
+        return _find_in_sample(path, sample, chosen, is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, chosen.encoding)
         raise
-    all_lines = itertools.chain(sample.lines_read, lines)
-    return table_dialect._replace(lines=all_lines)
 
 
 def find_common_width(widths: Sequence[int]) -> int:
@@ -115,14 +113,11 @@ def find_common_width(widths: Sequence[int]) -> int:
 def _find_in_sample(
     path: str, sample: TableSample, chosen: ChosenDialect, is_tsv: bool
 ) -> TableDialect:
-    """Finds the dialect and the header by the first lines of a table.
-
-    The result does not contain the lines.
-    """
+    """Finds the dialect and the header by the first lines of a table."""
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
     dialect = _choose_dialect(path, sample, chosen, is_tsv)
-    records = sample.records(dialect)
+    records = sample.read_records(dialect)
     if chosen.quoting is not False:
         table_checks.check_quotes(path, records)
         table_checks.check_apostrophes(path, records)
@@ -135,7 +130,9 @@ def _find_in_sample(
     if has_header is None and records:
         has_header = headers.has_header(path, records, chosen.columns)
     width = find_common_width([*map(len, records)]) if records else None
-    return TableDialect(dialect, bool(has_header), iter(()), width)
+    return TableDialect(
+        dialect, bool(has_header), lines=sample.all_lines(), width=width
+    )
 
 
 def _check_delimiter(
@@ -144,7 +141,7 @@ def _check_delimiter(
     """Raises a ValueError if a mark that is no delimiter separates cells."""
     has_one_column = not any(any(row[1:]) for row in records)
     if has_one_column:
-        records_by_blanks = sample.records(Dialect(" "))
+        records_by_blanks = sample.read_records(Dialect(" "))
         table_checks.check_blanks(path, sample.lines_read, records_by_blanks)
     table_checks.check_one_column(path, records)
 
@@ -176,11 +173,9 @@ def _choose_dialect(
     """
     if chosen.delimiter:
         fit = _fit_delimiter(sample, chosen.delimiter, chosen)
-        return (
-            fit.dialect
-            if fit
-            else _choose_usual_dialect(chosen.delimiter, chosen)
-        )
+        if fit:
+            return fit.dialect
+        return _choose_usual_dialect(chosen.delimiter, chosen)
     delimiters = _list_delimiters(sample)
     fits = {
         delimiter: fit
@@ -231,7 +226,7 @@ def _dialect_of_malformed(
         ValueError: the first record contains several delimiters, or is a title.
     """
     records_by_delimiter = {
-        delimiter: sample.records(_choose_usual_dialect(delimiter, chosen))
+        delimiter: sample.read_records(_choose_usual_dialect(delimiter, chosen))
         for delimiter in delimiters
     }
     name_delimiters = [
@@ -266,7 +261,7 @@ def _fit_delimiter(
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
-        records, does_fit = sample.read_records(dialect)
+        records, does_fit = sample.try_dialect(dialect)
         if does_fit and (len(records[0]) > 1 or chosen.delimiter):
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))

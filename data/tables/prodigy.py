@@ -50,16 +50,23 @@ def read_accepted_rows(
         yield from first_rows
         yield from rows
         return
-    undecided_rows: list[PlacedRowT] = []
+    rows_of_decisions: list[PlacedRowT] = []
     for placed in itertools.chain(first_rows, rows):
-        undecided_rows.append(placed)
+        rows_of_decisions.append(placed)
         if placed[-1].get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:
             # Prodigy did not write this table.
-            yield from undecided_rows
+            yield from rows_of_decisions
             yield from rows
             return
+    yield from _leave_out_rejected(path, rows_of_decisions)
+
+
+def _leave_out_rejected(
+    path: StrPath, rows: Iterable[PlacedRowT]
+) -> Iterator[PlacedRowT]:
+    """Yields the rows that are not left out, and logs how many others are."""
     num_left_out = 0
-    for placed in undecided_rows:
+    for placed in rows:
         if is_left_out(placed[-1]):
             num_left_out += 1
         else:

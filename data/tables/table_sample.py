@@ -41,11 +41,15 @@ class TableSample:
             self.lines_read.append(line)
             yield line
 
-    def records(self, dialect: Dialect) -> list[list[str]]:
-        """Returns the first records, up to the first malformed record."""
-        return self.read_records(dialect)[0]
+    def all_lines(self) -> Iterator[str]:
+        """Returns all lines of the table. Then the sample reads no more."""
+        return itertools.chain(self.lines_read, self._lines)
 
-    def read_records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
+    def read_records(self, dialect: Dialect) -> list[list[str]]:
+        """Returns the first records, up to the first malformed record."""
+        return self.try_dialect(dialect)[0]
+
+    def try_dialect(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
         """Returns the first records, and whether the dialect fits them.
 
         If it fits, no record is malformed, and all have one width.

@@ -41,7 +41,7 @@ class Table:
         self.layout = layout
         self._rows = read_rows(path, layout)
 
-    def columns(self) -> list[str]:
+    def read_column_names(self) -> list[str]:
         """Returns the names of the columns of the first row, [] without rows.
 
         Raises:
@@ -58,16 +58,15 @@ class Table:
     def has_named_columns(self) -> bool:
         """Returns whether the first line or row names the columns.
 
-        The first call looks at the file as `columns` does.
+        The first call looks at the file as `read_column_names` does.
 
         Raises:
             OSError: the file cannot be read.
             ValueError: the first row is malformed.
         """
         is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
-        is_numbered = any(
-            isinstance(column, ColumnNumber) for column in self.columns()
-        )
+        columns = self.read_column_names()
+        is_numbered = any(isinstance(name, ColumnNumber) for name in columns)
         return is_separated and not is_numbered
 
     def read(self) -> Iterator[Row]:

@@ -38,7 +38,7 @@ What users call:
 from typing import TYPE_CHECKING
 
 from imports import lazy
-from imports.registration import register_classes
+from imports.registration import register_saved_classes
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
@@ -51,11 +51,8 @@ if TYPE_CHECKING:
 # {name: its module}
 _MODULE_OF_NAME = lazy.read_imports(__file__)
 
-# A `.keras` file of a model that reads strings names this class.
-_SAVED_CLASS = "BertTextClassifierPreprocessor"
-register_classes(
-    "bert", {_SAVED_CLASS: _MODULE_OF_NAME[_SAVED_CLASS]}, sibling="modeling"
-)
-
 __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
+
+# A `.keras` file of a model that reads strings names the preprocessor.
+register_saved_classes()

@@ -3,8 +3,10 @@
 import dataclasses
 from typing import NamedTuple, NotRequired, TypedDict
 
-from data.squad import answer_decoding, answer_spans, passage_windows
+from data.squad import answer_decoding, answer_spans
+from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
+from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
@@ -51,7 +53,7 @@ class _Question(NamedTuple):
     """
 
     example: SquadExample
-    windows: list[passage_windows.SquadFeatures]
+    windows: list[SquadFeatures]
 
 
 def _encode_question(
@@ -66,7 +68,7 @@ def _encode_question(
     )
     window_options = read_options(WindowOptions, prepared_model.settings)
     windows = [
-        *passage_windows.create_squad_features(
+        *create_squad_features(
             [example],
             prepared_model.tokenizer,
             window_options,

@@ -1,57 +1,69 @@
 """Classes that Keras finds by name before anyone has imported them."""
 
+import importlib
+
+import keras
 import pytest
 
+from imports.registration import SAVED_MODULES_OF_PACKAGE
 from tests.support import fresh_process
 
-# A class that a file of Keras may name.
-MODULE = """\
-class Boat:
-    @classmethod
-    def from_config(cls, config):
-        return config["name"]
-"""
-REGISTER = """
-from imports.registration import register_classes
-register_classes("bert", {"Boat": "boats"}, "sibling")
-"""
-LOAD = """
-import sys
-boat = keras.saving.get_custom_objects()["bert>Boat"]
-print("boats" in sys.modules, "sibling" in sys.modules)
-print(boat.from_config({"name": "tug"}), "boats" in sys.modules)
+NAME = "bert>ClassifierLoss"
+LOAD = f"""
+loss = keras.saving.get_custom_objects()["{NAME}"]
+print("modeling.losses" in sys.modules)
+loss = loss.from_config({{"class_weights": [1.0, 2.0]}})
+print(type(loss).__name__, loss.get_config()["class_weights"])
 """
 
 
-def run_beside_module(tmp_path, code):
-    """Runs code beside a module `boats` with a class, and a `sibling`."""
-    (tmp_path / "boats.py").write_text(MODULE)
-    (tmp_path / "sibling.py").write_text("")
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"
-    return fresh_process.run("-c", code).check().stdout
+def run(code):
+    """Returns what code prints in a new process."""
+    return fresh_process.run("-c", f"import sys\n{code}").check().stdout
 
 
 @pytest.mark.parametrize(
-    "code",
+    "imports",
     [
-        pytest.param(f"import keras\n{REGISTER}{LOAD}", id="keras first"),
-        pytest.param(f"{REGISTER}\nimport keras\n{LOAD}", id="keras last"),
+        pytest.param("import keras, modeling", id="keras first"),
+        pytest.param("import modeling, keras", id="keras last"),
+        pytest.param("import data.text, keras", id="only another package"),
     ],
 )
-def test_a_class_is_imported_when_a_file_needs_it(tmp_path, code):
-    assert run_beside_module(tmp_path, code) == "False True\ntug True\n"
+def test_a_class_is_imported_when_a_file_needs_it(imports):
+    output = run(f"{imports}\n{LOAD}")
+    assert output == "False\nClassifierLoss [1.0, 2.0]\n"
 
 
-def test_registering_does_not_import_keras(tmp_path):
-    code = f"{REGISTER}\nimport sys\nprint('keras' in sys.modules)"
-    assert run_beside_module(tmp_path, code) == "False\n"
+def test_registering_imports_neither_keras_nor_the_other_package():
+    printed = "{'keras', 'modeling'} & {*sys.modules}"
+    assert run(f"import data.text\nprint({printed})") == "set()\n"
 
 
-def test_a_class_that_is_registered_already_stays(tmp_path):
+def test_importing_keras_does_not_import_modeling_into_data():
+    output = run("import data.text, keras\nprint('modeling' in sys.modules)")
+    assert output == "False\n"
+
+
+def test_a_class_that_is_registered_already_stays():
     code = f"""
 import keras
-keras.saving.get_custom_objects()["bert>Boat"] = "the class"
-{REGISTER}
-print(keras.saving.get_custom_objects()["bert>Boat"])
+keras.saving.get_custom_objects()["{NAME}"] = "the class"
+import modeling
+print(keras.saving.get_custom_objects()["{NAME}"])
 """
-    assert run_beside_module(tmp_path, code) == "the class\n"
+    assert run(code) == "the class\n"
+
+
+@pytest.mark.parametrize("package", SAVED_MODULES_OF_PACKAGE)
+def test_the_modules_of_all_classes_that_a_file_may_name_are_listed(package):
+    """Keras could not load a file that names a class of another module."""
+    module = importlib.import_module(package)
+    values = [getattr(module, name) for name in module.__all__]
+    saved = {
+        value.__module__
+        for value in values
+        if isinstance(value, type)
+        and keras.saving.get_registered_name(value).startswith("bert>")
+    }
+    assert saved == {*SAVED_MODULES_OF_PACKAGE[package]}

@@ -16,9 +16,10 @@ from data.squad import (
     answer_report,
     answer_scoring,
     answer_spans,
-    passage_windows,
 )
+from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import SquadExample
+from data.squad.squad_features import SquadFeatures, encode_squad_features
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
@@ -35,18 +36,14 @@ from training.preparation.starting_point import StartingPoint
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
-_EncodedSet: TypeAlias = task.EncodedSet[
-    SquadExample, passage_windows.SquadFeatures
-]
+_EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 # The logits of the start and the end.
 _Outputs: TypeAlias = Mapping[str, FloatArray]
 _Batches: TypeAlias = task.Batches[_Outputs]
 
 
 class SquadTask(
-    task.Task[
-        FineTuningConfig, SquadExample, passage_windows.SquadFeatures, _Outputs
-    ]
+    task.Task[FineTuningConfig, SquadExample, SquadFeatures, _Outputs]
 ):
     """Finds the answer to a question in a passage.
 
@@ -94,7 +91,7 @@ class SquadTask(
 
     def encode(
         self, set_name: SetName, examples: Sequence[SquadExample]
-    ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
+    ) -> Iterator[tuple[bytes, SquadFeatures]]:
         """Yields the windows of a set's questions, as TFRecords too.
 
         If the model skips padding, the longest windows of "dev" come first.
@@ -108,20 +105,18 @@ class SquadTask(
             f"questions were longer than --max_query_length={limit} and were "
             "cut",
         )
-        windows: Iterable[passage_windows.SquadFeatures] = (
-            passage_windows.create_squad_features(
-                counted,
-                self.tokenizer,
-                self.window_options,
-                is_training=set_name == "train",
-            )
+        windows: Iterable[SquadFeatures] = create_squad_features(
+            counted,
+            self.tokenizer,
+            self.window_options,
+            is_training=set_name == "train",
         )
         if set_name == "dev" and self.config.trims_padding:
             # Sort the windows by length. Then a batch contains windows of
             # similar length, and a lack of memory shows in the first batch.
             windows = sorted(windows, key=lambda window: -len(window.tokens))
         for window in windows:
-            yield passage_windows.encode_squad_features(window), window
+            yield encode_squad_features(window), window
 
     def feature_spec(self, set_name: SetName) -> feature_specs.RecordSpec:
         """Returns {name: Feature} of a set's records.

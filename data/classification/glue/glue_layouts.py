@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io.text_files import find_set_file, read_numbered_lines
+from data.io.set_files import find_set_file
+from data.io.text_files import read_numbered_lines
 from data.processors.set_names import BaseSet
 from data.tables import table_formats
 from files.paths import StrPath

@@ -8,7 +8,7 @@ from typing import Any
 from absl import logging
 
 from data.classification.table_options import TableOptions
-from data.io.text_files import find_set_file
+from data.io.set_files import find_set_file
 from data.processors.set_names import BASE_SETS, BaseSet
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_formats import TableLayout, format_of
@@ -64,7 +64,7 @@ def find_label_columns(
         return [value] if value else []
     if table is None and data_dir is not None:
         table = _find_first_set(options, data_dir)
-    return label_columns_of(value, table.columns() if table else ())
+    return label_columns_of(value, table.read_column_names() if table else ())
 
 
 def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
@@ -180,7 +180,7 @@ def _columns_of(where: str, table: Table) -> list[str]:
     Raises:
         ValueError: the file contains lines of text, or no rows.
     """
-    columns = table.columns()
+    columns = table.read_column_names()
     # A file of lines of text has the single column text.
     if format_of(table.path) in (None, "text") and columns == ["text"]:
         raise ValueError(

@@ -163,7 +163,7 @@ class TableProcessor(
         If the table does not contain a test example's label, the label is None.
         """
         table = self._open_table(path)
-        columns = table.columns()
+        columns = table.read_column_names()
         rows = read_placed_rows(
             table,
             self.text_columns,

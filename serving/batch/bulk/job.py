@@ -10,8 +10,8 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import file_checksums
-from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
+from data.jobs.file_splitting import split_files
 from data.jobs.job_files import JobFiles, create_input_entries
 from data.jobs.job_paths import JobPaths
 from data.jobs.manifest import JobResults, Manifest, UnitResult
@@ -138,7 +138,7 @@ def _create_units(
 ) -> list[BulkUnit]:
     """Cuts the input into parts, and returns a unit for each."""
     layout = settings.table_layout()
-    parts = file_ranges.split_files(paths, layout, num_shards)
+    parts = split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
     columns = read_input_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)

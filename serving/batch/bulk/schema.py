@@ -4,8 +4,8 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
+from data.jobs.file_splitting import find_range_kind
 from data.tables import parquet, tables
 from serving.batch.bulk.bulk_settings import BulkSettings
 from serving.batch.outputs import npy
@@ -68,7 +68,7 @@ def read_input_columns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
     for path in paths:
-        kind = file_ranges.find_range_kind(path, settings.table_layout())
+        kind = find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
         if kind == "parquet":
             columns.add(parquet.read_empty_row(path))

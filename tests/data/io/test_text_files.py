@@ -1,4 +1,4 @@
-"""Lines of text files, and the files that patterns and folders name."""
+"""Lines of text files, and the files that patterns name."""
 
 import gzip
 
@@ -36,18 +36,3 @@ def test_a_damaged_gzip_file_is_named(tmp_path):
     path.write_bytes(gzip.compress(b"a\nb\n" * 999)[:40])
     with pytest.raises(OSError, match=r"a\.txt\.gz: the gzip file is damaged"):
         list(text_files.read_corpus_lines(path))
-
-
-@pytest.mark.parametrize("name", ["train.CSV", "Dev.csv.bz2", "test.csv.ZST"])
-def test_sets_are_found_in_any_case_and_packing(tmp_path, name):
-    (tmp_path / name).touch()
-    stem = name.partition(".")[0].lower()
-    path = text_files.find_set_file(tmp_path, stem, [f"{stem}.csv"])
-    assert path == str(tmp_path / name)
-
-
-def test_two_files_of_a_set_are_an_error(tmp_path):
-    for name in ("Dev.csv.bz2", "dev.csv.xz"):
-        (tmp_path / name).touch()
-    with pytest.raises(ValueError, match="keep only one"):
-        text_files.find_set_file(tmp_path, "dev", ["dev.csv"])

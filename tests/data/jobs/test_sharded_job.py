@@ -10,7 +10,7 @@ from data.jobs.sharded_job import (
     check_results,
     choose_unit_runner,
     is_done,
-    remove_shards,
+    remove_finished_shards,
     run_units,
 )
 
@@ -101,6 +101,6 @@ def test_only_the_shards_of_finished_units_are_removed(job, units, write_shard):
     (unfinished,) = units[1].shards
     with open(unfinished, "w") as file:
         file.write("a file of the user")
-    remove_shards(units)
+    remove_finished_shards(units)
     assert not os.path.exists(units[0].shards[0])
     assert os.path.exists(unfinished)

@@ -10,7 +10,6 @@ import collections
 import random
 
 import pytest
-import tensorflow as tf
 
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
@@ -27,17 +26,6 @@ from tests.support.scripted_draws import (
 )
 
 
-def masked_instance():
-    """Returns "[CLS] [MASK] [SEP] dog [SEP]", whose mask was "cat"."""
-    return instances.TrainingInstance(
-        tokens=encode_text("[CLS] [MASK] [SEP] dog [SEP]"),
-        b_start=3,
-        is_random_next=True,
-        positions=[1],
-        labels=encode_text("cat"),
-    )
-
-
 def short_options(**changes):
     """Returns options for instances of 7 WordPieces, of which 2 are masked."""
     defaults = {
@@ -46,53 +34,6 @@ def short_options(**changes):
         "max_predictions_per_seq": 2,
     }
     return InstanceOptions(**defaults | changes)
-
-
-def decode_record(record):
-    """Returns {name: values} of a record, as TensorFlow reads it."""
-    features = tf.train.Example.FromString(record).features.feature
-    return {
-        name: [*getattr(feature, feature.WhichOneof("kind")).value]
-        for name, feature in features.items()
-    }
-
-
-def ids_of(text):
-    return [NAMES.index(name) for name in text.split()]
-
-
-def test_encode_instance_pads_all_features_with_zeros():
-    record = instances.encode_instance(masked_instance(), short_options())
-    assert decode_record(record) == {
-        "input_ids": [*ids_of("[CLS] [MASK] [SEP] dog [SEP]"), 0, 0],
-        "input_mask": [1, 1, 1, 1, 1, 0, 0],
-        "segment_ids": [0, 0, 0, 1, 1, 0, 0],
-        "masked_lm_positions": [1, 0],
-        "masked_lm_ids": [*ids_of("cat"), 0],
-        "masked_lm_weights": [1.0, 0.0],
-        "next_sentence_labels": [1],
-    }
-
-
-def test_encode_instance_writes_no_masks_for_dynamic_masking():
-    record = instances.encode_instance(
-        masked_instance(), short_options(dynamic_masking=True)
-    )
-    assert decode_record(record).keys() == {
-        "input_ids",
-        "input_mask",
-        "segment_ids",
-        "next_sentence_labels",
-    }
-
-
-def test_an_instance_encoder_counts_instances_and_wordpieces():
-    options = short_options()
-    encoder = instances.InstanceEncoder(VOCABULARY, options)
-    instance = masked_instance()
-    records = [encoder.encode(instance) for _ in range(3)]
-    assert records == [instances.encode_instance(instance, options)] * 3
-    assert encoder.counts == {"num_instances": 3, "num_pieces": 15}
 
 
 @pytest.fixture
@@ -104,17 +45,16 @@ def vocab_file(tmp_path):
 
 
 def create_records(vocab_file, texts, **changes):
-    """Returns the decoded records of a file for each text."""
+    """Returns the records of a file for each text."""
     paths = []
     for index, text in enumerate(texts):
         path = vocab_file.parent / f"{index}.txt"
         path.write_text(text)
         paths.append(str(path))
     options = short_options(vocab_file=str(vocab_file), **changes)
-    records = instances.create_training_instances(
+    return instances.create_training_instances(
         paths, DocumentReader(TextEncoder(options)), options
     )
-    return [decode_record(record) for record in records]
 
 
 def test_create_training_instances_goes_over_each_document_dupe_factor_times(

@@ -7,17 +7,27 @@ recorded.
 from tests.support.squad.squad_passages import create_windows
 
 
-def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):
-    _, (feature,) = create_windows(
+def test_a_window_that_lacks_a_part_of_the_answer_has_its_positions_at_0(
+    tmp_path, tokenizer
+):
+    """A window contains 8 of the 11 tokens. The first window lacks the d."""
+    _, windows = create_windows(
         tmp_path,
         tokenizer,
-        " 黑豹队了丢了分。",
-        (5, "丢了"),
+        ". a b c d a b c d . .",
+        (10, "a b c d"),
         training=True,
-        use_char_offsets=True,
     )
-    answer = slice(feature.start_position, feature.end_position + 1)
-    assert feature.tokens[answer] == ["丢", "了"]
+    positions = [
+        (window.start_position, window.end_position) for window in windows
+    ]
+    answers = [
+        window.tokens[start : end + 1]
+        for window, (start, end) in zip(windows, positions, strict=True)
+        if start
+    ]
+    assert positions[0] == (0, 0)
+    assert answers == [[*"abcd"]]
 
 
 def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):

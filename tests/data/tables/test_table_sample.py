@@ -18,18 +18,25 @@ def sample_of(text):
 def test_no_more_lines_are_read_than_records_are_needed():
     lines = (f"{number},a\n" for number in itertools.count())
     sample = TableSample(lines)
-    assert len(sample.records(COMMAS)) == MAX_RECORDS
+    assert len(sample.read_records(COMMAS)) == MAX_RECORDS
     assert next(lines) == f"{MAX_RECORDS},a\n"
 
 
 def test_lines_are_read_once_for_several_dialects():
     sample = sample_of("a,b;c\n")
-    assert sample.records(COMMAS) == [["a", "b;c"]]
-    assert sample.records(Dialect(";")) == [["a,b", "c"]]
+    assert sample.read_records(COMMAS) == [["a", "b;c"]]
+    assert sample.read_records(Dialect(";")) == [["a,b", "c"]]
+
+
+def test_all_lines_are_the_lines_read_before_and_the_rest():
+    lines = [f"{number},a\n" for number in range(MAX_RECORDS + 3)]
+    sample = TableSample(iter(lines))
+    sample.read_records(COMMAS)
+    assert [*sample.all_lines()] == lines
 
 
 def test_empty_rows_above_a_table_are_no_records():
-    assert sample_of(",\n\na,b\n").records(COMMAS) == [["a", "b"]]
+    assert sample_of(",\n\na,b\n").read_records(COMMAS) == [["a", "b"]]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +52,7 @@ def test_empty_rows_above_a_table_are_no_records():
     ],
 )
 def test_a_dialect_fits_if_all_records_are_regular(text, dialect, fits):
-    _, fits_records = sample_of(text).read_records(dialect)
+    _, fits_records = sample_of(text).try_dialect(dialect)
     assert fits_records == fits
 
 
@@ -53,7 +60,7 @@ def test_a_dialect_fits_if_all_records_are_regular(text, dialect, fits):
 def test_a_line_may_name_the_delimiter(line):
     sample = sample_of(f"{line}a;b\n")
     assert sample.take_hint(",;") == ";"
-    assert sample.records(Dialect(";")) == [["a", "b"]]
+    assert sample.read_records(Dialect(";")) == [["a", "b"]]
 
 
 @pytest.mark.parametrize("line", ["sep=x\n", "sep;\n", "a;b\n", ""])
@@ -63,7 +70,7 @@ def test_another_first_line_names_no_delimiter(line):
 
 def test_the_line_of_wrong_bytes_is_named():
     sample = sample_of("a,b\nna\udcefve,2\n")
-    sample.records(COMMAS)
+    sample.read_records(COMMAS)
     with pytest.raises(ValueError, match=r"^a\.csv, line 2: "):
         sample.check_encoding("a.csv", None)
 
@@ -79,5 +86,5 @@ def test_the_line_of_wrong_bytes_is_named():
 )
 def test_quotes_that_quote_no_cell_are_stray(text, num_stray):
     sample = sample_of(text)
-    sample.records(COMMAS)
+    sample.read_records(COMMAS)
     assert sample.count_stray_quotes(COMMAS) == num_stray

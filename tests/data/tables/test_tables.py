@@ -14,11 +14,11 @@ from tests.support.tables.table_rows import write_table
 def test_each_read_of_a_table_has_all_rows(tmp_path):
     path = write_table(tmp_path / "a.csv", "text,label\na,x\nb,y\n")
     table = Table(path)
-    assert table.columns() == ["text", "label"]
+    assert table.read_column_names() == ["text", "label"]
     rows = [*table.read()]
     assert [number for number, _ in rows] == [2, 3]
     assert [*table.read()] == rows
-    assert table.columns() == ["text", "label"]
+    assert table.read_column_names() == ["text", "label"]
     assert [*table.read()] == rows
 
 
@@ -27,7 +27,7 @@ def test_each_read_of_a_table_has_all_rows(tmp_path):
 def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):
     path = write_table(tmp_path / name, "1\t2\na\tx\nb\ty\n")
     table = Table(path, TableLayout(has_header=has_header))
-    assert table.columns() == ["1", "2"]
+    assert table.read_column_names() == ["1", "2"]
     assert table.has_named_columns() == has_header
     assert len([*table.read()]) == (2 if has_header else 3)
 

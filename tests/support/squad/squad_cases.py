@@ -12,8 +12,10 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from data.squad import passage_windows, passage_windows_graph
+from data.squad import passage_windows_graph
+from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import SquadExample, read_squad_examples
+from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
@@ -54,7 +56,7 @@ def load_case(
     case: Case, file_key: str, is_training: bool
 ) -> tuple[
     list[SquadExample],
-    list[passage_windows.SquadFeatures],
+    list[SquadFeatures],
     dict[str, NDArray[Any]],
 ]:
     """Returns a case's examples, its features and what was recorded."""
@@ -65,7 +67,7 @@ def load_case(
         case["version_2_with_negative"],
     )
     features = list(
-        passage_windows.create_squad_features(
+        create_squad_features(
             examples, tokenizer, window_options(case), is_training
         )
     )

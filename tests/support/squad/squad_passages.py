@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from data.squad import passage_windows
+from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import SquadExample, read_squad_examples
+from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text.tokenization import FullTokenizer
@@ -39,11 +40,9 @@ def create_windows(
     *answers: tuple[int, str],
     training: bool = False,
     **options: Any,
-) -> tuple[list[SquadExample], list[passage_windows.SquadFeatures]]:
+) -> tuple[list[SquadExample], list[SquadFeatures]]:
     """Returns the examples and the windows of a passage with one question."""
     examples = read_examples(folder, [[*answers]], context, training)
     windowing = dataclasses.replace(OPTIONS, **options)
-    windows = passage_windows.create_squad_features(
-        examples, tokenizer, windowing, training
-    )
+    windows = create_squad_features(examples, tokenizer, windowing, training)
     return examples, list(windows)

@@ -1,4 +1,4 @@
-"""Records in Google's order, or at scale: their files and what is said of them.
+"""Records in Google's order, or at scale: their files and their number.
 
 tests/scripts/test_create_pretraining_data.py compares the records with
 Google's.
@@ -11,7 +11,10 @@ import pytest
 from command_line.config_values import create_config
 from data.io import tfrecord_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from data.pretraining.record_creation import create_at_scale, create_in_order
+from data.pretraining.record_writing import (
+    write_records_at_scale,
+    write_records_in_order,
+)
 from tests.support.shards import CORPUS, VOCAB
 
 
@@ -29,30 +32,30 @@ def config_of(output_file, **flags):
 
 def test_records_in_order_go_to_the_files_in_turn(tmp_path):
     paths = [str(tmp_path / name) for name in "ab"]
-    written = create_in_order(config_of(",".join(paths)), CORPUS)
+    written = write_records_in_order(config_of(",".join(paths)), CORPUS)
     counts = [tfrecord_files.count_records([path]) for path in paths]
     assert sum(counts) == written.num_instances
     assert counts[0] - counts[1] in (0, 1)
-    assert written.description.startswith("written to 2 file(s)")
+    assert written.num_files == 2
+    assert written.files == ",".join(paths)
 
 
-def test_records_at_scale_are_described_by_the_pattern_of_their_files(tmp_path):
+def test_records_at_scale_are_named_by_the_pattern_of_their_files(tmp_path):
     output_file = str(tmp_path / "out")
     config = config_of(output_file, num_shards=2)
-    written = create_at_scale(config, CORPUS)
+    written = write_records_at_scale(config, CORPUS)
     shards = [f"{output_file}-0000{index}-of-00002" for index in (0, 1)]
     assert tfrecord_files.count_records(shards) == written.num_instances
-    assert written.description == (
-        f"written to 2 file(s), {output_file}-*-of-00002"
-    )
+    assert written.num_files == 2
+    assert written.files == f"{output_file}-*-of-00002"
+    assert written.is_new
 
 
 def test_records_at_scale_are_not_written_again(tmp_path):
     config = config_of(str(tmp_path / "out"), num_shards=1)
-    first = create_at_scale(config, CORPUS)
-    again = create_at_scale(config, CORPUS)
-    assert again.num_instances == first.num_instances
-    assert again.description == f"already {first.description}"
+    first = write_records_at_scale(config, CORPUS)
+    again = write_records_at_scale(config, CORPUS)
+    assert again == first._replace(is_new=False)
 
 
 @pytest.mark.parametrize("output_file", ["a,b", "gs://bucket/out"])
@@ -62,5 +65,5 @@ def test_records_at_scale_need_one_local_path(
     monkeypatch.chdir(tmp_path)
     config = config_of(output_file, num_shards=1)
     with pytest.raises(ValueError, match=f"--output_file={output_file} must"):
-        create_at_scale(config, CORPUS)
+        write_records_at_scale(config, CORPUS)
     assert not os.listdir(tmp_path)

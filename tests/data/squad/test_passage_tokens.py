@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from data.squad.passage_windows import tokenize_with_spans
+from data.squad.passage_tokens import tokenize_with_spans
 from tests.support import golden
 from tests.support.tokenizers.tokenizer_cases import load_recorded
 

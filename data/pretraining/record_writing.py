@@ -1,4 +1,4 @@
-"""Creates the records of a corpus, as Google's script does or at scale."""
+"""Writes the records of a corpus, as Google's script does or at scale."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from data.jobs.sharded_job import choose_unit_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from data.pretraining.pretraining_job import write_all_shards
+from data.pretraining.pretraining_job import create_job_paths, write_all_shards
 from files.paths import absolute_path, is_remote
 
 if TYPE_CHECKING:
@@ -19,18 +19,22 @@ if TYPE_CHECKING:
 
 
 class WrittenRecords(NamedTuple):
-    """The number of instances that a command wrote, and their files.
+    """The records of a command, which are complete.
 
     Attributes:
         num_instances: number of instances.
-        description: what was done with which files, in words for the log.
+        num_files: number of the files that contain them.
+        files: the files, as comma-separated paths or a pattern.
+        is_new: whether this command wrote them, not an earlier one.
     """
 
     num_instances: int
-    description: str
+    num_files: int
+    files: str
+    is_new: bool
 
 
-def create_at_scale(
+def write_records_at_scale(
     config: PretrainingDataConfig,
     input_files: Sequence[str],
     beam_options: "PipelineOptions | None" = None,
@@ -70,16 +74,18 @@ def create_at_scale(
         config.num_shards or 0,
         choose_unit_runner(config.num_processes, beam_options),
     )
-    logging.info("manifest: %s.manifest.json", output_file)
-    verb = "written to" if shards.is_new else "already written to"
+    paths = create_job_paths(output_file)
+    logging.info("manifest: %s", paths.manifest_file)
     num_shards = len(shards.manifest["shards"])
     return WrittenRecords(
-        shards.manifest["corpus"]["num_instances"],
-        f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
+        num_instances=shards.manifest["corpus"]["num_instances"],
+        num_files=num_shards,
+        files=paths.pattern(num_shards),
+        is_new=shards.is_new,
     )
 
 
-def create_in_order(
+def write_records_in_order(
     config: PretrainingDataConfig, input_files: Sequence[str]
 ) -> WrittenRecords:
     """Writes the instances as Google's script does, record i to file i mod n.
@@ -102,6 +108,8 @@ def create_in_order(
         ):
             writer.write(record)
     return WrittenRecords(
-        writer.num_records,
-        f"written to {len(output_files)} file(s), {config.output_file}",
+        num_instances=writer.num_records,
+        num_files=len(output_files),
+        files=config.output_file,
+        is_new=True,
     )
