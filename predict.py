@@ -30,16 +30,16 @@ import functools
 from typing import TypeAlias
 
 from command_line import cli, flags
-from serving.batch.outputs import output_writer
-from serving.batch.predict_config import PredictConfig
-from serving.batch.predict_steps import (
+from serving.predict.outputs import output_writer
+from serving.predict.predict_config import PredictConfig
+from serving.predict.predict_steps import (
     answer_in_bulk,
     answer_in_process,
     check_arguments,
     find_files,
 )
 
-# The flags of the script, which serving/batch/ reads too.
+# The flags of the script, which serving/predict/ reads too.
 Config: TypeAlias = PredictConfig
 
 

@@ -10,8 +10,8 @@ from data.classification.classification_examples import (
 )
 from data.classification.labels import label_decoding
 from data.processors.set_names import suffix_of
-from serving.batch.outputs import output_writer
-from serving.batch.outputs.output_rows import OutputRow
+from serving.predict.outputs import output_writer
+from serving.predict.outputs.output_rows import OutputRow
 from training import task
 
 
