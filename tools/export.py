@@ -24,7 +24,7 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import preset_reading, presets, settings_check
 from model_folders.reading.input_length import read_max_seq_length
-from serving.exporting.options.export_flags import ExportFlags
+from serving.exporting.export_flags import ExportFlags
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

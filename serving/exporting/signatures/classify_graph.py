@@ -15,9 +15,9 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import output_kinds
-from serving.exporting.options.export_options import ExportOptions
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     PredictFeatures,

@@ -204,7 +204,7 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders.reading import preset_reading, settings_check
-    from serving.exporting.options.export_flags import ExportFlags
+    from serving.exporting.export_flags import ExportFlags
     from tools import export
 
     config = export.Config(
