@@ -18,11 +18,13 @@ from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import UnitRunner, run_units
 from files import lock
 from files.json_files import write_json
-from serving.predict import row_answering
-from serving.predict.bulk_options import BulkSettings
+from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.outputs import output_writer
 from serving.predict.outputs.output_rows import OutputRow, OutputSchema
+from serving.predict.row_answering import answer_rows
+from serving.predict.row_counter import MAX_LOGGED, RowCounter
+from serving.predict.row_options import RowOptions
 from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the replies change.
@@ -34,7 +36,7 @@ class BulkUnit:
     """A unit of the job: the ranges to read, and the shard to write.
 
     Attributes:
-        settings: settings of the job.
+        options: options of the job.
         names_files: whether errors name the file.
         taken_names: names of columns of the input. A field of a reply that
             has such a name is renamed.
@@ -44,7 +46,7 @@ class BulkUnit:
         result_file: path of a JSON file to write when the shard is complete.
     """
 
-    settings: BulkSettings
+    options: BulkOptions
     names_files: bool
     taken_names: frozenset[str]
     schema: OutputSchema
@@ -66,7 +68,7 @@ class BulkResult(NamedTuple):
 
 
 def answer_files(
-    settings: BulkSettings,
+    options: BulkOptions,
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
@@ -75,7 +77,7 @@ def answer_files(
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
-        settings: settings of the job.
+        options: options of the job.
         paths: paths of the files with the requests.
         output_file: path of the output. The numbers of the shards stand before
             its ending.
@@ -90,7 +92,7 @@ def answer_files(
         OSError: a file cannot be read or written, a process was killed, or
             another process writes the same output.
     """
-    text_model = settings.load()
+    text_model = options.load()
     folder = Path(text_model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = JobPaths(output_file, ending=_find_ending(output_file))
@@ -98,9 +100,9 @@ def answer_files(
             output,
             {
                 "version": _VERSION,
-                "flags": {**settings.flags(), "num_shards": num_shards},
+                "flags": {**options.flags(), "num_shards": num_shards},
                 "inputs": create_input_entries(paths),
-                "model": checksums.list_file_checksums(folder, settings.engine),
+                "model": checksums.list_file_checksums(folder, options.engine),
             },
         )
         if manifest := job_files.find_manifest():
@@ -109,7 +111,7 @@ def answer_files(
             return _result_of(manifest, f"already wrote {written}")
         # Check the flags first, because reading the files may take long.
         job_files.check_begun()
-        units = _create_units(settings, paths, output, num_shards)
+        units = _create_units(options, paths, output, num_shards)
         job_files.check_overwrites(units)
         job_files.begin()
         results = run_units(units, write_shard, run, "Predicting")
@@ -131,24 +133,24 @@ def _find_ending(path: str) -> str:
 
 
 def _create_units(
-    settings: BulkSettings,
+    options: BulkOptions,
     paths: Sequence[str],
     output: JobPaths,
     num_shards: int,
 ) -> list[BulkUnit]:
     """Cuts the input into parts, and returns a unit for each."""
-    layout = settings.table_layout()
+    layout = options.table_layout()
     parts = file_ranges.split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
-    columns = read_input_columns(settings, paths)
-    schema = create_schema(settings, columns, names_files)
+    columns = read_input_columns(options, paths)
+    schema = create_schema(options, columns, names_files)
     # An array stores no columns, so no column renames a field.
-    is_array = settings.output_format == "npy"
+    is_array = options.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(parts))
     return [
         BulkUnit(
-            settings=settings,
+            options=options,
             names_files=names_files,
             taken_names=taken_names,
             schema=schema,
@@ -172,13 +174,13 @@ def write_shard(unit: BulkUnit) -> None:
         OSError: a file cannot be read or written.
         ValueError: a file or the model changed since the job began.
     """
-    settings = unit.settings
-    counter = row_answering.RowCounter(logs=False)
+    options = unit.options
+    counter = RowCounter(logs=False)
     rows = _answer_unit(unit, counter)
     (shard,) = unit.shards
-    path = settings.absolute_path_of(shard)
+    path = options.absolute_path_of(shard)
     counts = output_writer.write_output(
-        path, settings.output_format, rows, schema=unit.schema
+        path, options.output_format, rows, schema=unit.schema
     )
     result: UnitResult = {
         "shards": [
@@ -193,29 +195,29 @@ def write_shard(unit: BulkUnit) -> None:
     }
     # If the folder changed in between, the shard may contain replies of two
     # models.
-    settings.check_folder()
-    write_json(settings.absolute_path_of(unit.result_file), result)
+    options.check_folder()
+    write_json(options.absolute_path_of(unit.result_file), result)
 
 
 def _answer_unit(
-    unit: BulkUnit, counter: row_answering.RowCounter
+    unit: BulkUnit, counter: RowCounter
 ) -> Iterator[list[OutputRow]]:
     """Loads the model, and returns an iterator that computes a unit's rows."""
-    settings = unit.settings
-    text_model = settings.load()
-    row_options = row_answering.RowOptions(
-        batch_size=settings.batch_size,
+    options = unit.options
+    text_model = options.load()
+    row_options = RowOptions(
+        batch_size=options.batch_size,
         sorts=True,
-        output_fields=settings.output_fields,
+        output_fields=options.output_fields,
         has_checked_fields=True,
-        keeps_columns=settings.output_format != "npy",
+        keeps_columns=options.output_format != "npy",
         taken_names=unit.taken_names,
     )
-    return row_answering.answer_rows(
-        text_model.prepared,
-        text_model.task(settings.task_name),
-        settings.task_flags,
-        settings.read_requests(unit.ranges, unit.names_files),
+    return answer_rows(
+        text_model.loaded_model,
+        text_model.task(options.task_name),
+        options.reply_flags,
+        options.read_requests(unit.ranges, unit.names_files),
         row_options,
         counter,
     )
@@ -230,7 +232,7 @@ def _combine_results(results: Sequence[UnitResult]) -> JobResults:
     for result in results:
         counts.update(result["counts"])
     errors = [error for result in results for error in result.get("errors", [])]
-    for error in errors[: row_answering.MAX_LOGGED]:
+    for error in errors[:MAX_LOGGED]:
         logging.warning("%s", error)
     shards = [entry for result in results for entry in result["shards"]]
     return {"answers": dict(counts), "shards": shards}

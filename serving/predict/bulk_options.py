@@ -1,4 +1,4 @@
-"""The settings of a job, and the model that each process loads once."""
+"""The options of a job, and the model that each process loads once."""
 
 import dataclasses
 import os
@@ -15,12 +15,12 @@ from serving.predict.outputs.output_writer import OutputFormat
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
-from serving.text_tasks.task_flags import TaskFlags
+from serving.text_tasks.reply_flags import ReplyFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class BulkSettings:
-    """The settings with which all units of a job answer their requests.
+class BulkOptions:
+    """The options with which all units of a job answer their requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
@@ -28,7 +28,7 @@ class BulkSettings:
         engine: name of the runtime.
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
-        task_flags: flags that change the replies.
+        reply_flags: flags that change the replies.
         layout: flags of tables.
         input_format: format of the requests. None = the names of the files
             determine the format.
@@ -44,7 +44,7 @@ class BulkSettings:
     engine: ExportFormat
     num_threads: int | None
     task_name: str
-    task_flags: TaskFlags
+    reply_flags: ReplyFlags
     layout: LayoutOptions
     input_format: table_formats.TableFormat | None
     text_columns: tuple[str | None, str | None]
@@ -66,7 +66,7 @@ class BulkSettings:
             "output_format": self.output_format,
             "output_fields": [*self.output_fields],
             "batch_size": self.batch_size,
-            **dataclasses.asdict(self.task_flags),
+            **dataclasses.asdict(self.reply_flags),
             **dataclasses.asdict(self.layout),
         }
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
-from serving.predict import row_answering
-from serving.predict.bulk_options import BulkSettings
+from serving.predict.bulk_options import BulkOptions
 from serving.predict.outputs import npy
 from serving.predict.outputs.output_rows import OutputSchema, flatten_reply
+from serving.predict.reply_rows import check_fields
 from serving.predict.request_files import InputRow
+from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.request_fields import LIST_FIELDS
-from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all replies.
@@ -52,7 +52,7 @@ class InputColumns:
 
 
 def read_input_columns(
-    settings: BulkSettings, paths: Sequence[str]
+    options: BulkOptions, paths: Sequence[str]
 ) -> InputColumns:
     """Reads the files in advance, and returns their columns.
 
@@ -63,19 +63,19 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read to its end.
     """
-    text_task = settings.load().task(settings.task_name)
+    text_task = options.load().task(options.task_name)
     columns = InputColumns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
     for path in paths:
-        kind = file_ranges.find_range_kind(path, settings.table_layout())
+        kind = file_ranges.find_range_kind(path, options.table_layout())
         max_rows: int | None = None
         if kind == "parquet":
             columns.add(parquet.read_empty_row(path))
             max_rows = 1
-        elif kind == "text" or (kind and settings.output_format != "csv"):
+        elif kind == "text" or (kind and options.output_format != "csv"):
             max_rows = _FIRST_ROWS
-        input_rows = settings.read_requests([FileRange(path)])
+        input_rows = options.read_requests([FileRange(path)])
         for input_row in itertools.islice(input_rows, max_rows):
             if input_row.error:
                 continue
@@ -87,20 +87,20 @@ def read_input_columns(
 
 
 def create_schema(
-    settings: BulkSettings, columns: InputColumns, names_files: bool
+    options: BulkOptions, columns: InputColumns, names_files: bool
 ) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
-        settings: settings of the job.
+        options: options of the job.
         columns: columns of the input.
         names_files: whether errors name the file.
 
     Raises:
         ValueError: a field to write does not exist, or is no number.
     """
-    replies = _compute_example_replies(settings)
-    if settings.output_format == "npy":
+    replies = _compute_example_replies(options)
+    if options.output_format == "npy":
         name = npy.find_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
@@ -125,33 +125,33 @@ def create_schema(
     )
 
 
-def _compute_example_replies(settings: BulkSettings) -> list[Reply]:
+def _compute_example_replies(options: BulkOptions) -> list[Reply]:
     """Returns the model's replies to a short and a long text.
 
     Together, the two replies have all fields that a reply may have. If the job
     writes only some fields, the function returns only these fields.
     """
-    text_model = settings.load()
-    prepared_model = text_model.prepared
-    text_task = text_model.task(settings.task_name)
+    text_model = options.load()
+    loaded_model = text_model.loaded_model
+    text_task = text_model.task(options.task_name)
     requests = [
         {
             name: [text] if name in LIST_FIELDS else text
             for name in text_task.field_names
         }
-        for text in (f"a {MASK}", f"a {MASK} " * prepared_model.max_seq_length)
+        for text in (f"a {MASK}", f"a {MASK} " * loaded_model.max_seq_length)
     ]
     replies: list[Reply] = []
     for reply in ask_model(
-        prepared_model, text_task, requests, settings.task_flags
+        loaded_model, text_task, requests, options.reply_flags
     ):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)
-    fields = settings.output_fields
+    fields = options.output_fields
     if not fields:
         return replies
-    row_answering.check_fields(fields, replies[0] | replies[1])
+    check_fields(fields, replies[0] | replies[1])
     return [
         {name: reply[name] for name in fields if name in reply}
         for reply in replies

@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from command_line import signals
+from command_line.progress import Progress
 from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
 from files.paths import is_remote
-from serving.predict import request_files, row_answering
+from serving.predict import request_files
 from serving.predict.bulk_job import answer_files
-from serving.predict.bulk_options import BulkSettings
-from serving.predict.outputs.output_writer import OutputFormat
+from serving.predict.bulk_options import BulkOptions
+from serving.predict.outputs.output_writer import OutputFormat, write_output
 from serving.predict.predict_config import PredictConfig
+from serving.predict.row_answering import answer_rows
+from serving.predict.row_counter import RowCounter
+from serving.predict.row_options import RowOptions
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
@@ -137,33 +141,62 @@ def answer_in_process(
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_requests`
-            and `row_answering.write_output_rows` raise them.
+            and `write_output` raise them.
         signals.SignalInterrupt: a signal ended the script.
     """
     text_model = _load_model(config)
     text_task = text_model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     source = _open_requests(config, text_task, texts, paths, text_model.columns)
-    row_options = row_answering.RowOptions(
-        batch_size=1 if source.num_requests is None else config.batch_size,
-        sorts=source.num_requests is not None,
+    path = config.output_file
+    with (
+        signals.stoppable() as ignore_signals,
+        _create_progress(source.num_requests) as progress,
+    ):
+        counter = RowCounter(progress if path else None)
+        rows = answer_rows(
+            text_model.loaded_model,
+            text_task,
+            config.reply_flags,
+            source.requests,
+            _choose_row_options(config, output_format, source),
+            counter,
+        )
+        try:
+            counts = write_output(path, output_format, rows, ignore_signals)
+        except signals.SignalInterrupt as stopped:
+            raise stopped.with_text(_describe_rows(counter, path)) from None
+    counts.log(f"wrote {path}" if path else "")
+    return counts.num_failed
+
+
+def _choose_row_options(
+    config: PredictConfig, output_format: OutputFormat, source: _RequestSource
+) -> RowOptions:
+    """Returns how to answer the rows: those of a pipe as soon as they come."""
+    is_file = source.num_requests is not None
+    return RowOptions(
+        batch_size=config.batch_size if is_file else 1,
+        sorts=is_file,
         output_fields=config.output_fields or (),
         keeps_columns=output_format != "npy",
     )
-    answer_requests = functools.partial(
-        row_answering.answer_rows,
-        text_model.prepared,
-        text_task,
-        config.task_flags,
-        source.requests,
-        row_options,
+
+
+def _create_progress(num_requests: int | None) -> Progress:
+    return Progress(
+        num_requests,
+        unit="row",
+        examples_per_unit=1,
+        description="Predicting",
     )
-    path = config.output_file
-    counts = row_answering.write_output_rows(
-        answer_requests, path, output_format, source.num_requests
-    )
-    counts.log(f"wrote {path}" if path else "")
-    return counts.num_failed
+
+
+def _describe_rows(counter: RowCounter, path: str | None) -> str:
+    """Returns what a script that a signal ended has written to `path`."""
+    if path:
+        return f"after {counter.num_rows} rows; nothing was written"
+    return f"after {counter.num_yielded} rows"
 
 
 def answer_in_bulk(
@@ -193,32 +226,32 @@ def answer_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    settings = _create_settings(config, output_format)
+    options = _create_bulk_options(config, output_format)
     run = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = answer_files(
-            settings, paths, output_file, config.num_shards or 0, run
+            options, paths, output_file, config.num_shards or 0, run
         )
     result.counts.log(result.text)
     return result.counts.num_failed
 
 
-def _create_settings(
+def _create_bulk_options(
     config: PredictConfig, output_format: OutputFormat
-) -> BulkSettings:
-    """Loads the model, and returns the settings that all units of a job share.
+) -> BulkOptions:
+    """Loads the model, and returns the options that all units of a job share.
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or lacks the task.
     """
     text_model = _load_model(config)
-    return BulkSettings(
+    return BulkOptions(
         model=text_model.path,
         checksum=text_model.checksum,
         engine=text_model.engine.name,
         num_threads=config.num_threads,
         task_name=text_model.task(config.task).name,
-        task_flags=config.task_flags,
+        reply_flags=config.reply_flags,
         layout=config.layout,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),

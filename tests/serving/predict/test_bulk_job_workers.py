@@ -17,21 +17,21 @@ from data.tables.layout_options import LayoutOptions
 from serving.predict import bulk_job, bulk_options
 from serving.text_models import model_cache
 from serving.text_models.text_model import TextModel
-from serving.text_tasks.task_flags import TaskFlags
+from serving.text_tasks.reply_flags import ReplyFlags
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
 
 
-def settings_for(path):
+def options_for(path):
     """Returns how a job asks a classifier, as predict.py sets it."""
     model = model_cache.load_cached(TextModel, path, 1, None)
-    return bulk_options.BulkSettings(
+    return bulk_options.BulkOptions(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
         num_threads=1,
         task_name="classify",
-        task_flags=TaskFlags(),
+        reply_flags=ReplyFlags(),
         layout=LayoutOptions(),
         input_format=None,
         text_columns=(None, None),
@@ -46,11 +46,11 @@ def answer_with(folders, tmp_path, monkeypatch):
     """(name, function that makes calls) -> the counts and {shard: content}."""
     write_inputs(tmp_path)
     monkeypatch.chdir(tmp_path)
-    settings = settings_for(os.path.relpath(folders["classifier"]))
+    options = options_for(os.path.relpath(folders["classifier"]))
 
     def answer(name, run):
         paths = ["in.jsonl", "part-1.csv"]
-        result = bulk_job.answer_files(settings, paths, f"{name}.jsonl", 6, run)
+        result = bulk_job.answer_files(options, paths, f"{name}.jsonl", 6, run)
         return result.counts, shards_of(tmp_path, name)
 
     return answer
@@ -97,8 +97,8 @@ def test_a_worker_that_lives_on_loads_a_new_model(
             yield from pool.map(function, *zip(*calls, strict=True))
 
         for name in ("first.jsonl", "second.jsonl"):
-            settings = settings_for("model")
-            bulk_job.answer_files(settings, ["part-1.csv"], name, 1, run)
+            options = options_for("model")
+            bulk_job.answer_files(options, ["part-1.csv"], name, 1, run)
             relabel("model", ["a", "b", "c"])
     first, second = (
         {row["label"] for row in read_rows(tmp_path, stem)}

@@ -17,7 +17,7 @@ import pytest
 import predict as script
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
-from serving.predict import row_answering
+from serving.predict import predict_steps
 from serving.predict.outputs.output_rows import OutputRow
 from tests.support import script_runner
 from tests.support.tables.csv_files import read_csv
@@ -231,7 +231,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(row_answering, "answer_rows", fail)
+    monkeypatch.setattr(predict_steps, "answer_rows", fail)
     for name in ("kept.jsonl", "new.csv"):
         with pytest.raises(OSError, match=r"disk is full"):
             predict(input_file="in.csv", output_file=name)

@@ -10,8 +10,8 @@ import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from serving.text_tasks import TEXT_TASKS_OF_CLASS
-from serving.text_tasks.task_flags import TaskFlags
-from serving.text_tasks.task_steps import ask_model
+from serving.text_tasks.asking import ask_model
+from serving.text_tasks.reply_flags import ReplyFlags
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
 
@@ -102,7 +102,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         assert {name: answer.pop(name) for name in kept} == kept
         fields |= answer.keys()
         (expected,) = ask_model(
-            model.prepared, replies, [line], TaskFlags(**flags)
+            model.loaded_model, replies, [line], ReplyFlags(**flags)
         )
         for name in kept:
             expected.pop(name, None)
@@ -152,7 +152,7 @@ def test_texts_of_the_command_line_are_answered(
         for texts in groups
     ]
     for answer, expected in zip(
-        result, ask_model(model.prepared, text_task, requests), strict=True
+        result, ask_model(model.loaded_model, text_task, requests), strict=True
     ):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):

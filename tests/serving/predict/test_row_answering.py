@@ -6,10 +6,12 @@ import signal
 
 import pytest
 
-from serving.predict import row_answering
+from serving.predict import row_grouping
 from serving.predict.request_files import InputRow
+from serving.predict.row_answering import answer_rows
+from serving.predict.row_options import RowOptions
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.tasks.score_task import (
@@ -32,11 +34,11 @@ class Asked:
         self._text_task = TextTask(
             "size",
             self._encode,
-            lambda prepared_model, text, *_: {"size": len(text)},
+            lambda loaded_model, text, *_: {"size": len(text)},
             [Field("text")],
         )
 
-    def _encode(self, prepared_model, request):
+    def _encode(self, loaded_model, request):
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
@@ -50,13 +52,13 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        prepared_model = create_model_stub(self._run_all)
-        options = row_answering.RowOptions(**row_options)
+        loaded_model = create_model_stub(self._run_all)
+        options = RowOptions(**row_options)
         return [
-            *row_answering.answer_rows(
-                prepared_model,
+            *answer_rows(
+                loaded_model,
                 self._text_task,
-                DEFAULT_TASK_FLAGS,
+                DEFAULT_REPLY_FLAGS,
                 input_rows,
                 options,
             )
@@ -70,7 +72,7 @@ TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
 @pytest.fixture
 def hundred_rows(monkeypatch):
     """Sorts only a hundred rows at a time."""
-    monkeypatch.setattr(row_answering, "_BUFFER_ROWS", 100)
+    monkeypatch.setattr(row_grouping, "_BUFFER_ROWS", 100)
 
 
 @pytest.mark.usefixtures("hundred_rows")
@@ -100,7 +102,7 @@ def test_rows_of_a_pipe_are_answered_as_they_come():
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(row_answering, "_BUFFER_CHARACTERS", 1000)
+    monkeypatch.setattr(row_grouping, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
     result = Asked().answer(texts, sorts=True)
     assert [len(rows) for rows in result] == [2, 2, 1]
@@ -117,9 +119,13 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
             raise ValueError("out of memory")
         return [{key: [] for key in inputs}]
 
-    prepared_model = create_model_stub(run_all)
-    (rows,) = row_answering.answer_rows(
-        prepared_model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
+    loaded_model = create_model_stub(run_all)
+    (rows,) = answer_rows(
+        loaded_model,
+        PARSE_NUMBER_TASK,
+        DEFAULT_REPLY_FLAGS,
+        iter(batch),
+        RowOptions(),
     )
     written = [row.cells for row in rows]
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
@@ -139,11 +145,15 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    prepared_model = create_model_stub(
+    loaded_model = create_model_stub(
         lambda inputs, **_: [{number: [] for number in inputs}]
     )
-    (rows,) = row_answering.answer_rows(
-        prepared_model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, input_rows
+    (rows,) = answer_rows(
+        loaded_model,
+        PARSE_NUMBER_TASK,
+        DEFAULT_REPLY_FLAGS,
+        input_rows,
+        RowOptions(),
     )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"
