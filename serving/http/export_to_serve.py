@@ -9,7 +9,7 @@ from serving.text_models.text_model import TextModel
 
 
 @dataclasses.dataclass(frozen=True)
-class ServedExport:
+class ExportToServe:
     """An export that the server answers for, loaded or not.
 
     Attributes:

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Sequence
 
 from serving.http.errors import to_http_error
+from serving.text_tasks.asking import Failure
 from serving.text_tasks.request_lists import describe_place
-from serving.text_tasks.task_steps import Failure
 from serving.text_tasks.text_task import AnyTextTask
 
 # A batch contains the requests that wait, up to these numbers of texts and of

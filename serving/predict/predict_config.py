@@ -12,7 +12,7 @@ from data.tables.layout_options import LayoutOptions
 from serving.engines.engine_flags import EngineFlags
 from serving.predict.outputs import output_writer
 from serving.text_tasks import list_text_tasks
-from serving.text_tasks.task_flags import TaskFlags
+from serving.text_tasks.reply_flags import ReplyFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class PredictConfig(flags.Config):
     """Flags of predict.py: the model, the requests and the answers."""
 
     engine: EngineFlags = group(EngineFlags)
-    task_flags: TaskFlags = group(TaskFlags)
+    reply_flags: ReplyFlags = group(ReplyFlags)
     layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(

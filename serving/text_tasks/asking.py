@@ -1,7 +1,7 @@
-"""The steps of a task: sends several requests to a model at once.
+"""Asks a model by a text task: several requests at once, in steps.
 
     requests = [{"text": "The boat left."}]
-    replies = ask_model(text_model.prepared, text_task, requests)
+    replies = ask_model(text_model.loaded_model, text_task, requests)
 
 A request that fails gets a `Failure` in the place of its reply, and the other
 requests get their replies. If the network fails on a batch of requests, the
@@ -9,16 +9,15 @@ network runs again for each request of the batch.
 """
 
 import dataclasses
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 from absl import logging
 
 from serving.engines import OutputArrays
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
 from serving.text_tasks.rounding import round_numbers
-from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,
@@ -32,39 +31,31 @@ class Failure(NamedTuple):
     """What a request that fails gets instead of a reply.
 
     Attributes:
-        error: a ValueError if the request is wrong, an EngineError, which is a
-            ValueError too, if the network fails on it, or another exception,
-            which is a bug.
+        error: what the request raised, as serving/engines/errors.py tells
+            errors apart.
     """
 
     error: Exception
 
 
-class IndexedReply(NamedTuple):
-    """The reply to one of the requests of a call.
-
-    Attributes:
-        request_index: index of the request among the requests of a call.
-        reply: reply to the request, {} if its texts are empty, or its failure.
-    """
-
-    request_index: int
-    reply: Reply | Failure
+# The replies that a step computed, {index of the request: its reply or its
+# failure}. They are empty after a step that only encoded a request.
+StepReplies: TypeAlias = dict[int, Reply | Failure]
 
 
 def ask_model(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     text_task: AnyTextTask,
     requests: Sequence[object],
-    task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
+    reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
 ) -> list[Reply | Failure]:
     """Checks and answers requests, which may be unchecked JSON.
 
     Args:
-        prepared_model: model that answers the requests.
+        loaded_model: model that answers the requests.
         text_task: task by which the model answers them.
         requests: the requests.
-        task_flags: flags that change the replies.
+        reply_flags: flags that change the replies.
 
     Returns:
         a reply to each request, {} if its texts are empty, or its failure,
@@ -74,53 +65,56 @@ def ask_model(
         Exception: an error that is no ValueError, which is a bug.
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
-    steps = ask_in_steps(prepared_model, text_task, requests, task_flags)
-    for index, reply in itertools.chain.from_iterable(steps):
-        if isinstance(reply, Failure) and not isinstance(
-            reply.error, ValueError
-        ):
-            raise reply.error
-        replies[index] = reply
+    steps = ask_in_steps(loaded_model, text_task, requests, reply_flags)
+    for step_replies in steps:
+        for index, reply in step_replies.items():
+            if isinstance(reply, Failure) and not isinstance(
+                reply.error, ValueError
+            ):
+                raise reply.error
+            replies[index] = reply
     return replies
 
 
 def ask_in_steps(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     text_task: AnyTextTask,
     requests: Sequence[object],
-    task_flags: TaskFlags,
-) -> Iterator[list[IndexedReply]]:
+    reply_flags: ReplyFlags,
+) -> Iterator[StepReplies]:
     """Answers requests as `ask_model` does, with its arguments, but in steps.
 
+    A step encodes a request or runs a batch of the network. Between two steps,
+    the caller may do something else, or stop.
+
     Yields:
-        after each step, the replies that it computed. A step encodes a
-        request or runs a batch.
+        the replies that each step computed.
     """
-    return _TaskSteps(prepared_model, text_task, task_flags).ask(requests)
+    return _Answerer(loaded_model, text_task, reply_flags).ask(requests)
 
 
 @dataclasses.dataclass(frozen=True)
-class _TaskSteps(Generic[ContextT]):
+class _Answerer(Generic[ContextT]):
     """Encodes requests, runs the network, and decodes its outputs.
 
     The object contains the model, the task, and the flags that change the
     replies.
     """
 
-    prepared_model: PreparedModel
+    loaded_model: LoadedModel
     text_task: TextTask[ContextT, Any]
-    task_flags: TaskFlags
+    reply_flags: ReplyFlags
 
-    def ask(self, requests: Sequence[object]) -> Iterator[list[IndexedReply]]:
+    def ask(self, requests: Sequence[object]) -> Iterator[StepReplies]:
         """Yields the replies that each step computed."""
         encoded: dict[int, EncodedRequest[ContextT]] = {}
         for index, request in enumerate(requests):
             result = self._encode_request(request)
             if isinstance(result, EncodedRequest):
                 encoded[index] = result
-                yield []
+                yield {}
             else:
-                yield [IndexedReply(index, result)]
+                yield {index: result}
         yield from self._ask_encoded(encoded)
 
     def _encode_request(
@@ -130,14 +124,14 @@ class _TaskSteps(Generic[ContextT]):
         try:
             # The network would guess an answer to an empty text.
             if self.text_task.has_text(request):
-                return self.text_task.encode(self.prepared_model, request)
+                return self.text_task.encode(self.loaded_model, request)
         except Exception as error:
             return Failure(error)
         return {}
 
     def _ask_encoded(
         self, encoded: Mapping[int, EncodedRequest[ContextT]]
-    ) -> Iterator[list[IndexedReply]]:
+    ) -> Iterator[StepReplies]:
         """Yields the replies to requests after each batch.
 
         If the network fails on a batch, logs why, and runs it for each request
@@ -147,13 +141,12 @@ class _TaskSteps(Generic[ContextT]):
         unanswered = dict(encoded)
         try:
             for replies in self._run_batches(encoded):
-                for reply in replies:
-                    del unanswered[reply.request_index]
+                for index in replies:
+                    del unanswered[index]
                 yield replies
         except ValueError as error:
             if len(encoded) == 1:
-                failure = Failure(error)
-                yield [IndexedReply(index, failure) for index in encoded]
+                yield dict.fromkeys(encoded, Failure(error))
                 return
             logging.warning(
                 "The network runs again for each of %d requests: %s",
@@ -165,7 +158,7 @@ class _TaskSteps(Generic[ContextT]):
 
     def _run_batches(
         self, encoded: Mapping[int, EncodedRequest[ContextT]]
-    ) -> Iterator[list[IndexedReply]]:
+    ) -> Iterator[StepReplies]:
         """Runs the network, and yields the replies after each batch.
 
         Raises an EngineError if the network fails on a batch.
@@ -173,18 +166,18 @@ class _TaskSteps(Generic[ContextT]):
         inputs = {index: request.inputs for index, request in encoded.items()}
         values_per_wordpiece = 1
         if self.text_task.predicts_words:
-            values_per_wordpiece = len(self.prepared_model.tokenizer.tokens)
-        batches = self.prepared_model.engine.run_all(
+            values_per_wordpiece = len(self.loaded_model.tokenizer.tokens)
+        batches = self.loaded_model.engine.run_all(
             inputs,
-            max_seq_length=self.prepared_model.max_seq_length,
-            needs_padding=self.prepared_model.needs_padding,
+            max_seq_length=self.loaded_model.max_seq_length,
+            needs_padding=self.loaded_model.needs_padding,
             values_per_wordpiece=values_per_wordpiece,
         )
         for computed in batches:
-            yield [
-                IndexedReply(index, self._decode_reply(encoded[index], outputs))
+            yield {
+                index: self._decode_reply(encoded[index], outputs)
                 for index, outputs in computed.items()
-            ]
+            }
 
     def _decode_reply(
         self, encoded: EncodedRequest[ContextT], outputs: list[OutputArrays]
@@ -192,7 +185,7 @@ class _TaskSteps(Generic[ContextT]):
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.prepared_model, encoded.context, outputs, self.task_flags
+                self.loaded_model, encoded.context, outputs, self.reply_flags
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

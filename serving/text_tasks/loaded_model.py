@@ -1,17 +1,15 @@
-"""Prepares an exported model for texts: its tokenizer and its lengths."""
+"""Defines a loaded model: an engine with a tokenizer and lengths."""
 
 import dataclasses
-from pathlib import Path
 
 from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import HeadSettings
-from model_folders.reading import presets
 from serving.engines import Engine, PackedInput, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PreparedModel:
-    """An exported model with all that tasks need to answer texts.
+class LoadedModel:
+    """An exported model in memory, with all that tasks need to answer texts.
 
     Attributes:
         engine: the engine that runs the network.
@@ -45,9 +43,9 @@ class PreparedModel:
             self.engine.run(pad_batch([padding], length))
 
 
-def create_prepared_model(
+def create_loaded_model(
     engine: Engine, tokenizer: FullTokenizer, settings: HeadSettings
-) -> PreparedModel:
+) -> LoadedModel:
     """Returns a model whose inputs are as long as its engine accepts.
 
     Args:
@@ -59,7 +57,7 @@ def create_prepared_model(
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (settings["max_seq_length"], fixed)))
-    return PreparedModel(
+    return LoadedModel(
         engine=engine,
         tokenizer=tokenizer,
         max_seq_length=max_seq_length,
@@ -68,25 +66,3 @@ def create_prepared_model(
         needs_padding=settings.get("trim_padding") is False,
         settings={**settings, "max_seq_length": max_seq_length},
     )
-
-
-def read_tokenizer(folder: Path, preset: presets.Preset) -> FullTokenizer:
-    """Reads the tokenizer of an export, and checks its vocabulary.
-
-    Args:
-        folder: folder of the vocabulary.
-        preset: what the export states about itself.
-
-    Raises:
-        OSError: the vocabulary cannot be read.
-        ValueError: the model was trained with another vocabulary.
-    """
-    tokenizer = FullTokenizer(folder / "vocab.txt", preset.do_lower_case)
-    tokenizer.check_vocab()
-    recorded = preset.recorded_settings.get("tokenizer", {})
-    if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
-        raise ValueError(
-            f"{tokenizer.vocab_file} is not the vocabulary that "
-            "the model was trained with. Export or copy the model again"
-        )
-    return tokenizer

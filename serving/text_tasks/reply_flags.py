@@ -6,7 +6,7 @@ from command_line.flags import flag
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskFlags:
+class ReplyFlags:
     """Flags of predict.py that change the contents of replies."""
 
     top_k: int = flag(
@@ -26,4 +26,4 @@ class TaskFlags:
     )
 
 
-DEFAULT_TASK_FLAGS = TaskFlags()
+DEFAULT_REPLY_FLAGS = ReplyFlags()

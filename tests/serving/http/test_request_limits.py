@@ -47,15 +47,13 @@ def test_a_missing_body_is_refused():
 
 def check_texts(*texts, tokenizer=None, **limits):
     """Checks the call of requests that have one text each."""
-    prepared_model = types.SimpleNamespace(
-        tokenizer=tokenizer, max_seq_length=8
-    )
+    loaded_model = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
         request_limits = RequestLimits(LimitFlags(**limits))
         requests = [{"text": text} for text in texts]
         call = request_limits.create_call(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_length(prepared_model, call)
+        await request_limits.check_length(loaded_model, call)
 
     asyncio.run(check())
 

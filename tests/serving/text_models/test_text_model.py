@@ -2,7 +2,7 @@
 
 serving/text_models/text_model.py answers,
 serving/text_models/export_reading.py reads the folder, and
-serving/text_tasks/prepared_model.py adds the tokenizer.
+serving/text_tasks/loaded_model.py adds the tokenizer.
 serving/text_tasks/request_lists.py splits requests with lists of texts.
 """
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from serving.text_tasks.asking import ask_model
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.task_steps import ask_model
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.tasks.score_task import (
     PARSE_NUMBER_TASK,
@@ -15,7 +15,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     encoded = []
     sizes = []
 
-    def encode(prepared_model, request):
+    def encode(loaded_model, request):
         encoded.append(request["text"])
         return EncodedRequest([], request["text"])
 
@@ -25,12 +25,12 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
             raise ValueError("out of memory")
         yield {key: [] for key in inputs}
 
-    prepared_model = create_model_stub(run_all)
+    loaded_model = create_model_stub(run_all)
     text_task = TextTask(
         "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
     )
     replies = ask_model(
-        prepared_model, text_task, [{"text": text} for text in "123"]
+        loaded_model, text_task, [{"text": text} for text in "123"]
     )
     assert encoded == [*"123"]
     assert sizes == [3, 1, 1, 1]
@@ -46,9 +46,9 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    prepared_model = create_model_stub(run_all)
+    loaded_model = create_model_stub(run_all)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
         ask_model(
-            prepared_model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}]
+            loaded_model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}]
         )
     assert runs == [2]

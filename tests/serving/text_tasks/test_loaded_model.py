@@ -1,29 +1,23 @@
-"""The lengths of a model's inputs, and its vocabulary."""
-
-import types
+"""The lengths of a loaded model's inputs, and its labels."""
 
 import pytest
 
-from serving.text_tasks.prepared_model import (
-    create_prepared_model,
-    read_tokenizer,
-)
-from tests.support.script_runner import SAMPLES
+from serving.text_tasks.loaded_model import create_loaded_model
 from tests.support.serving.numpy_engine import NumpyEngine
 
 SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
 
 
-def prepare_without_tokenizer(engine, **changes):
+def load_without_tokenizer(engine, **changes):
     """Returns a model without a tokenizer."""
-    return create_prepared_model(engine, None, SETTINGS | changes)
+    return create_loaded_model(engine, None, SETTINGS | changes)
 
 
 @pytest.mark.parametrize(
     ("fixed_length", "longest"), [(None, 64), (32, 32), (128, 64)]
 )
 def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
-    model = prepare_without_tokenizer(NumpyEngine(fixed_length))
+    model = load_without_tokenizer(NumpyEngine(fixed_length))
     assert model.max_seq_length == longest
     assert model.settings["max_seq_length"] == longest
 
@@ -39,36 +33,20 @@ def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
 def test_only_a_model_that_reads_padding_pads_all_inputs(
     changes, needs_padding
 ):
-    model = prepare_without_tokenizer(NumpyEngine(), **changes)
+    model = load_without_tokenizer(NumpyEngine(), **changes)
     assert model.needs_padding == needs_padding
 
 
 def test_a_model_has_the_labels_of_its_settings():
-    assert prepare_without_tokenizer(NumpyEngine()).labels == ["no", "yes"]
+    assert load_without_tokenizer(NumpyEngine()).labels == ["no", "yes"]
 
 
 def test_a_model_without_labels_has_an_empty_list():
-    assert prepare_without_tokenizer(NumpyEngine(), labels=None).labels == []
+    assert load_without_tokenizer(NumpyEngine(), labels=None).labels == []
 
 
 def test_a_warm_up_runs_each_length_once():
     engine = NumpyEngine()
-    prepare_without_tokenizer(engine).warm_up()
+    load_without_tokenizer(engine).warm_up()
     lengths = [8, 16, 24, 32, 40, 48, 56, 64]
     assert engine.shapes == [(1, length) for length in lengths]
-
-
-@pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
-def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
-    preset = types.SimpleNamespace(
-        do_lower_case=True, recorded_settings=recorded
-    )
-    assert read_tokenizer(SAMPLES, preset).do_lower_case
-
-
-def test_another_vocabulary_than_the_recorded_one_is_refused():
-    preset = types.SimpleNamespace(
-        do_lower_case=True, recorded_settings={"tokenizer": {"vocab": "other"}}
-    )
-    with pytest.raises(ValueError, match="is not the vocabulary"):
-        read_tokenizer(SAMPLES, preset)
