@@ -60,17 +60,17 @@ class RequestLimits:
                 )
         return bytes(body)
 
-    def create_call(
+    def check_num_texts(
         self, text_task: AnyTextTask, requests: Sequence[object]
-    ) -> QueuedCall:
-        """Checks the number of texts and their fields, and returns a call.
+    ) -> None:
+        """Checks the number of texts.
 
         Args:
             text_task: task that answers the requests.
             requests: the requests of a body, which may be unchecked.
 
         Raises:
-            HttpError: a text is wrong, or there are too many texts.
+            HttpError: there are too many texts.
         """
         num_texts = _count_texts(text_task, requests)
         max_texts = self._flags.max_texts
@@ -80,7 +80,6 @@ class RequestLimits:
                 f"{num_texts} texts are more than {max_texts}, the "
                 "server's --max_texts; send fewer texts per request",
             )
-        return QueuedCall.create(text_task, requests)
 
     async def check_length(
         self, loaded_model: LoadedModel, call: QueuedCall
