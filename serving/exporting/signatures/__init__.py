@@ -10,7 +10,7 @@ tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     export_options.py: the options of an export, for Python
     export_signatures.py: what all signatures use
-    batches.py: splits large requests inside a SavedModel
+    batching_graph.py: splits large requests inside a SavedModel
     tokenize_graph.py: the WordPieces of a text
     classify_graph.py: labels of texts
     embed_graph.py: vectors

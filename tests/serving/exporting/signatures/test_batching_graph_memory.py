@@ -1,6 +1,6 @@
 """Working memory of exports over text, on texts meant to break them.
 
-serving/exporting/signatures/batches.py splits large requests.
+serving/exporting/signatures/batching_graph.py splits large requests.
 """
 
 import sys
