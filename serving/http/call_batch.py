@@ -13,7 +13,7 @@ from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_flags import ReplyFlags
 
-# Flags of the tasks, for all clients.
+# Flags of the replies, for all clients.
 _REPLY_FLAGS = ReplyFlags(top_k=8, n_best=8)
 
 

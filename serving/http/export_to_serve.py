@@ -10,7 +10,7 @@ from serving.text_models.text_model import TextModel
 
 @dataclasses.dataclass(frozen=True)
 class ExportToServe:
-    """An export that the server answers for, loaded or not.
+    """The folder of an export, from which the server loads a ServedModel.
 
     Attributes:
         folder: folder of the export.

@@ -104,7 +104,7 @@ class TextModel(TaskMethods):
 
     @property
     def loaded_model(self) -> LoadedModel:
-        """The model as tasks read it.
+        """The model as text tasks read it.
 
         Raises:
             ValueError: the model accepts no text.
@@ -112,6 +112,9 @@ class TextModel(TaskMethods):
         if not self._loaded_model:
             raise self._no_text_error()
         return self._loaded_model
+
+    # The name of this attribute in users' code.
+    prepared = loaded_model
 
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""

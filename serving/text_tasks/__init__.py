@@ -9,7 +9,7 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     text_task.py: `TextTask`
     loaded_model.py: `LoadedModel`, an engine with a tokenizer
     reply_flags.py: the flags that change replies
-    asking.py: asks a model by a task, in steps
+    asking.py: asks a model by a text task, in steps
     request_fields.py: the fields of requests, and the texts in them
     rounding.py: rounds the numbers of replies
     request_lists.py: several requests from one with lists of texts
