@@ -29,9 +29,9 @@ answers each text of the command line:
 import functools
 
 from command_line import cli, flags
-from serving.batch.outputs import output_writer
-from serving.batch.predict_config import PredictConfig
-from serving.batch.predict_steps import (
+from serving.predict.outputs import output_writer
+from serving.predict.predict_config import PredictConfig
+from serving.predict.predict_steps import (
     answer_in_bulk,
     answer_in_process,
     check_arguments,

@@ -24,16 +24,16 @@ To call an export from Python:
 
 To call an export in other ways, with the modules above:
 
-    batch/: answers the requests of files and pipes, for predict.py
+    predict/: answers the requests of files and pipes, for predict.py
     http/: answers requests over HTTP, for serve.py
 
-Four objects contain an exported model. Each contains the next object:
+The name of an exported model says its stage. Each object contains the next:
 
-    Object         What it adds                        Who uses it
-    ServedModel    a queue of calls, and a thread      serve.py
-    TextModel      a method for each task, checksums   users, predict.py
-    PreparedModel  a tokenizer, lengths and labels     text_tasks/
-    Engine         the network: arrays in, arrays out  text_tasks/task_steps.py
+    Object       Stage          What it adds                     Who uses it
+    ServedModel  under a URL    a queue of calls, and a thread   serve.py
+    TextModel    ready for use  a method for each task           predict.py, you
+    LoadedModel  loaded         a tokenizer, lengths and labels  text_tasks/
+    Engine       loaded         a network, arrays in and out     asking.py
 """
 
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
     from serving.exporting.export import export as export
-    from serving.exporting.options.export_options import (
+    from serving.exporting.signatures.export_options import (
         ExportOptions as ExportOptions,
     )
     from serving.text_models.text_model import TextModel as TextModel

@@ -6,6 +6,7 @@ the library has loaded.
 
     batching.py: plans the batches of many requests, and collects their outputs
     engine.py: `Engine`, arrays in, arrays out
+    errors.py: the errors of engines
     runtimes.py: lists the runtimes and the files that they load
     loading.py: finds an export, and chooses a runtime for it
     engine_flags.py: the flags that choose and configure the runtime
@@ -22,11 +23,10 @@ from serving.engines.batching import OutputArrays, PackedInput, pad_batch
 from serving.engines.engine import (
     MAX_WORDPIECES,
     Engine,
-    EngineError,
     InputShapes,
     count_threads,
-    named_load_errors,
 )
+from serving.engines.errors import EngineError, named_load_errors
 from serving.engines.loading import find_export, load_engine
 from serving.engines.runtimes import (
     NETWORK_FILES,

@@ -4,10 +4,8 @@ B = batch size, F = length of an input in WordPieces, with padding.
 """
 
 import abc
-import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from data.arrays import IntArray
@@ -18,6 +16,7 @@ from serving.engines.batching import (
     list_padded_lengths,
     plan_batches,
 )
+from serving.engines.errors import EngineError
 from serving.engines.runtimes import ExportFormat
 
 # Maximum number of WordPieces in a batch, including padding.
@@ -27,13 +26,6 @@ MAX_VALUES = 1 << 24
 
 # {name of an input: shape, with None for a variable size}
 InputShapes: TypeAlias = dict[str, tuple[int | None, ...]]
-
-
-class EngineError(ValueError):
-    """A network failed, or returned values that are not finite numbers.
-
-    The cause is not the request, but a lack of memory, the model or a bug.
-    """
 
 
 class Engine(abc.ABC):
@@ -145,21 +137,3 @@ def count_threads(num_threads: int | None) -> int:
     if not num_threads and hasattr(os, "sched_getaffinity"):
         num_threads = len(os.sched_getaffinity(0))
     return num_threads or os.cpu_count() or 1
-
-
-@contextlib.contextmanager
-def named_load_errors(path: Path) -> Iterator[None]:
-    """Turns the errors of a runtime that loads `path` into an OSError.
-
-    The message names the file. A MemoryError is raised unchanged.
-    """
-    try:
-        yield
-    except (OSError, MemoryError):
-        raise
-    except Exception as error:
-        # ONNX Runtime's errors have no common base class but Exception.
-        raise OSError(
-            f"{path} cannot be loaded; export or copy the model again: "
-            f"{' '.join(str(error).split())}"
-        ) from error

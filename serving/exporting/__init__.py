@@ -6,7 +6,7 @@ Nothing that answers requests imports this package.
     export_steps.py: the steps of tools/export.py, up to the next function
     export.py: `export`, which chooses the signatures that suit a kind of model
     export_folder.py: writes the folder with all its files
-    options/: the options of an export, and the flags of scripts that export
+    export_flags.py: the flags of scripts that export
     writers/: writes a SavedModel, LiteRT and ONNX
     signatures/: the tasks of a model in a graph, as SavedModels contain them
 """

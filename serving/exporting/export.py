@@ -22,13 +22,13 @@ from modeling.task_models import (
     BertTokenClassifier,
 )
 from serving.exporting.export_folder import write_export
-from serving.exporting.options.export_options import ExportOptions
 from serving.exporting.signatures.answer_graph import create_answer_signatures
 from serving.exporting.signatures.choose_graph import create_choose_signatures
 from serving.exporting.signatures.classify_graph import (
     create_classify_signatures,
 )
 from serving.exporting.signatures.embed_graph import create_embed_signatures
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.signatures.pretrained_graph import (
     create_pretrained_signatures,

@@ -7,7 +7,7 @@ from command_line import flags
 from command_line.flags import flag, group, like
 from command_line.path_flags import PathKind
 from model_folders import kinds
-from serving.exporting.options.export_flags import ExportFlags
+from serving.exporting.export_flags import ExportFlags
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, kinds.ModelClass] = {

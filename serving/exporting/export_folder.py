@@ -21,7 +21,7 @@ from modeling.checkpoints.tf1 import named_tensorflow_errors
 from serving import engines
 from serving.engines import output_kinds
 from serving.engines.runtimes import ExportFormat
-from serving.exporting.options.export_options import ExportOptions
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers import litert_writer, saved_model_writer
 from serving.text_models import checksums

@@ -15,7 +15,7 @@ from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
-    from serving.exporting.options.export_options import ExportOptions
+    from serving.exporting.signatures.export_options import ExportOptions
 
 
 def find_model_class(
@@ -86,7 +86,7 @@ def create_options(
             is malformed.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from serving.exporting.options.export_options import ExportOptions
+    from serving.exporting.signatures.export_options import ExportOptions
 
     model_class = kinds.model_class_of(model)
     num_positions = model.config.max_position_embeddings

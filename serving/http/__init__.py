@@ -1,6 +1,6 @@
 """Answers requests over HTTP, for serve.py.
 
-A process loads each `ServedExport`, which becomes a `ServedModel`. Its server
+A process loads each `ExportToServe`, which becomes a `ServedModel`. Its server
 receives the requests, and the model computes their replies. A `QueuedCall`
 contains the requests of one body, and a `CallBatch` the calls that are computed
 together.
@@ -20,7 +20,7 @@ together.
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
     reply_bodies.py: writes replies as the JSON of a body
-    served_export.py: an export, and how it becomes a `ServedModel`
+    export_to_serve.py: an export, and how it becomes a `ServedModel`
     served_model.py: a model with a thread that computes the calls to it
     queued_call.py: the requests of one body, as a call to the model
     call_batch.py: calls that are computed together, in turns

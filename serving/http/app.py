@@ -10,9 +10,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from serving.http.export_to_serve import ExportToServe
 from serving.http.limit_flags import LimitFlags
 from serving.http.routes import OPEN_PATHS, create_router
-from serving.http.served_export import ServedExport
 from serving.http.server_state import ServerState
 from serving.http.token_check import TokenCheck
 
@@ -37,7 +37,7 @@ class ServerApp:
     @classmethod
     def create(
         cls,
-        exports: Mapping[str, ServedExport],
+        exports: Mapping[str, ExportToServe],
         token: str = "",
         limits: LimitFlags | None = None,
         origins: Sequence[str] = (),

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 
 from serving.http.queued_call import QueuedCall
 from serving.http.reply_bodies import encode_reply
-from serving.text_tasks.prepared_model import PreparedModel
-from serving.text_tasks.task_flags import TaskFlags
-from serving.text_tasks.task_steps import Failure, ask_in_steps
+from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 
-# Flags of the tasks, for all clients.
-_TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
+# Flags of the replies, for all clients.
+_REPLY_FLAGS = ReplyFlags(top_k=8, n_best=8)
 
 
 class CallBatch:
@@ -35,31 +35,32 @@ class CallBatch:
         ]
         self._replies: list[bytes | Failure] = [b""] * len(self._requests)
         # None before the first turn.
-        self._steps: Iterator[None] | None = None
+        self._steps: Iterator[StepReplies] | None = None
         self.is_computed = False
 
-    def _compute(self, prepared_model: PreparedModel) -> Iterator[None]:
-        """Computes the replies. Yields after each step."""
-        text_task = self.calls[0].text_task
-        steps = ask_in_steps(
-            prepared_model, text_task, self._requests, _TASK_FLAGS
-        )
-        for replies in steps:
-            for index, reply in replies:
-                if isinstance(reply, Failure):
-                    self._replies[index] = reply
-                else:
-                    self._replies[index] = encode_reply(reply)
-            yield
-
-    def run(self, prepared_model: PreparedModel, seconds: float) -> None:
+    def run(self, loaded_model: LoadedModel, seconds: float) -> None:
         """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
-        self._steps = self._steps or self._compute(prepared_model)
-        for _ in self._steps:
+        if self._steps is None:
+            self._steps = ask_in_steps(
+                loaded_model,
+                self.calls[0].text_task,
+                self._requests,
+                _REPLY_FLAGS,
+            )
+        for step_replies in self._steps:
+            self._keep(step_replies)
             if time.monotonic() > end:
                 return
         self.is_computed = True
+
+    def _keep(self, step_replies: StepReplies) -> None:
+        """Keeps the replies of a step, as the JSON that clients get."""
+        for index, reply in step_replies.items():
+            if isinstance(reply, Failure):
+                self._replies[index] = reply
+            else:
+                self._replies[index] = encode_reply(reply)
 
     @property
     def is_long(self) -> bool:

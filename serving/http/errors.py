@@ -1,6 +1,7 @@
 """Defines the errors of the server, each of which is the reply to a request."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from absl import logging
@@ -46,6 +47,19 @@ def to_http_error(error: Exception, where: str = "") -> HttpError:
         return HttpError(400, message.encode(errors="replace").decode())
     logging.error("Failed to compute a request", exc_info=error)
     return HttpError(500, "internal error (see the server's log)")
+
+
+@contextlib.contextmanager
+def http_errors_of_requests(where: str = "") -> Iterator[None]:
+    """Turns the ValueError of a wrong request into an HttpError.
+
+    Args:
+        where: beginning of the message.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise to_http_error(error, where) from None
 
 
 def create_error_response(

@@ -1,15 +1,18 @@
 """Answers the requests to each path of the server."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from fastapi import Request as HttpRequest
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from serving.http.errors import HttpError, find_or_404, to_http_error
+from serving.http.errors import (
+    HttpError,
+    find_or_404,
+    http_errors_of_requests,
+)
 from serving.http.queued_call import QueuedCall
 from serving.http.reply_bodies import create_body, create_predict_body
 from serving.http.request_bodies import parse_body, parse_predict_body
@@ -17,23 +20,10 @@ from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
 from serving.http.waiting import wait_for_replies
-from serving.text_tasks.request_lists import RequestList
 from serving.text_tasks.text_task import AnyTextTask
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 PREDICT_SUFFIX = ":predict"
-
-
-class _BodyReplies(NamedTuple):
-    """The replies to the requests of a body.
-
-    Attributes:
-        replies: the JSON text of each reply.
-        is_list: whether the client asked for a list of replies.
-    """
-
-    replies: list[bytes]
-    is_list: bool
 
 
 class Handlers:
@@ -94,12 +84,13 @@ class Handlers:
         text_task = find_or_404(
             f"task of {name}", task, served_model.text_task_of_name
         )
-        body_replies = await self._answer_body(
-            request, served_model, text_task, parse_body
+        body = await self._request_limits.read_body(request)
+        with http_errors_of_requests():
+            parsed = parse_body(text_task, body)
+        replies = await self._answer_requests(
+            request, served_model, text_task, parsed.requests
         )
-        return _create_response(
-            create_body(body_replies.replies, is_list=body_replies.is_list)
-        )
+        return _create_response(create_body(replies, is_list=parsed.is_list))
 
     async def answer_predict_request(
         self, name: str, request: HttpRequest
@@ -109,44 +100,45 @@ class Handlers:
         The reply is {"predictions": list of the replies of that task}.
         """
         served_model = self._state.find_model(name)
-        body_replies = await self._answer_body(
-            request,
-            served_model,
-            served_model.main_text_task,
-            parse_predict_body,
+        text_task = served_model.main_text_task
+        body = await self._request_limits.read_body(request)
+        with http_errors_of_requests():
+            requests = parse_predict_body(text_task, body)
+        replies = await self._answer_requests(
+            request, served_model, text_task, requests
         )
-        return _create_response(create_predict_body(body_replies.replies))
+        return _create_response(create_predict_body(replies))
 
-    async def _answer_body(
+    async def _answer_requests(
         self,
-        request: HttpRequest,
+        http_request: HttpRequest,
         served_model: ServedModel,
         text_task: AnyTextTask,
-        parse: Callable[[AnyTextTask, bytes], RequestList],
-    ) -> _BodyReplies:
-        """Answers the requests in a body, which `parse` parses."""
-        body = await self._request_limits.read_body(request)
-        try:
-            parsed = parse(text_task, body)
-        except ValueError as error:
-            raise to_http_error(error) from None
-        call = self._request_limits.create_call(text_task, parsed.requests)
-        replies = await wait_for_replies(
+        requests: Sequence[object],
+    ) -> list[bytes]:
+        """Returns the JSON text of the reply to each request of a body.
+
+        Raises:
+            HttpError: a request is wrong or too large, or its client is gone or
+                late.
+        """
+        self._request_limits.check_num_texts(text_task, requests)
+        call = QueuedCall.create(text_task, requests)
+        return await wait_for_replies(
             self._answer_call(served_model, call),
-            request,
+            http_request,
             self._state.limits.timeout_s,
             "send less text"
             if call.is_long
             else "the server is busy; try again later",
         )
-        return _BodyReplies(replies, parsed.is_list)
 
     async def _answer_call(
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
         await self._request_limits.check_length(
-            served_model.text_model.prepared, call
+            served_model.text_model.loaded_model, call
         )
         return await served_model.submit(call)
 

@@ -5,9 +5,9 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
-from serving.http.errors import to_http_error
+from serving.http.errors import http_errors_of_requests, to_http_error
+from serving.text_tasks.asking import Failure
 from serving.text_tasks.request_lists import describe_place
-from serving.text_tasks.task_steps import Failure
 from serving.text_tasks.text_task import AnyTextTask
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -53,11 +53,9 @@ class QueuedCall:
         is_list = len(requests) > 1
         texts: list[str] = []
         for request_number, request in enumerate(requests, 1):
-            try:
+            place = describe_place(request_number, is_list)
+            with http_errors_of_requests(place):
                 texts += text_task.texts(request)
-            except ValueError as error:
-                where = describe_place(request_number, is_list)
-                raise to_http_error(error, where) from None
         return cls(
             text_task=text_task,
             requests=requests,

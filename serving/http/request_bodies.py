@@ -24,7 +24,7 @@ def parse_body(text_task: AnyTextTask, text: bytes) -> RequestList:
     return RequestList([value], is_list=False)
 
 
-def parse_predict_body(text_task: AnyTextTask, text: bytes) -> RequestList:
+def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
     """Returns the unchecked requests in JSON text, as in TensorFlow Serving.
 
     The text is {"instances": list of texts or objects}. Its "signature_name"
@@ -47,8 +47,7 @@ def parse_predict_body(text_task: AnyTextTask, text: bytes) -> RequestList:
             f"served; omit it, or use {' or '.join(names)}"
         )
     name = text_task.fields[0].name
-    requests = [
+    return [
         {name: instance} if isinstance(instance, str) else instance
         for instance in value["instances"]
     ]
-    return RequestList(requests, is_list=True)

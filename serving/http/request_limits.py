@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from serving.http.errors import HttpError
 from serving.http.limit_flags import LimitFlags
 from serving.http.queued_call import QueuedCall
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -60,17 +60,17 @@ class RequestLimits:
                 )
         return bytes(body)
 
-    def create_call(
+    def check_num_texts(
         self, text_task: AnyTextTask, requests: Sequence[object]
-    ) -> QueuedCall:
-        """Checks the number of texts and their fields, and returns a call.
+    ) -> None:
+        """Checks the number of texts.
 
         Args:
             text_task: task that answers the requests.
             requests: the requests of a body, which may be unchecked.
 
         Raises:
-            HttpError: a text is wrong, or there are too many texts.
+            HttpError: there are too many texts.
         """
         num_texts = _count_texts(text_task, requests)
         max_texts = self._flags.max_texts
@@ -80,15 +80,14 @@ class RequestLimits:
                 f"{num_texts} texts are more than {max_texts}, the "
                 "server's --max_texts; send fewer texts per request",
             )
-        return QueuedCall.create(text_task, requests)
 
     async def check_length(
-        self, prepared_model: PreparedModel, call: QueuedCall
+        self, loaded_model: LoadedModel, call: QueuedCall
     ) -> None:
         """Counts the WordPieces of a call, only if there may be too many.
 
         Args:
-            prepared_model: model that computes the call.
+            loaded_model: model that computes the call.
             call: call to check.
 
         Raises:
@@ -100,7 +99,7 @@ class RequestLimits:
             return
         loop = asyncio.get_running_loop()
         num_pieces = await loop.run_in_executor(
-            self._counter, _count_wordpieces, prepared_model, call
+            self._counter, _count_wordpieces, loaded_model, call
         )
         if num_pieces > max_pieces:
             raise HttpError(
@@ -127,10 +126,10 @@ def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
     return max(len(requests), sum(counts))
 
 
-def _count_wordpieces(prepared_model: PreparedModel, call: QueuedCall) -> int:
+def _count_wordpieces(loaded_model: LoadedModel, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
-    tokenizer = prepared_model.tokenizer
-    max_seq_length = prepared_model.max_seq_length
+    tokenizer = loaded_model.tokenizer
+    max_seq_length = loaded_model.max_seq_length
     # Every word of a list is read, also if the tokenizer drops all of it.
     if call.text_task.reads_all:
         return sum(max(len(tokenizer.tokenize(text)), 1) for text in call.texts)

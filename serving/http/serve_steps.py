@@ -120,7 +120,7 @@ def serve_models(
     try:
         # Import late, so that flags are checked without the server's packages.
         from serving.http import app, server_process
-        from serving.http.served_export import ServedExport
+        from serving.http.export_to_serve import ExportToServe
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -134,7 +134,7 @@ def serve_models(
         )
     server_app = app.ServerApp.create(
         {
-            name: ServedExport(folder, config.engine)
+            name: ExportToServe(folder, config.engine)
             for name, folder in models.items()
         },
         token,

@@ -73,7 +73,10 @@ class ServedModel:
         loop = asyncio.get_running_loop()
         try:
             await loop.run_in_executor(
-                self._thread, batch.run, self.text_model.prepared, self._turn_s
+                self._thread,
+                batch.run,
+                self.text_model.loaded_model,
+                self._turn_s,
             )
             if batch.is_computed:
                 batch.finish()

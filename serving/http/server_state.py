@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Mapping
 
 from serving.http.errors import HttpError, find_or_404
+from serving.http.export_to_serve import ExportToServe
 from serving.http.limit_flags import LimitFlags
-from serving.http.served_export import ServedExport
 from serving.http.served_model import ServedModel
 
 
@@ -22,7 +22,7 @@ class ServerState:
         is_stopping: True to close each connection after its next reply.
     """
 
-    exports: Mapping[str, ServedExport]
+    exports: Mapping[str, ExportToServe]
     limits: LimitFlags
     has_token: bool
     models: dict[str, ServedModel] = dataclasses.field(default_factory=dict)
@@ -49,7 +49,7 @@ class ServerState:
             message = "the models are still loading; try again later"
             raise HttpError(503, message, {"Retry-After": "1"})
 
-    def find_export(self, name: str) -> ServedExport:
+    def find_export(self, name: str) -> ExportToServe:
         """Returns the export of a name in requests, loaded or not.
 
         Raises:

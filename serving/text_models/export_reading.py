@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import preset_reading, presets
@@ -19,15 +20,14 @@ from serving.text_tasks import (
     check_settings,
     text_tasks_of,
 )
-from serving.text_tasks.prepared_model import (
-    PreparedModel,
-    create_prepared_model,
-    read_tokenizer,
+from serving.text_tasks.loaded_model import (
+    LoadedModel,
+    create_loaded_model,
 )
 from serving.text_tasks.text_task import AnyTextTask
 
 
-class LoadedExport(NamedTuple):
+class ExportContents(NamedTuple):
     """What the folder of an export contains.
 
     Attributes:
@@ -35,7 +35,7 @@ class LoadedExport(NamedTuple):
         engine: engine that runs the network.
         checksum: checksum of the files that determine the replies.
         settings: settings of the head.
-        prepared_model: the model as text tasks read it, None if it accepts no
+        loaded_model: the model as text tasks read it, None if it accepts no
             text.
         text_tasks: {name: text task}, the main task first. {} without text.
         columns: names of the columns of the texts that the model was trained
@@ -46,7 +46,7 @@ class LoadedExport(NamedTuple):
     engine: Engine
     checksum: str
     settings: HeadSettings
-    prepared_model: PreparedModel | None
+    loaded_model: LoadedModel | None
     text_tasks: Mapping[str, AnyTextTask]
     columns: Sequence[str | None]
 
@@ -55,7 +55,7 @@ def read_export(
     path: str | os.PathLike[str],
     num_threads: int | None,
     engine_name: ExportFormat | None,
-) -> LoadedExport:
+) -> ExportContents:
     """Finds and reads an export.
 
     Args:
@@ -78,28 +78,50 @@ def read_export(
     checksums.check_network_files(folder, engine.name, preset.model_json)
     settings = _read_settings(preset)
     if preset.model_class not in TEXT_TASKS_OF_CLASS:
-        return LoadedExport(
+        return ExportContents(
             folder=folder,
             engine=engine,
             checksum=checksum,
             settings=settings,
-            prepared_model=None,
+            loaded_model=None,
             text_tasks={},
             columns=(),
         )
     tokenizer = read_tokenizer(description_folder, preset)
     model_json_file = description_folder / model_json.MODEL_JSON_FILE
     check_settings(preset.model_class, settings, model_json_file)
-    prepared_model = create_prepared_model(engine, tokenizer, settings)
-    return LoadedExport(
+    loaded_model = create_loaded_model(engine, tokenizer, settings)
+    return ExportContents(
         folder=folder,
         engine=engine,
         checksum=checksum,
-        settings=prepared_model.settings,
-        prepared_model=prepared_model,
-        text_tasks=text_tasks_of(preset.model_class, prepared_model.settings),
+        settings=loaded_model.settings,
+        loaded_model=loaded_model,
+        text_tasks=text_tasks_of(preset.model_class, loaded_model.settings),
         columns=_read_columns(preset),
     )
+
+
+def read_tokenizer(folder: Path, preset: presets.Preset) -> FullTokenizer:
+    """Reads the tokenizer of an export, and checks its vocabulary.
+
+    Args:
+        folder: folder of the vocabulary.
+        preset: what the export states about itself.
+
+    Raises:
+        OSError: the vocabulary cannot be read.
+        ValueError: the model was trained with another vocabulary.
+    """
+    tokenizer = FullTokenizer(folder / "vocab.txt", preset.do_lower_case)
+    tokenizer.check_vocab()
+    recorded = preset.recorded_settings.get("tokenizer", {})
+    if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
+        raise ValueError(
+            f"{tokenizer.vocab_file} is not the vocabulary that "
+            "the model was trained with. Export or copy the model again"
+        )
+    return tokenizer
 
 
 def _find_description_folder(folder: Path) -> Path:

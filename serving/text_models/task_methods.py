@@ -12,10 +12,10 @@ from serving.text_tasks.pretrained import (
     FillMaskReply,
     NextSentenceReply,
 )
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
 from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.rerank import RERANK, RerankReply
 from serving.text_tasks.tag import TAG, TagReply
-from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.text_tasks.text_task import ContextT, ReplyT, TextTask
 from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 
@@ -34,7 +34,7 @@ class TaskMethods(abc.ABC):
     def _ask(
         self,
         text_task: TextTask[ContextT, ReplyT],
-        task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
+        reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
         """Answers texts, {field of a request: one or several texts}.
@@ -68,8 +68,8 @@ class TaskMethods(abc.ABC):
             text_b: second text of each pair, or "" for no pairs.
             min_probability: if every probability is lower, "label" is None.
         """
-        task_flags = TaskFlags(min_probability=min_probability)
-        return self._ask(CLASSIFY, task_flags, text_a=text_a, text_b=text_b)
+        reply_flags = ReplyFlags(min_probability=min_probability)
+        return self._ask(CLASSIFY, reply_flags, text_a=text_a, text_b=text_b)
 
     @overload
     def answer(
@@ -96,8 +96,10 @@ class TaskMethods(abc.ABC):
             context: one passage for all questions, or one for each question.
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
-        task_flags = TaskFlags(n_best=n_best)
-        return self._ask(ANSWER, task_flags, question=question, context=context)
+        reply_flags = ReplyFlags(n_best=n_best)
+        return self._ask(
+            ANSWER, reply_flags, question=question, context=context
+        )
 
     @overload
     def tag(self, text: str) -> TagReply: ...
@@ -119,7 +121,7 @@ class TaskMethods(abc.ABC):
     ) -> list[FillMaskReply]: ...
     def fill_mask(self, text: Texts, top_k: int = 5) -> Replies[FillMaskReply]:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
-        return self._ask(FILL_MASK, TaskFlags(top_k=top_k), text=text)
+        return self._ask(FILL_MASK, ReplyFlags(top_k=top_k), text=text)
 
     @overload
     def next_sentence(self, text_a: str, text_b: str) -> NextSentenceReply: ...
@@ -155,7 +157,7 @@ class TaskMethods(abc.ABC):
             tokens: True to also return "tokens", and in "sequence" one vector
                 per token.
         """
-        return self._ask(EMBED, TaskFlags(tokens=tokens), text=text)
+        return self._ask(EMBED, ReplyFlags(tokens=tokens), text=text)
 
     @overload
     def rerank(self, query: str, passages: TextList) -> RerankReply: ...

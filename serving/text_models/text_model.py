@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `ask_model` (text_tasks/task_steps.py) with the
-model that `TextModel.prepared` contains.
+predict.py and serve.py call `ask_model` (text_tasks/asking.py) with the
+model that `TextModel.loaded_model` contains.
 """
 
 import os
@@ -16,11 +16,11 @@ from serving.engines.runtimes import ExportFormat
 from serving.text_models.export_reading import read_export
 from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.asking import Failure, ask_model
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
-from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.text_tasks.task_steps import Failure, ask_model
 from serving.text_tasks.text_task import (
     AnyTextTask,
     ContextT,
@@ -88,7 +88,7 @@ class TextModel(TaskMethods):
         self.settings = export.settings
         self.columns = export.columns
         self._num_threads = num_threads
-        self._prepared_model = export.prepared_model
+        self._loaded_model = export.loaded_model
         self._text_tasks = export.text_tasks
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -103,15 +103,18 @@ class TextModel(TaskMethods):
         return unpickle_model, arguments
 
     @property
-    def prepared(self) -> PreparedModel:
-        """The model as tasks read it.
+    def loaded_model(self) -> LoadedModel:
+        """The model as text tasks read it.
 
         Raises:
             ValueError: the model accepts no text.
         """
-        if not self._prepared_model:
+        if not self._loaded_model:
             raise self._no_text_error()
-        return self._prepared_model
+        return self._loaded_model
+
+    # The name of this attribute in users' code.
+    prepared = loaded_model
 
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
@@ -128,7 +131,7 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        return self.prepared.tokenizer
+        return self.loaded_model.tokenizer
 
     @property
     def max_seq_length(self) -> int:
@@ -137,7 +140,7 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        return self.prepared.max_seq_length
+        return self.loaded_model.max_seq_length
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -148,7 +151,7 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        self.prepared.warm_up()
+        self.loaded_model.warm_up()
 
     @property
     def tasks(self) -> list[str]:
@@ -174,7 +177,7 @@ class TextModel(TaskMethods):
     def _ask(
         self,
         text_task: TextTask[ContextT, ReplyT],
-        task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
+        reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
         own_text_task = self.task(text_task.name)
@@ -182,7 +185,9 @@ class TextModel(TaskMethods):
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = split_request(own_text_task, request)
-        replies = ask_model(self.prepared, own_text_task, requests, task_flags)
+        replies = ask_model(
+            self.loaded_model, own_text_task, requests, reply_flags
+        )
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
                 where = describe_place(request_number, is_list)

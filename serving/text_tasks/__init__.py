@@ -7,9 +7,9 @@ twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`
-    prepared_model.py: `PreparedModel`, an engine with a tokenizer
-    task_flags.py: the flags that change replies
-    task_steps.py: asks a model by a task, in steps
+    loaded_model.py: `LoadedModel`, an engine with a tokenizer
+    reply_flags.py: the flags that change replies
+    asking.py: asks a model by a text task, in steps
     request_fields.py: the fields of requests, and the texts in them
     rounding.py: rounds the numbers of replies
     request_lists.py: several requests from one with lists of texts

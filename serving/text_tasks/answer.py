@@ -13,9 +13,9 @@ from data.squad.squad_options import (
     read_options,
 )
 from serving.engines import OutputArrays, PackedInput
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -57,7 +57,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -66,11 +66,11 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    window_options = read_options(WindowOptions, prepared_model.settings)
+    window_options = read_options(WindowOptions, loaded_model.settings)
     windows = [
         *create_squad_features(
             [example],
-            prepared_model.tokenizer,
+            loaded_model.tokenizer,
             window_options,
             is_training=False,
         )
@@ -86,10 +86,10 @@ def _encode_question(
 
 
 def _decode_answer(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     question: _Question,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> AnswerReply:
     """Returns the best answer in any of the windows."""
     example, windows = question
@@ -103,17 +103,17 @@ def _decode_answer(
         example,
         windows,
         results,
-        read_options(DecodingOptions, prepared_model.settings),
-        prepared_model.tokenizer.basic_tokenizer,
+        read_options(DecodingOptions, loaded_model.settings),
+        loaded_model.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]
     reply = _describe_answer(example.context, *best[answer.chosen_index])
     reply["null_odds"] = float(answer.score_diff)
-    if task_flags.n_best > 1:
+    if reply_flags.n_best > 1:
         reply["n_best"] = [
             _describe_answer(example.context, candidate, entry)
-            for candidate, entry in best[: task_flags.n_best]
+            for candidate, entry in best[: reply_flags.n_best]
         ]
     return reply
 

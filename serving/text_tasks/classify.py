@@ -13,6 +13,7 @@ from data.classification.labels.label_decoding import (
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
 from serving.engines import OutputArrays, output_kinds
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
@@ -20,9 +21,8 @@ from serving.text_tasks.pairs import (
     pack_input,
     pair_of,
 )
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -42,7 +42,7 @@ class ClassifyReply(CutReply):
 
 
 def _encode_texts(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
@@ -50,27 +50,27 @@ def _encode_texts(
     between the starts of two windows. The first window begins at the beginning
     of the text.
     """
-    stride = prepared_model.settings.get("doc_stride", 0)
+    stride = loaded_model.settings.get("doc_stride", 0)
     if not stride:
-        return EncodedRequest(encode_pair(prepared_model, request).inputs, None)
-    tokens = prepared_model.tokenizer.tokenize(pair_of(request)[0])
+        return EncodedRequest(encode_pair(loaded_model, request).inputs, None)
+    tokens = loaded_model.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(
-        max(len(tokens), 1), prepared_model.max_seq_length - 2, stride
+        max(len(tokens), 1), loaded_model.max_seq_length - 2, stride
     )
     inputs = [
-        pack_input(prepared_model, tokens[start : start + length])
+        pack_input(loaded_model, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     context: None,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> ClassifyReply:
     """Returns the label and the probabilities, or the value in regression.
 
@@ -78,12 +78,12 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = prepared_model.settings["output_mode"] or output_kinds.CLASSIFICATION
-    labels = prepared_model.labels
+    mode = loaded_model.settings["output_mode"] or output_kinds.CLASSIFICATION
+    labels = loaded_model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == output_kinds.REGRESSION:
         return {"value": float(predictions[0])}
-    is_sure = predictions >= task_flags.min_probability
+    is_sure = predictions >= reply_flags.min_probability
     label: str | list[str] | None
     if mode == output_kinds.CLASSIFICATION:
         best = predictions.argmax()

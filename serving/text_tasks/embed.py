@@ -5,10 +5,10 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import OutputArrays, PackedInput
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, encode_pair
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import TextTask
 
 
@@ -31,10 +31,10 @@ class EmbedReply(CutReply):
 
 
 def _decode_vectors(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     packed: PackedInput,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> EmbedReply:
     """Returns the vectors of one input.
 
@@ -49,8 +49,8 @@ def _decode_vectors(
         "mean": mean.tolist(),
         "mean_normalized": (mean / length).tolist(),
     }
-    if task_flags.tokens:
-        reply["tokens"] = prepared_model.tokenizer.convert_ids_to_tokens(
+    if reply_flags.tokens:
+        reply["tokens"] = loaded_model.tokenizer.convert_ids_to_tokens(
             packed.ids
         )
         reply["sequence"] = sequence.tolist()

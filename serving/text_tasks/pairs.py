@@ -5,7 +5,7 @@ from typing import NotRequired, TypedDict
 
 from data.text.token_windows import pack_tokens
 from serving.engines import PackedInput
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import CheckedRequest, Request
 from serving.text_tasks.text_task import EncodedRequest
 
@@ -22,30 +22,30 @@ class CutReply(TypedDict):
 
 
 def encode_pair(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[PackedInput]:
     """Packs one or two texts into one input, which decoding reads too."""
-    max_seq_length = prepared_model.max_seq_length
+    max_seq_length = loaded_model.max_seq_length
     text_a, text_b = pair_of(request)
     packed = pack_input(
-        prepared_model,
-        prepared_model.tokenizer.tokenize_beginning(text_a, max_seq_length),
-        prepared_model.tokenizer.tokenize_beginning(text_b, max_seq_length),
+        loaded_model,
+        loaded_model.tokenizer.tokenize_beginning(text_a, max_seq_length),
+        loaded_model.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
     return EncodedRequest([packed], packed)
 
 
 def pack_input(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     tokens_a: list[str],
     tokens_b: Sequence[str] = (),
 ) -> PackedInput:
     """Packs the WordPieces of one or two texts into one input."""
-    max_seq_length = prepared_model.max_seq_length
+    max_seq_length = loaded_model.max_seq_length
     tokens, first_length, num_cut = pack_tokens(
         tokens_a, tokens_b, max_seq_length
     )
-    ids = prepared_model.tokenizer.convert_tokens_to_ids(tokens)
+    ids = loaded_model.tokenizer.convert_tokens_to_ids(tokens)
     return PackedInput(ids, first_length, num_cut)
 
 

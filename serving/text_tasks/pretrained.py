@@ -5,15 +5,15 @@ from typing import NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from serving.engines import OutputArrays, PackedInput
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
     encode_pair,
     pack_input,
 )
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import MASK, EncodedRequest, TextTask
 
 
@@ -64,27 +64,27 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
-    tokens = prepared_model.tokenizer.tokenize_beginning(
-        request["text"], prepared_model.max_seq_length, words=(MASK,)
+    tokens = loaded_model.tokenizer.tokenize_beginning(
+        request["text"], loaded_model.max_seq_length, words=(MASK,)
     )
-    packed = pack_input(prepared_model, tokens)
+    packed = pack_input(loaded_model, tokens)
     num_masks = request["text"].count(MASK)
     return EncodedRequest([packed], _MaskedText(packed.ids, num_masks))
 
 
 def _decode_masks(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     masked: _MaskedText,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> FillMaskReply:
     """Returns the most probable WordPieces for each mask."""
-    mask_id = prepared_model.tokenizer.vocab[MASK]
+    mask_id = loaded_model.tokenizer.vocab[MASK]
     positions = [
         position
         for position, token_id in enumerate(masked.ids)
@@ -92,11 +92,11 @@ def _decode_masks(
     ]
     # Drop probabilities of ids beyond the vocabulary, because the model's
     # embedding table may contain additional rows.
-    tokens = prepared_model.tokenizer.tokens
+    tokens = loaded_model.tokenizer.tokens
     probabilities = outputs[0]["masked_lm_probabilities"]
     reply: FillMaskReply = {"masks": []}
     for values in probabilities[positions, : len(tokens)]:
-        best_ids = np.argsort(-values, kind="stable")[: task_flags.top_k]
+        best_ids = np.argsort(-values, kind="stable")[: reply_flags.top_k]
         reply["masks"].append(
             [
                 {
@@ -121,10 +121,10 @@ FILL_MASK = TextTask(
 
 
 def _decode_next_sentence(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     context: PackedInput,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> NextSentenceReply:
     is_next, _ = outputs[0]["next_sentence_probabilities"].tolist()
     return {"probability": is_next}

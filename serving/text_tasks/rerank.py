@@ -5,10 +5,10 @@ from typing import TypedDict
 import numpy as np
 
 from serving.engines import OutputArrays
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, pack_input
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -35,23 +35,23 @@ class RerankReply(CutReply):
 
 
 def _encode_passages(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[None]:
-    max_seq_length = prepared_model.max_seq_length
-    tokenize = prepared_model.tokenizer.tokenize_beginning
+    max_seq_length = loaded_model.max_seq_length
+    tokenize = loaded_model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        pack_input(prepared_model, query, tokenize(passage, max_seq_length))
+        pack_input(loaded_model, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_ranking(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     context: None,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> RerankReply:
     """Returns the passages by their scores, the best first.
 

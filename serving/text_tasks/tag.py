@@ -7,9 +7,9 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
 from serving.engines import OutputArrays, PackedInput
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -69,20 +69,20 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = prepared_model.labels
+    labels = loaded_model.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_ner_features(
             [example],
             labels,
-            prepared_model.max_seq_length,
-            prepared_model.tokenizer,
+            loaded_model.max_seq_length,
+            loaded_model.tokenizer,
         )
     ]
     lengths = [len(window.tokens) for window in windows]
@@ -96,14 +96,14 @@ def _encode_words(
 
 
 def _decode_tags(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
-    labels = prepared_model.labels
+    labels = loaded_model.labels
     words = example.words
     (tags,), (tag_probabilities,) = sentence_windows.choose_tags(
         [example],
@@ -111,7 +111,7 @@ def _decode_tags(
         [arrays["probabilities"] for arrays in outputs],
         labels,
         # An export without this setting chooses each tag independently.
-        only_legal=bool(prepared_model.settings.get("legal_tags")),
+        only_legal=bool(loaded_model.settings.get("legal_tags")),
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

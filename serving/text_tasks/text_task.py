@@ -1,4 +1,4 @@
-"""Defines a text task. task_steps.py asks a model by such a task.
+"""Defines a text task. asking.py asks a model by such a task.
 
 In this package, a task is a text task: a kind of request that an export
 answers. A training task is what a model learns. Text tasks use the same
@@ -18,14 +18,14 @@ from typing import (
 )
 
 from serving.engines import OutputArrays, PackedInput
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     Request,
     read_texts,
 )
-from serving.text_tasks.task_flags import TaskFlags
 
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
@@ -56,12 +56,12 @@ class EncodeRequest(Protocol[ContextT]):
     """Encodes a request."""
 
     def __call__(
-        self, prepared_model: PreparedModel, request: CheckedRequest, /
+        self, loaded_model: LoadedModel, request: CheckedRequest, /
     ) -> EncodedRequest[ContextT]:
         """Returns a request as the network reads it.
 
         Args:
-            prepared_model: model that answers the request.
+            loaded_model: model that answers the request.
             request: request to encode.
 
         Raises:
@@ -74,10 +74,10 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
 
     def __call__(
         self,
-        prepared_model: PreparedModel,
+        loaded_model: LoadedModel,
         context: ContextT_contra,
         outputs: list[OutputArrays],
-        task_flags: TaskFlags,
+        reply_flags: ReplyFlags,
         /,
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
@@ -85,10 +85,10 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
         The reply is plain Python. `ask_model` rounds its numbers.
 
         Args:
-            prepared_model: model that answers the request.
+            loaded_model: model that answers the request.
             context: context of the request, as it was encoded.
             outputs: {name: array} for each input of the request.
-            task_flags: flags that change the reply.
+            reply_flags: flags that change the reply.
 
         Raises:
             ValueError: the request cannot be answered.
@@ -106,7 +106,7 @@ class CheckRequest(Protocol):
 class TextTask(Generic[ContextT, ReplyT]):
     """A kind of request that an export answers, such as "classify".
 
-    `ask_model` in task_steps.py answers requests, which may be unchecked JSON.
+    `ask_model` in asking.py answers requests, which may be unchecked JSON.
     For each request, it calls `texts`, which checks the request, `encode`, the
     network and `decode`. It returns the reply, or a `Failure` with the
     ValueError that one of these steps raised.

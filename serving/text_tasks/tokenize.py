@@ -3,10 +3,10 @@
 from typing import TypedDict
 
 from serving.engines import OutputArrays
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import check_pair, pack_input, pair_of
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
 
@@ -24,13 +24,13 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_texts(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[TokenizeReply]:
     tokens = [
-        prepared_model.tokenizer.tokenize(text) for text in pair_of(request)
+        loaded_model.tokenizer.tokenize(text) for text in pair_of(request)
     ]
-    ids = pack_input(prepared_model, *tokens).ids
-    names = prepared_model.tokenizer.convert_ids_to_tokens(ids)
+    ids = pack_input(loaded_model, *tokens).ids
+    names = loaded_model.tokenizer.convert_ids_to_tokens(ids)
     reply: TokenizeReply = {
         "tokens": names,
         "num_wordpieces": sum(map(len, tokens)),
@@ -39,10 +39,10 @@ def _encode_texts(
 
 
 def _decode_wordpieces(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> TokenizeReply:
     return context
 

@@ -24,10 +24,10 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving.http import server_process
-from serving.http.served_export import ServedExport
+from serving.http.export_to_serve import ExportToServe
 from serving.engines.engine_flags import EngineFlags
 
-ServedExport(sys.argv[1], EngineFlags(engine="litert")).load()
+ExportToServe(sys.argv[1], EngineFlags(engine="litert")).load()
 """
 
 

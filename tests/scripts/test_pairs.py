@@ -11,7 +11,7 @@ import serving
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
-from serving.batch.requests.request_files import to_requests
+from serving.predict.request_files import to_requests
 from tests.support import script_runner
 from tests.support.models import TINY
 from tests.support.script_runner import parse_flags, read_lines, read_results

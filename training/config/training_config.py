@@ -23,7 +23,7 @@ from command_line.groups import DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
 from model_folders.model_json_types import NetworkOptions
 from model_folders.reading import hub
-from serving.exporting.options.export_flags import ExportFlags
+from serving.exporting.export_flags import ExportFlags
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
 ScheduleName: TypeAlias = Literal["original", "continuous"]

@@ -11,8 +11,8 @@ from data.classification.classification_examples import (
 from data.classification.labels import label_writing
 from data.classification.labels.label_decoding import LabelDecoder
 from data.processors.set_names import suffix_of
-from serving.batch.outputs import output_writer
-from serving.batch.outputs.output_rows import OutputRow
+from serving.predict.outputs import output_writer
+from serving.predict.outputs.output_rows import OutputRow
 from training import task
 
 

@@ -8,8 +8,9 @@ classify_graph.py is the twin of text_tasks/classify.py, and so on: a change to
 one needs the same change to the other, and
 tests/serving/text_tasks/test_text_task_twins.py compares them.
 
+    export_options.py: the options of an export, for Python
     export_signatures.py: what all signatures use
-    batches.py: splits large requests inside a SavedModel
+    batching_graph.py: splits large requests inside a SavedModel
     tokenize_graph.py: the WordPieces of a text
     classify_graph.py: labels of texts
     embed_graph.py: vectors

@@ -5,6 +5,7 @@ T = WordPieces in the longest window, B = answers in an n-best list.
 """
 
 import functools
+from typing import cast
 
 import tensorflow as tf
 
@@ -22,9 +23,9 @@ from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import output_kinds
-from serving.exporting.options.export_options import ExportOptions
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -32,14 +33,22 @@ from serving.exporting.signatures.export_signatures import (
     text_inputs,
 )
 
-# Outputs of `answer_n_best` that `answer` does not return.
-_N_BEST_OUTPUTS = (
-    "answers",
-    "probabilities",
-    "start_bytes",
-    "end_bytes",
-    "num_answers",
-)
+# {output of `answer` and `answer_n_best`: its key in DecodedAnswers}
+_KEY_OF_OUTPUT = {
+    "answer": "answer",
+    "probability": "probability",
+    "start_byte": "start_byte",
+    "end_byte": "end_byte",
+    "null_odds": "null_odds",
+}
+# {output that only `answer_n_best` returns: its key in DecodedAnswers}
+_KEY_OF_N_BEST_OUTPUT = {
+    "answers": "nbest_texts",
+    "probabilities": "nbest_probabilities",
+    "start_bytes": "nbest_start_bytes",
+    "end_bytes": "nbest_end_bytes",
+    "num_answers": "nbest_sizes",
+}
 # Number of questions whose answers are decoded together.
 _DECODED_BATCH_SIZE = 64
 
@@ -121,11 +130,7 @@ class _QuestionAnswerer:
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)
-        return {
-            name: value
-            for name, value in outputs.items()
-            if name not in _N_BEST_OUTPUTS
-        }
+        return {name: outputs[name] for name in _KEY_OF_OUTPUT}
 
     def _answer_n_best(
         self, question: tf.Tensor, context: tf.Tensor
@@ -134,14 +139,14 @@ class _QuestionAnswerer:
         windows, passages = create_windows(
             self._tokenizer, self._window_options, question, context
         )
-        best = batches.call_in_batches(
+        best = batching_graph.call_in_batches(
             functools.partial(self._find_best_logits, windows),
             tf.size(windows.rows),
             self._batch_size,
         )
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
-        return batches.call_in_batches(
+        return batching_graph.call_in_batches(
             functools.partial(self._decode_questions, windows, passages, best),
             tf.size(context),
             _DECODED_BATCH_SIZE,
@@ -181,18 +186,14 @@ class _QuestionAnswerer:
 
 def _to_outputs(decoded: DecodedAnswers) -> Tensors:
     """Returns the decoder's results by the names of the signature's outputs."""
-    return {
-        "null_odds": tf.cast(decoded["null_odds"], tf.float32),
-        "num_answers": decoded["nbest_sizes"],
-        "answers": decoded["nbest_texts"],
-        "probabilities": tf.cast(decoded["nbest_probabilities"], tf.float32),
-        "start_bytes": decoded["nbest_start_bytes"],
-        "end_bytes": decoded["nbest_end_bytes"],
-        "answer": decoded["answer"],
-        "probability": tf.cast(decoded["probability"], tf.float32),
-        "start_byte": decoded["start_byte"],
-        "end_byte": decoded["end_byte"],
-    }
+    tensors = cast(Tensors, decoded)
+    keys = _KEY_OF_OUTPUT | _KEY_OF_N_BEST_OUTPUT
+    return {name: _to_float32(tensors[key]) for name, key in keys.items()}
+
+
+def _to_float32(tensor: tf.Tensor) -> tf.Tensor:
+    """Returns numbers of the decoder, float64, as clients get them."""
+    return tf.cast(tensor, tf.float32) if tensor.dtype.is_floating else tensor
 
 
 def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:

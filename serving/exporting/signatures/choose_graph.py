@@ -6,7 +6,7 @@ B = batch size, C = choices, F = length of an input in WordPieces, with padding.
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving.engines import output_kinds
-from serving.exporting.options.export_options import ExportOptions
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     create_label_predictor,

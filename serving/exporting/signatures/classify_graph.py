@@ -15,9 +15,9 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import output_kinds
-from serving.exporting.options.export_options import ExportOptions
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     PredictFeatures,
@@ -147,7 +147,7 @@ class _CutTextPredictor:
 
     def __call__(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
-        return batches.call_in_batches(
+        return batching_graph.call_in_batches(
             functools.partial(self._predict_rows, tokens),
             tf.shape(texts[0])[0],
             self._batch_size,
@@ -161,7 +161,7 @@ class _CutTextPredictor:
     ) -> Tensors:
         """Returns the outputs for texts or pairs `start` to `end` - 1."""
         return self._predict(
-            batches.pack_rows(self._packing, tokens, start, end)
+            batching_graph.pack_rows(self._packing, tokens, start, end)
         )
 
 
@@ -194,7 +194,7 @@ class _WindowPredictor:
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, min_windows=1
         )
-        outputs = batches.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._predict_rows, windows),
             tf.size(windows.rows),
             self._batch_size,

@@ -9,9 +9,9 @@ import tensorflow as tf
 
 from model_folders.model_json_types import HeadSettings
 from modeling.bert import BertModel
-from serving.exporting.options.export_options import ExportOptions
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -70,12 +70,14 @@ class _TextEmbedder:
         lengths = tf.minimum(lengths, self._options.max_seq_length)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
         width = self._model.config.hidden_size
-        check = batches.assert_little_padding(lengths, _MAX_PADDING // width)
+        check = batching_graph.assert_little_padding(
+            lengths, _MAX_PADDING // width
+        )
         # The network runs only after this check, because the number of its
         # batches depends on `num_texts`, which waits for the check.
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
-        outputs = batches.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._embed_rows, tokens, longest),
             num_texts,
             self._options.predict_batch_size,

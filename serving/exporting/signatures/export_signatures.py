@@ -21,8 +21,8 @@ from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
 from serving import engines
 from serving.engines import output_kinds
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
 
 OutputsT = TypeVar("OutputsT")
 InputsT = TypeVarTuple("InputsT")
@@ -121,7 +121,9 @@ def _assert_ids_in_range(
         highest = tf.reduce_max(features[name])
         reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
         is_valid = (lowest >= 0) & (highest < size)
-        checks.append(batches.assert_true(is_valid, reason, lowest, highest))
+        checks.append(
+            batching_graph.assert_true(is_valid, reason, lowest, highest)
+        )
     return checks
 
 

@@ -12,9 +12,9 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertPretrainer
-from serving.exporting.options.export_options import ExportOptions
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -91,7 +91,7 @@ class _PretrainedPredictor:
         tokenizer = self._options.packing.tokenizer
         tokens = tokenizer.tokenize_around(text, (MASK,))
         tokens = tokens[:, : self._options.max_seq_length - 2]
-        outputs = batches.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._fill_rows, tokens),
             tokens.nrows(tf.int32),
             self._options.predict_batch_size,
@@ -102,12 +102,14 @@ class _PretrainedPredictor:
             "tokens": with_row_splits(words, splits),
             "probabilities": with_row_splits(outputs["probabilities"], splits),
         }
-        padded = batches.to_padded(ragged, min(_TOP_K, len(tokenizer.vocab)))
+        padded = batching_graph.to_padded(
+            ragged, min(_TOP_K, len(tokenizer.vocab))
+        )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
 
     def next_sentence(self, text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         tokens = self._options.packing.tokenize(text_a, text_b)
-        return batches.call_in_batches(
+        return batching_graph.call_in_batches(
             functools.partial(self._compare_rows, tokens),
             tf.shape(text_a)[0],
             self._options.predict_batch_size,
@@ -133,7 +135,7 @@ class _PretrainedPredictor:
         [masks, K].
         """
         packing = self._options.packing
-        features = batches.pack_rows(packing, [tokens], start, end)
+        features = batching_graph.pack_rows(packing, [tokens], start, end)
         # Exclude padding, because its id, 0, is the id of [MASK] in some
         # vocabularies. The tokenizer itself never returns [MASK].
         is_mask = features["input_ids"] == packing.tokenizer.id_of(MASK)
@@ -160,7 +162,9 @@ class _PretrainedPredictor:
         end: tf.Tensor,
     ) -> Tensors:
         """Returns how probably texts `start` to `end` - 1 follow each other."""
-        features = batches.pack_rows(self._options.packing, tokens, start, end)
+        features = batching_graph.pack_rows(
+            self._options.packing, tokens, start, end
+        )
         # Pass no positions of masks, because only the probability that the
         # second text follows the first is needed.
         no_positions = tf.zeros_like(features["input_ids"])[:, :0]

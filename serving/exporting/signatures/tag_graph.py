@@ -13,9 +13,9 @@ from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving.engines import output_kinds
-from serving.exporting.options.export_options import ExportOptions
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -99,7 +99,7 @@ class _WordTagger:
         words, windows, places = cut_texts(
             text, self._tokenizer, self._options.max_seq_length
         )
-        outputs = batches.call_in_batches(
+        outputs = batching_graph.call_in_batches(
             functools.partial(self._predict_words, windows, places),
             tf.size(windows.rows),
             self._options.predict_batch_size,
@@ -115,7 +115,7 @@ class _WordTagger:
             for name, values in value_of_word.items()
         }
         return {
-            **batches.to_padded({"words": words, **ragged}),
+            **batching_graph.to_padded({"words": words, **ragged}),
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
@@ -152,7 +152,7 @@ class _WordTagger:
         """Returns the index of the tag of each word."""
         if not self._only_legal:
             return tf.argmax(probabilities, -1)
-        check = batches.assert_little_padding(words.row_lengths())
+        check = batching_graph.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
         return decode_legal_tags(ragged, self._label_list)

@@ -7,8 +7,8 @@ WordPieces.
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from serving.exporting.signatures import batches
-from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures import batching_graph
+from serving.exporting.signatures.batching_graph import Tensors
 from serving.exporting.signatures.export_signatures import (
     Signature,
     text_inputs,
@@ -35,7 +35,7 @@ def create_tokenize_signature(packing: PackingLayer) -> Signature:
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
         counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
         return {
-            **batches.to_padded({"tokens": names}),
+            **batching_graph.to_padded({"tokens": names}),
             "lengths": tf.cast(ids.row_lengths(), tf.int32),
             "num_wordpieces": tf.add_n(counts),
         }

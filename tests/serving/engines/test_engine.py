@@ -176,7 +176,7 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     texts = [text for text in TEXTS if text.strip()]
     rows = []
     for text in texts:
-        encoded = in_int8.task().encode(in_int8.prepared, {"text_a": text})
+        encoded = in_int8.task().encode(in_int8.loaded_model, {"text_a": text})
         (packed,) = encoded.inputs
         rows.append(packed.ids)
     task = BatchKeepingTask(tmp_path, rows)
@@ -225,7 +225,6 @@ def test_an_error_of_a_runtime_is_an_engine_error(engine, load_on):
     without_mask = {"input_ids": np.ones([1, 8], np.int32)}
     with pytest.raises(engines.EngineError, match="the model failed on this"):
         load_on(engine, "classifier").engine.run(without_mask)
-    assert issubclass(engines.EngineError, ValueError)
 
 
 def test_no_task_needs_tensorflow(folders, load):

@@ -10,7 +10,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 import serving
 from serving.engines.engine_flags import EngineFlags
 from serving.http.app import ServerApp
-from serving.http.served_export import ServedExport
+from serving.http.export_to_serve import ExportToServe
 from serving.http.served_model import ServedModel
 from tests.support.serving import asgi, exports
 
@@ -36,7 +36,7 @@ def post(caplog):
 
     def post(model, texts):
         async def main():
-            export = ServedExport(model.path, EngineFlags())
+            export = ExportToServe(model.path, EngineFlags())
             server = ServerApp.create({"m": export})
             server.state.models["m"] = ServedModel(model)
             caplog.clear()

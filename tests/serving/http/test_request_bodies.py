@@ -50,9 +50,7 @@ def test_a_body_that_is_no_json_is_refused():
     ],
 )
 def test_instances_are_texts_or_objects(text, requests):
-    parsed = parse_predict_body(CLASSIFY, text)
-    assert parsed.requests == requests
-    assert parsed.is_list
+    assert parse_predict_body(CLASSIFY, text) == requests
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from data.text.tokenization import FullTokenizer
 from serving.http.errors import HttpError
 from serving.http.limit_flags import LimitFlags
+from serving.http.queued_call import QueuedCall
 from serving.http.request_limits import RequestLimits
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK
 
@@ -47,15 +48,14 @@ def test_a_missing_body_is_refused():
 
 def check_texts(*texts, tokenizer=None, **limits):
     """Checks the call of requests that have one text each."""
-    prepared_model = types.SimpleNamespace(
-        tokenizer=tokenizer, max_seq_length=8
-    )
+    loaded_model = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
         request_limits = RequestLimits(LimitFlags(**limits))
         requests = [{"text": text} for text in texts]
-        call = request_limits.create_call(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_length(prepared_model, call)
+        request_limits.check_num_texts(PARSE_NUMBER_TASK, requests)
+        call = QueuedCall.create(PARSE_NUMBER_TASK, requests)
+        await request_limits.check_length(loaded_model, call)
 
     asyncio.run(check())
 
@@ -89,9 +89,3 @@ def test_more_wordpieces_than_the_limit_are_refused(letters):
     ) as caught:
         check_texts("aaa aaa", tokenizer=letters, max_pieces=5)
     assert caught.value.status == 413
-
-
-def test_a_wrong_text_is_named_by_its_place():
-    with pytest.raises(HttpError, match=r"^text 2: ") as caught:
-        check_texts("1", 2)
-    assert caught.value.status == 400

@@ -19,8 +19,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.text_tasks.task_flags import TaskFlags
-from serving.text_tasks.task_steps import ask_model
+from serving.text_tasks.asking import ask_model
+from serving.text_tasks.reply_flags import ReplyFlags
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.serving.engines import run_predict
@@ -55,8 +55,8 @@ def ask_python(load):
 
     def ask_python(kind, task, requests):
         model = load(kind)
-        flags = TaskFlags(top_k=8, n_best=8)
-        return ask_model(model.prepared, model.task(task), requests, flags)
+        flags = ReplyFlags(top_k=8, n_best=8)
+        return ask_model(model.loaded_model, model.task(task), requests, flags)
 
     return ask_python
 

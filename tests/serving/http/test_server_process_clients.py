@@ -18,15 +18,15 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving.engines.engine_flags import EngineFlags
 from serving.http import server_process
 from serving.http.app import ServerApp
+from serving.http.export_to_serve import ExportToServe
 from serving.http.limit_flags import LimitFlags
-from serving.http.served_export import ServedExport
 from tests.support import script_runner
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.serving.server_process import send
 from tests.support.waiting import TIMEOUT, wait_until
 
 
-class EndlessExport(ServedExport):
+class EndlessExport(ExportToServe):
     """An export whose model is never loaded."""
 
     def load(self):

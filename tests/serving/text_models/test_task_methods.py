@@ -6,14 +6,14 @@ tests/serving/text_models/test_text_model.py tests what the models answer.
 import pytest
 
 from serving.text_models.task_methods import TaskMethods
-from serving.text_tasks.task_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
 
 
 class Recorder(TaskMethods):
     """Returns what a method asks: (name of the task, flags, fields)."""
 
-    def _ask(self, text_task, task_flags=DEFAULT_TASK_FLAGS, **fields):
-        return text_task.name, task_flags, fields
+    def _ask(self, text_task, reply_flags=DEFAULT_REPLY_FLAGS, **fields):
+        return text_task.name, reply_flags, fields
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_a_method_asks_by_its_task_with_its_texts(
 def test_an_argument_that_is_no_text_is_a_flag_of_the_task(
     method, texts, flags
 ):
-    _, task_flags, _ = getattr(Recorder(), method)(*texts, **flags)
-    assert task_flags == TaskFlags(**flags)
+    _, reply_flags, _ = getattr(Recorder(), method)(*texts, **flags)
+    assert reply_flags == ReplyFlags(**flags)

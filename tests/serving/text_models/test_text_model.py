@@ -2,7 +2,7 @@
 
 serving/text_models/text_model.py answers,
 serving/text_models/export_reading.py reads the folder, and
-serving/text_tasks/prepared_model.py adds the tokenizer.
+serving/text_tasks/loaded_model.py adds the tokenizer.
 serving/text_tasks/request_lists.py splits requests with lists of texts.
 """
 
@@ -302,3 +302,8 @@ def test_a_missing_setting_is_an_error_at_loading(
     described.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=rf"model\.json: .*`{setting}`"):
         serving.load(tmp_path / "model")
+
+
+def test_a_loaded_model_has_a_second_name(load):
+    bert = load("classifier")
+    assert bert.prepared is bert.loaded_model

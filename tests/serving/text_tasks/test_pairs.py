@@ -11,46 +11,46 @@ MAX_LENGTH = 8
 
 
 @pytest.fixture
-def prepared_model():
-    """What `encode_pair` reads of a PreparedModel."""
+def loaded_model():
+    """What `encode_pair` reads of a LoadedModel."""
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def encode(prepared_model, request):
+def encode(loaded_model, request):
     """Returns the WordPieces of a request, and its input."""
-    encoded = pairs.encode_pair(prepared_model, request)
+    encoded = pairs.encode_pair(loaded_model, request)
     assert encoded.inputs == [encoded.context]
     packed = encoded.context
     return TOKENIZER.convert_ids_to_tokens(packed.ids), packed
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
-def test_a_single_text_is_all_in_the_first_segment(prepared_model, name):
-    tokens, packed = encode(prepared_model, {name: "the boat"})
+def test_a_single_text_is_all_in_the_first_segment(loaded_model, name):
+    tokens, packed = encode(loaded_model, {name: "the boat"})
     assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
     assert packed.first_length == 4
     assert packed.num_cut == 0
 
 
-def test_the_second_text_is_the_second_segment(prepared_model):
+def test_the_second_text_is_the_second_segment(loaded_model):
     tokens, packed = encode(
-        prepared_model, {"text_a": "the boat", "text_b": "the sea"}
+        loaded_model, {"text_a": "the boat", "text_b": "the sea"}
     )
     assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
     assert packed.first_length == 4
 
 
-def test_the_longer_text_of_a_pair_is_cut(prepared_model):
+def test_the_longer_text_of_a_pair_is_cut(loaded_model):
     tokens, packed = encode(
-        prepared_model, {"text_a": "the " * 6, "text_b": "sea"}
+        loaded_model, {"text_a": "the " * 6, "text_b": "sea"}
     )
     assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
     assert packed.first_length == 6
     assert packed.num_cut == 2
 
 
-def test_the_end_of_a_long_text_is_cut(prepared_model):
-    tokens, packed = encode(prepared_model, {"text": "the " * 7 + "boat"})
+def test_the_end_of_a_long_text_is_cut(loaded_model):
+    tokens, packed = encode(loaded_model, {"text": "the " * 7 + "boat"})
     assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
     assert packed.num_cut == 2
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.task_flags import TaskFlags
+from serving.text_tasks.reply_flags import ReplyFlags
 from tests.support.serving.exports import TOKENIZER
 
-PREPARED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
+LOADED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
 
 
 def fill_masks(text, best_tokens, top_k=1):
@@ -21,7 +21,7 @@ def fill_masks(text, best_tokens, top_k=1):
             0.5, 0.25 and so on at each position.
         top_k: number of WordPieces in the reply.
     """
-    encoded = FILL_MASK.encode(PREPARED, {"text": text})
+    encoded = FILL_MASK.encode(LOADED, {"text": text})
     (packed,) = encoded.inputs
     # The table of embeddings has more rows than the vocabulary.
     probabilities = np.zeros((len(packed.ids), len(TOKENIZER.tokens) + 8))
@@ -30,7 +30,7 @@ def fill_masks(text, best_tokens, top_k=1):
         probabilities[:, TOKENIZER.vocab[token]] = 0.5**rank
     outputs = [{"masked_lm_probabilities": probabilities}]
     return FILL_MASK.decode(
-        PREPARED, encoded.context, outputs, TaskFlags(top_k=top_k)
+        LOADED, encoded.context, outputs, ReplyFlags(top_k=top_k)
     )
 
 
@@ -59,14 +59,12 @@ def test_a_mask_that_the_model_does_not_read_is_counted():
 
 def test_a_text_without_a_mask_is_refused():
     with pytest.raises(ValueError, match=r"no \[MASK\] in 'text'"):
-        FILL_MASK.encode(PREPARED, {"text": "the boat"})
+        FILL_MASK.encode(LOADED, {"text": "the boat"})
 
 
 def test_the_probability_that_a_text_follows_is_the_first_output():
     request = {"text_a": "the boat", "text_b": "the sea"}
-    encoded = NEXT_SENTENCE.encode(PREPARED, request)
+    encoded = NEXT_SENTENCE.encode(LOADED, request)
     outputs = [{"next_sentence_probabilities": np.array([0.75, 0.25])}]
-    reply = NEXT_SENTENCE.decode(
-        PREPARED, encoded.context, outputs, TaskFlags()
-    )
+    reply = NEXT_SENTENCE.decode(LOADED, encoded.context, outputs, ReplyFlags())
     assert reply == {"probability": 0.75}

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.tag import TAG
-from serving.text_tasks.task_flags import TaskFlags
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 
-PREPARED = SimpleNamespace(
+LOADED = SimpleNamespace(
     tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS, settings={}
 )
 
@@ -24,14 +24,14 @@ def tag(request, tags):
     The network assigns the probability 0.9 to the tag of the first word, 0.8 to
     that of the second, and so on. Each word must be a WordPiece.
     """
-    encoded = TAG.encode(PREPARED, request)
+    encoded = TAG.encode(LOADED, request)
     (packed,) = encoded.inputs
     rows = np.full((len(packed.ids), len(TAGS)), 0.01, np.float32)
     for word_index, name in enumerate(tags):
         # The first WordPiece is [CLS].
         rows[word_index + 1, TAGS.index(name)] = 0.9 - 0.1 * word_index
     outputs = [{"probabilities": rows}]
-    return TAG.decode(PREPARED, encoded.context, outputs, TaskFlags())
+    return TAG.decode(LOADED, encoded.context, outputs, ReplyFlags())
 
 
 def test_each_word_has_the_most_probable_tag():
@@ -55,7 +55,7 @@ def test_words_have_tags_but_no_places():
 
 
 def test_many_words_are_cut_into_windows_that_contain_all_of_them():
-    encoded = TAG.encode(PREPARED, {"words": ["the"] * 20})
+    encoded = TAG.encode(LOADED, {"words": ["the"] * 20})
     assert max(len(packed.ids) for packed in encoded.inputs) == 8
     word_indices = {
         word_index

@@ -4,18 +4,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from serving.text_tasks.task_flags import TaskFlags
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support.serving.exports import TOKENIZER
 
-PREPARED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
+LOADED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
 
 
 def tokenize(request):
     """Returns the reply to a request."""
-    encoded = TOKENIZE.encode(PREPARED, request)
+    encoded = TOKENIZE.encode(LOADED, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(PREPARED, encoded.context, [], TaskFlags())
+    return TOKENIZE.decode(LOADED, encoded.context, [], ReplyFlags())
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])

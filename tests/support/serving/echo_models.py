@@ -16,13 +16,13 @@ from typing import Any, cast
 
 from serving.engines import EngineError, OutputArrays, PackedInput
 from serving.engines.engine_flags import EngineFlags
+from serving.http.export_to_serve import ExportToServe
 from serving.http.queued_call import QueuedCall
-from serving.http.served_export import ServedExport
 from serving.http.served_model import ServedModel
 from serving.text_models.text_model import TextModel
-from serving.text_tasks.prepared_model import PreparedModel
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import ReplyFlags
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -40,7 +40,7 @@ class UnprintableError(ValueError):
 
 
 def _encode(
-    prepared_model: PreparedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -48,10 +48,10 @@ def _encode(
 
 
 def _decode(
-    prepared_model: PreparedModel,
+    loaded_model: LoadedModel,
     text: str,
     outputs: list[OutputArrays],
-    task_flags: TaskFlags,
+    reply_flags: ReplyFlags,
 ) -> Reply:
     """Returns what the engine computed, except for two texts."""
     if text == "bad":
@@ -117,7 +117,7 @@ class EchoModel:
 
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
-        self.prepared = SimpleNamespace(
+        self.loaded_model = SimpleNamespace(
             engine=engine, max_seq_length=8, needs_padding=False
         )
 
@@ -136,7 +136,7 @@ def load_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class EchoExport(ServedExport):
+class EchoExport(ExportToServe):
     """An export of a model of the server, whose folder is not read."""
 
     folder: str = ""

@@ -2,8 +2,8 @@
 
 For example:
 
-    prepared_model = create_model_stub(lambda inputs, **_: [{0: []}])
-    ask_model(prepared_model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
+    loaded_model = create_model_stub(lambda inputs, **_: [{0: []}])
+    ask_model(loaded_model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
 from collections.abc import Callable
@@ -16,10 +16,8 @@ from serving.text_tasks.request_fields import Field
 # Returns the number in a text.
 PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
-    lambda prepared_model, request: text_task.EncodedRequest(
-        [], request["text"]
-    ),
-    lambda prepared_model, text, *_: {"score": float(text)},
+    lambda loaded_model, request: text_task.EncodedRequest([], request["text"]),
+    lambda loaded_model, text, *_: {"score": float(text)},
     [Field("text")],
 )
 

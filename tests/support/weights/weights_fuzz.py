@@ -206,7 +206,7 @@ def _export(folder: Path) -> None:
     from model_folders.reading import preset_reading, settings_check
     from serving.exporting import export_steps
     from serving.exporting.export_config import ExportConfig
-    from serving.exporting.options.export_flags import ExportFlags
+    from serving.exporting.export_flags import ExportFlags
 
     config = ExportConfig(
         model=str(folder),

@@ -1,0 +1,33 @@
+"""Answers the requests of files, pipes and command lines, for predict.py.
+
+An `InputRow` is a request with its place in a file. Its reply becomes an
+`OutputRow`, a row of the output, which keeps the columns of the input row.
+
+    predict_config.py: the flags of predict.py
+    predict_steps.py: the steps of predict.py, with the modules below
+
+To read requests:
+
+    request_files.py: reads requests from files, or from arguments
+    row_parser.py: converts a row of a file to a request
+
+To answer them:
+
+    row_answering.py: the main loop, from input rows to output rows
+    row_options.py: how the rows are answered
+    row_grouping.py: groups the rows into batches of similar length
+    reply_rows.py: joins replies to the columns of their input rows
+    row_counter.py: counts the rows, and keeps the first errors
+    outputs/: writes output rows as JSON lines, CSV or npy
+
+To answer a large input as a job. The input is cut into parts of about 4 MB. A
+unit of the job reads one part and writes its replies, a shard such as
+answers-00007-of-00128.csv. The contents of a shard depend only on the input,
+the model and the flags, so any processes and machines can work on the units, in
+any order, twice, and again after a kill. data/jobs/sharded_job.py describes how
+a job resumes:
+
+    bulk_job.py: runs the units, and resumes earlier work
+    bulk_options.py: `BulkOptions`, which all units of a job share
+    bulk_schema.py: finds the columns that all shards have
+"""

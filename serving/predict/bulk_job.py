@@ -1,0 +1,238 @@
+"""Runs the units that answer a large input, and resumes earlier work."""
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from absl import logging
+
+from data.io import file_checksums
+from data.jobs.file_ranges import FileRange
+from data.jobs.file_splitting import split_files
+from data.jobs.job_files import JobFiles, create_input_entries
+from data.jobs.job_paths import JobPaths
+from data.jobs.manifest import JobResults, Manifest, UnitResult
+from data.jobs.sharded_job import UnitRunner, run_units
+from files import lock
+from files.json_files import write_json
+from serving.predict.bulk_options import BulkOptions
+from serving.predict.bulk_schema import create_schema, read_input_columns
+from serving.predict.outputs import output_writer
+from serving.predict.outputs.output_rows import OutputRow, OutputSchema
+from serving.predict.row_answering import answer_rows
+from serving.predict.row_counter import MAX_LOGGED, RowCounter
+from serving.predict.row_options import RowOptions
+from serving.text_models import checksums
+
+# Increase this number whenever you change the code so that the replies change.
+_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class BulkUnit:
+    """A unit of the job: the ranges to read, and the shard to write.
+
+    Attributes:
+        options: options of the job.
+        names_files: whether errors name the file.
+        taken_names: names of columns of the input. A field of a reply that
+            has such a name is renamed.
+        schema: columns and fields that all shards share.
+        ranges: ranges of files to read.
+        shards: path of the shard.
+        result_file: path of a JSON file to write when the shard is complete.
+    """
+
+    options: BulkOptions
+    names_files: bool
+    taken_names: frozenset[str]
+    schema: OutputSchema
+    ranges: list[FileRange]
+    shards: list[str]
+    result_file: str
+
+
+class BulkResult(NamedTuple):
+    """The result of a job, which its command logs.
+
+    Attributes:
+        counts: numbers of rows, of failed requests and of empty requests.
+        text: text for the log that names the written files.
+    """
+
+    counts: output_writer.OutputCounts
+    text: str
+
+
+def answer_files(
+    options: BulkOptions,
+    paths: Sequence[str],
+    output_file: str,
+    num_shards: int,
+    run: UnitRunner,
+) -> BulkResult:
+    """Writes the shards and the manifest, or resumes unfinished work.
+
+    Args:
+        options: options of the job.
+        paths: paths of the files with the requests.
+        output_file: path of the output. The numbers of the shards stand before
+            its ending.
+        num_shards: maximum number of shards. 0 = the size of the input
+            determines the number.
+        run: function that runs all units, from `choose_unit_runner`.
+
+    Raises:
+        ValueError: a file has no column of texts, the fields to write do not
+            exist, the output would replace the input, or an earlier command
+            began this output with other flags, inputs or another model.
+        OSError: a file cannot be read or written, a process was killed, or
+            another process writes the same output.
+    """
+    text_model = options.load()
+    folder = Path(text_model.path)
+    with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
+        output = JobPaths(output_file, ending=_find_ending(output_file))
+        job_files = JobFiles(
+            output,
+            {
+                "version": _VERSION,
+                "flags": {**options.flags(), "num_shards": num_shards},
+                "inputs": create_input_entries(paths),
+                "model": checksums.list_file_checksums(folder, options.engine),
+            },
+        )
+        if manifest := job_files.find_manifest():
+            job_files.remove_work()
+            written = output.pattern(len(manifest["shards"]))
+            return _result_of(manifest, f"already wrote {written}")
+        # Check the flags first, because reading the files may take long.
+        job_files.check_begun()
+        units = _create_units(options, paths, output, num_shards)
+        job_files.check_overwrites(units)
+        job_files.begin()
+        results = run_units(units, write_shard, run, "Predicting")
+        manifest = job_files.finish(_combine_results(results))
+        written = output.pattern(len(units))
+        return _result_of(manifest, f"wrote {written}")
+
+
+def _result_of(manifest: Manifest, text: str) -> BulkResult:
+    counts = output_writer.OutputCounts(**manifest["answers"])
+    return BulkResult(counts, text)
+
+
+def _find_ending(path: str) -> str:
+    """Returns the ending of a path, such as ".csv.gz", for the shards."""
+    name = os.path.basename(path)
+    packing = ".gz" if name.endswith(".gz") else ""
+    return os.path.splitext(name.removesuffix(packing))[1] + packing
+
+
+def _create_units(
+    options: BulkOptions,
+    paths: Sequence[str],
+    output: JobPaths,
+    num_shards: int,
+) -> list[BulkUnit]:
+    """Cuts the input into parts, and returns a unit for each."""
+    layout = options.table_layout()
+    parts = split_files(paths, layout, num_shards)
+    names_files = len(paths) > 1
+    columns = read_input_columns(options, paths)
+    schema = create_schema(options, columns, names_files)
+    # An array stores no columns, so no column renames a field.
+    is_array = options.output_format == "npy"
+    taken_names = frozenset(() if is_array else columns.taken)
+    shards = output.shard_paths(len(parts))
+    return [
+        BulkUnit(
+            options=options,
+            names_files=names_files,
+            taken_names=taken_names,
+            schema=schema,
+            ranges=ranges,
+            shards=[shard],
+            result_file=output.result_file(unit_index),
+        )
+        for unit_index, (ranges, shard) in enumerate(
+            zip(parts, shards, strict=True)
+        )
+    ]
+
+
+def write_shard(unit: BulkUnit) -> None:
+    """Writes a unit's shard, and then its result file.
+
+    The result file contains the size and checksum of the shard, the numbers of
+    replies and errors, and the first errors.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: a file or the model changed since the job began.
+    """
+    options = unit.options
+    counter = RowCounter(logs=False)
+    rows = _answer_unit(unit, counter)
+    (shard,) = unit.shards
+    path = options.absolute_path_of(shard)
+    counts = output_writer.write_output(
+        path, options.output_format, rows, schema=unit.schema
+    )
+    result: UnitResult = {
+        "shards": [
+            {
+                "path": shard,
+                "num_records": counts.num_rows,
+                **file_checksums.compute_shard_checksum(path),
+            }
+        ],
+        "counts": counts._asdict(),
+        "errors": counter.errors,
+    }
+    # If the folder changed in between, the shard may contain replies of two
+    # models.
+    options.check_folder()
+    write_json(options.absolute_path_of(unit.result_file), result)
+
+
+def _answer_unit(
+    unit: BulkUnit, counter: RowCounter
+) -> Iterator[list[OutputRow]]:
+    """Loads the model, and returns an iterator that computes a unit's rows."""
+    options = unit.options
+    text_model = options.load()
+    row_options = RowOptions(
+        batch_size=options.batch_size,
+        sorts=True,
+        output_fields=options.output_fields,
+        has_checked_fields=True,
+        keeps_columns=options.output_format != "npy",
+        taken_names=unit.taken_names,
+    )
+    return answer_rows(
+        text_model.loaded_model,
+        text_model.task(options.task_name),
+        options.reply_flags,
+        options.read_requests(unit.ranges, unit.names_files),
+        row_options,
+        counter,
+    )
+
+
+def _combine_results(results: Sequence[UnitResult]) -> JobResults:
+    """Combines the results of the units for the manifest.
+
+    Logs the first errors.
+    """
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result["counts"])
+    errors = [error for result in results for error in result.get("errors", [])]
+    for error in errors[:MAX_LOGGED]:
+        logging.warning("%s", error)
+    shards = [entry for result in results for entry in result["shards"]]
+    return {"answers": dict(counts), "shards": shards}

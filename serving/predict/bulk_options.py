@@ -1,0 +1,131 @@
+"""The options of a job, and the model that each process loads once."""
+
+import dataclasses
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from data.jobs.file_ranges import FileRange
+from data.tables import table_formats
+from data.tables.layout_options import LayoutOptions
+from files.paths import is_remote
+from serving.engines.runtimes import ExportFormat
+from serving.predict import request_files
+from serving.predict.outputs.output_writer import OutputFormat
+from serving.text_models import checksums
+from serving.text_models.model_cache import load_cached
+from serving.text_models.text_model import TextModel
+from serving.text_tasks.reply_flags import ReplyFlags
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BulkOptions:
+    """The options with which all units of a job answer their requests.
+
+    Attributes:
+        model: folder of the export, `TextModel.path`.
+        checksum: checksum of the model's files, `TextModel.checksum`.
+        engine: name of the runtime.
+        num_threads: number of threads of a process, None for one per CPU.
+        task_name: name of the task that answers the requests.
+        reply_flags: flags that change the replies.
+        layout: flags of tables.
+        input_format: format of the requests. None = the names of the files
+            determine the format.
+        text_columns: names of the columns of the texts, as in `read_requests`.
+        batch_size: number of requests in a batch.
+        output_format: format of the replies.
+        output_fields: fields of the replies to write, () for all fields.
+        folder: folder from which relative paths begin, in any process.
+    """
+
+    model: str
+    checksum: str
+    engine: ExportFormat
+    num_threads: int | None
+    task_name: str
+    reply_flags: ReplyFlags
+    layout: LayoutOptions
+    input_format: table_formats.TableFormat | None
+    text_columns: tuple[str | None, str | None]
+    batch_size: int
+    output_format: OutputFormat
+    output_fields: tuple[str, ...]
+    folder: str = dataclasses.field(default_factory=os.getcwd)
+
+    def flags(self) -> dict[str, object]:
+        """Returns {name: value} of the flags that determine the replies."""
+        text_column, text_b_column = self.text_columns
+        return {
+            "task": self.task_name,
+            "engine": self.engine,
+            "num_threads": self.num_threads,
+            "input_format": self.input_format,
+            "text_column": text_column,
+            "text_b_column": text_b_column,
+            "output_format": self.output_format,
+            "output_fields": [*self.output_fields],
+            "batch_size": self.batch_size,
+            **dataclasses.asdict(self.reply_flags),
+            **dataclasses.asdict(self.layout),
+        }
+
+    def load(self) -> TextModel:
+        """Returns the model, which each process loads only once.
+
+        Raises:
+            ValueError: the folder contains another model than `checksum`.
+        """
+        text_model = load_cached(
+            TextModel,
+            self.absolute_path_of(self.model),
+            self.num_threads,
+            self.engine,
+            self.checksum,
+        )
+        self._check_model(text_model.checksum)
+        self.check_folder()
+        return text_model
+
+    def check_folder(self) -> None:
+        """Checks that the folder still contains the model of the job.
+
+        Raises:
+            ValueError: the folder contains another model.
+            OSError: a file of the model cannot be read.
+        """
+        folder = Path(self.absolute_path_of(self.model))
+        self._check_model(checksums.checksum_of_export(folder, self.engine))
+
+    def _check_model(self, checksum: str) -> None:
+        if checksum != self.checksum:
+            raise ValueError(
+                f"{self.model} contains another model than when the job began. "
+                "Restore it and run the same command to resume, or answer all "
+                "texts with the new model in another --output_file"
+            )
+
+    def absolute_path_of(self, path: str) -> str:
+        """Returns an absolute path. Workers may run in other folders."""
+        return path if is_remote(path) else os.path.join(self.folder, path)
+
+    def table_layout(self) -> table_formats.TableLayout:
+        """Returns the layout of the tables in the input."""
+        return self.layout.layout(self.input_format, None)
+
+    def read_requests(
+        self, ranges: Sequence[FileRange], names_files: bool = False
+    ) -> Iterator[request_files.InputRow]:
+        """Yields the requests in ranges of files, as `read_requests` does."""
+        text_model = self.load()
+        return request_files.read_requests(
+            text_model.task(self.task_name),
+            [
+                part._replace(path=self.absolute_path_of(part.path))
+                for part in ranges
+            ],
+            self.text_columns,
+            self.table_layout(),
+            text_model.columns,
+            [part.path if names_files else "" for part in ranges],
+        )

@@ -1,0 +1,158 @@
+"""Finds the columns that all shards of a job have, before any is written."""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+
+from data.jobs.file_ranges import FileRange
+from data.jobs.file_splitting import find_range_kind
+from data.tables import parquet, tables
+from serving.predict.bulk_options import BulkOptions
+from serving.predict.outputs import npy
+from serving.predict.outputs.output_rows import OutputSchema, flatten_reply
+from serving.predict.reply_rows import check_fields
+from serving.predict.request_files import InputRow
+from serving.text_tasks.asking import Failure, ask_model
+from serving.text_tasks.request_fields import LIST_FIELDS
+from serving.text_tasks.text_task import MASK, Reply
+
+# Number of rows of JSON whose keys may rename the fields of all replies.
+_FIRST_ROWS = 4096
+
+
+@dataclasses.dataclass
+class InputColumns:
+    """The columns of the input, as far as they have been read.
+
+    Attributes:
+        names: {key of a cell: its name in the header} of CSV.
+        taken: keys of the rows, and of the JSON objects in the rows.
+        repeated: fields of the requests that equal the column of the same name
+            in all rows so far.
+    """
+
+    names: dict[str, str]
+    taken: set[str]
+    repeated: set[str]
+
+    def add(self, row: Mapping[str, object]) -> None:
+        """Adds the columns of a row after those of earlier rows."""
+        flat = flatten_reply(row)
+        for key in flat:
+            self.names.setdefault(str(key), getattr(key, "name", key))
+        self.taken.update(map(str, itertools.chain(row, flat)))
+
+    def drop_unequal_fields(self, input_row: InputRow) -> None:
+        """Removes fields from `repeated` that differ from their column."""
+        self.repeated = {
+            name
+            for name in self.repeated
+            if input_row.cells.get(name) == input_row.request.get(name)
+        }
+
+
+def read_input_columns(
+    options: BulkOptions, paths: Sequence[str]
+) -> InputColumns:
+    """Reads the files in advance, and returns their columns.
+
+    An error in a table appears before the first reply. Of JSON lines, only the
+    first rows are read, unless CSV needs all of their keys.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file has no column of texts, or cannot be read to its end.
+    """
+    text_task = options.load().task(options.task_name)
+    columns = InputColumns(
+        names={}, taken=set(), repeated={*text_task.text_names}
+    )
+    for path in paths:
+        kind = find_range_kind(path, options.table_layout())
+        max_rows: int | None = None
+        if kind == "parquet":
+            columns.add(parquet.read_empty_row(path))
+            max_rows = 1
+        elif kind == "text" or (kind and options.output_format != "csv"):
+            max_rows = _FIRST_ROWS
+        input_rows = options.read_requests([FileRange(path)])
+        for input_row in itertools.islice(input_rows, max_rows):
+            if input_row.error:
+                continue
+            # The file itself describes the columns of Parquet.
+            if kind != "parquet":
+                columns.add(input_row.cells)
+            columns.drop_unequal_fields(input_row)
+    return columns
+
+
+def create_schema(
+    options: BulkOptions, columns: InputColumns, names_files: bool
+) -> OutputSchema:
+    """Returns the columns of CSV, or the field of an array.
+
+    Args:
+        options: options of the job.
+        columns: columns of the input.
+        names_files: whether errors name the file.
+
+    Raises:
+        ValueError: a field to write does not exist, or is no number.
+    """
+    replies = _compute_example_replies(options)
+    if options.output_format == "npy":
+        name = npy.find_numeric_field(replies[0])
+        arrays = [npy.to_numbers(reply[name]) for reply in replies]
+        shapes = {array.shape for array in arrays if array is not None}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{name!r} is not always of one shape. Set "
+                "--output_format=jsonl"
+            )
+        return OutputSchema({}, name, shapes.pop())
+    kept = {
+        name: value
+        for reply in replies
+        for name, value in reply.items()
+        if not (name in columns.repeated and name in columns.taken)
+    }
+    error_fields: dict[str, object] = {"file": ""} if names_files else {}
+    error_fields |= {"line": 0, "error": ""}
+    added = tables.with_answer({}, kept, columns.taken)
+    added |= tables.with_answer({}, error_fields, columns.taken)
+    return OutputSchema(
+        columns.names | {key: key for key in flatten_reply(added)}
+    )
+
+
+def _compute_example_replies(options: BulkOptions) -> list[Reply]:
+    """Returns the model's replies to a short and a long text.
+
+    Together, the two replies have all fields that a reply may have. If the job
+    writes only some fields, the function returns only these fields.
+    """
+    text_model = options.load()
+    loaded_model = text_model.loaded_model
+    text_task = text_model.task(options.task_name)
+    requests = [
+        {
+            name: [text] if name in LIST_FIELDS else text
+            for name in text_task.field_names
+        }
+        for text in (f"a {MASK}", f"a {MASK} " * loaded_model.max_seq_length)
+    ]
+    replies: list[Reply] = []
+    for reply in ask_model(
+        loaded_model, text_task, requests, options.reply_flags
+    ):
+        if isinstance(reply, Failure):
+            raise reply.error
+        replies.append(reply)
+    fields = options.output_fields
+    if not fields:
+        return replies
+    check_fields(fields, replies[0] | replies[1])
+    return [
+        {name: reply[name] for name in fields if name in reply}
+        for reply in replies
+    ]

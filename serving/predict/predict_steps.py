@@ -1,0 +1,261 @@
+"""The steps of predict.py: from its flags to the written replies.
+
+Call `check_arguments` and `find_files`, and then `answer_in_bulk` if
+`PredictConfig.is_bulk`, else `answer_in_process`.
+"""
+
+import functools
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from absl import logging
+
+from command_line import signals
+from command_line.progress import Progress
+from data.io import text_files
+from data.jobs.sharded_job import choose_unit_runner
+from files.paths import is_remote
+from serving.predict import request_files
+from serving.predict.bulk_job import answer_files
+from serving.predict.bulk_options import BulkOptions
+from serving.predict.outputs.output_writer import OutputFormat, write_output
+from serving.predict.predict_config import PredictConfig
+from serving.predict.row_answering import answer_rows
+from serving.predict.row_counter import RowCounter
+from serving.predict.row_options import RowOptions
+from serving.text_models.model_cache import load_cached
+from serving.text_models.text_model import TextModel
+from serving.text_tasks.text_task import AnyTextTask
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
+
+
+def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
+    """Checks that the command line names either texts or files, not both.
+
+    Raises:
+        ValueError: the command line names both, or a file stands where a text
+            is expected.
+    """
+    if arguments and input_file:
+        raise ValueError(
+            f"the command names both --input_file={input_file} and the "
+            f"texts {[*arguments]}; pass only one of them"
+        )
+    if files := [*filter(os.path.isfile, arguments)]:
+        raise ValueError(f"{files[0]} is a file; set it as --input_file")
+
+
+def find_files(input_file: str | None) -> list[str]:
+    """Returns the paths of --input_file, by default of standard input.
+
+    Raises:
+        OSError: no file matches a pattern.
+    """
+    if not input_file:
+        return [text_files.STDIN]
+    if os.path.exists(input_file):
+        return [input_file]
+    return text_files.expand_patterns(input_file, "input_file")
+
+
+def _load_model(config: PredictConfig) -> TextModel:
+    """Loads the model, which a job in this process uses for its units too.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded.
+    """
+    return load_cached(
+        TextModel, config.model, config.num_threads, config.engine.engine
+    )
+
+
+class _RequestSource(NamedTuple):
+    """The requests to answer, and their number.
+
+    Attributes:
+        requests: the requests, as they are read.
+        num_requests: number of requests, None for texts and for a pipe.
+    """
+
+    requests: Iterator[request_files.InputRow]
+    num_requests: int | None
+
+
+def _open_requests(
+    config: PredictConfig,
+    text_task: AnyTextTask,
+    texts: Sequence[str],
+    paths: Sequence[str],
+    trained_columns: Sequence[str | None],
+) -> _RequestSource:
+    """Returns the requests in texts, files or a pipe.
+
+    Files are read twice, to find errors before any request is answered.
+
+    Args:
+        config: flags of predict.py.
+        text_task: task that will answer the requests.
+        texts: texts of the command line. Without texts, the files are read.
+        paths: paths of the files.
+        trained_columns: columns of the texts that the model was trained on.
+
+    Raises:
+        OSError, ValueError: as `request_files.read_requests` raises them.
+    """
+    if texts:
+        return _RequestSource(
+            iter(request_files.create_input_rows(text_task, texts)), None
+        )
+    read_paths = functools.partial(
+        request_files.read_requests,
+        text_task,
+        paths,
+        columns=(config.text_column, config.text_b_column),
+        layout=config.layout.layout(config.input_format, None),
+        trained_columns=trained_columns,
+    )
+    if not all(map(os.path.isfile, paths)):
+        return _RequestSource(read_paths(), None)
+    return _RequestSource(read_paths(), sum(1 for _ in read_paths()))
+
+
+def answer_in_process(
+    config: PredictConfig,
+    output_format: OutputFormat,
+    paths: Sequence[str],
+    texts: Sequence[str],
+) -> int:
+    """Answers texts, files or a pipe in this process, and writes the replies.
+
+    Args:
+        config: flags of predict.py.
+        output_format: format of the replies.
+        paths: paths of the files.
+        texts: texts of the command line. Without texts, the files are read.
+
+    Returns:
+        the number of requests that failed.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded, or as `read_requests`
+            and `write_output` raise them.
+        signals.SignalInterrupt: a signal ended the script.
+    """
+    text_model = _load_model(config)
+    text_task = text_model.task(config.task)
+    logging.info("%s: ready for the task %s", config.model, text_task.name)
+    source = _open_requests(config, text_task, texts, paths, text_model.columns)
+    path = config.output_file
+    with (
+        signals.stoppable() as ignore_signals,
+        _create_progress(source.num_requests) as progress,
+    ):
+        counter = RowCounter(progress if path else None)
+        rows = answer_rows(
+            text_model.loaded_model,
+            text_task,
+            config.reply_flags,
+            source.requests,
+            _choose_row_options(config, output_format, source),
+            counter,
+        )
+        try:
+            counts = write_output(path, output_format, rows, ignore_signals)
+        except signals.SignalInterrupt as stopped:
+            raise stopped.with_text(_describe_rows(counter, path)) from None
+    counts.log(f"wrote {path}" if path else "")
+    return counts.num_failed
+
+
+def _choose_row_options(
+    config: PredictConfig, output_format: OutputFormat, source: _RequestSource
+) -> RowOptions:
+    """Returns how to answer the rows: those of a pipe as soon as they come."""
+    is_file = source.num_requests is not None
+    return RowOptions(
+        batch_size=config.batch_size if is_file else 1,
+        sorts=is_file,
+        output_fields=config.output_fields or (),
+        keeps_columns=output_format != "npy",
+    )
+
+
+def _create_progress(num_requests: int | None) -> Progress:
+    return Progress(
+        num_requests,
+        unit="row",
+        examples_per_unit=1,
+        description="Predicting",
+    )
+
+
+def _describe_rows(counter: RowCounter, path: str | None) -> str:
+    """Returns what a script that a signal ended has written to `path`."""
+    if path:
+        return f"after {counter.num_rows} rows; nothing was written"
+    return f"after {counter.num_yielded} rows"
+
+
+def answer_in_bulk(
+    config: PredictConfig,
+    output_format: OutputFormat,
+    paths: Sequence[str],
+    beam_options: "PipelineOptions | None",
+) -> int:
+    """Answers the requests of files as a job, whose units write shards.
+
+    Args:
+        config: flags of predict.py.
+        output_format: format of the replies.
+        paths: paths of the files.
+        beam_options: options of a Beam pipeline, None to run in processes.
+
+    Returns:
+        the number of requests that failed.
+
+    Raises:
+        OSError, ValueError: as `answer_files` raises them.
+        signals.SignalInterrupt: a signal ended the script.
+    """
+    output_file = config.output_file
+    if not (config.input_file and output_file) or is_remote(output_file):
+        raise ValueError(
+            "--num_processes, --num_shards and --pipeline write several "
+            "files: set --input_file, and --output_file to a local path"
+        )
+    options = _create_bulk_options(config, output_format)
+    run = choose_unit_runner(config.num_processes, beam_options)
+    with signals.stoppable():
+        result = answer_files(
+            options, paths, output_file, config.num_shards or 0, run
+        )
+    result.counts.log(result.text)
+    return result.counts.num_failed
+
+
+def _create_bulk_options(
+    config: PredictConfig, output_format: OutputFormat
+) -> BulkOptions:
+    """Loads the model, and returns the options that all units of a job share.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded, or lacks the task.
+    """
+    text_model = _load_model(config)
+    return BulkOptions(
+        model=text_model.path,
+        checksum=text_model.checksum,
+        engine=text_model.engine.name,
+        num_threads=config.num_threads,
+        task_name=text_model.task(config.task).name,
+        reply_flags=config.reply_flags,
+        layout=config.layout,
+        input_format=config.input_format,
+        text_columns=(config.text_column, config.text_b_column),
+        batch_size=config.batch_size,
+        output_format=output_format,
+        output_fields=tuple(config.output_fields or ()),
+    )

@@ -1,0 +1,89 @@
+"""Joins replies to the columns of their input rows, as rows of the output."""
+
+from collections.abc import Iterable, Sequence
+
+from data.tables import tables
+from serving.predict.outputs.jsonl import is_writable
+from serving.predict.outputs.output_rows import OutputRow, RowStatus
+from serving.predict.request_files import NO_CELLS, InputRow
+from serving.predict.row_options import RowOptions
+from serving.text_tasks.asking import Failure
+from serving.text_tasks.text_task import AnyTextTask, Reply
+
+
+def with_column_error(input_row: InputRow) -> InputRow:
+    """Returns a row, with an error if its columns cannot be written."""
+    nested = [
+        cell
+        for cell in input_row.cells.values()
+        if isinstance(cell, list | dict)
+    ]
+    if is_writable(nested):
+        return input_row
+    error = ValueError("a column is nested too deeply")
+    return input_row._replace(error=error, cells=NO_CELLS)
+
+
+class FieldCheck:
+    """Checks once that the replies have the fields to keep.
+
+    Only one reply is checked, because other replies may lack an optional field.
+    """
+
+    def __init__(self, row_options: RowOptions) -> None:
+        self._fields = row_options.output_fields
+        self._is_done = row_options.has_checked_fields
+
+    def check_first_reply(self, replies: Iterable[Reply | Failure]) -> None:
+        """Checks the first reply to a text that is not empty, if any.
+
+        Raises:
+            ValueError: the reply lacks one of the fields to keep.
+        """
+        if self._is_done:
+            return
+        for reply in replies:
+            if reply and not isinstance(reply, Failure):
+                check_fields(self._fields, reply)
+                self._is_done = True
+                return
+
+
+def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
+    """Raises a ValueError if a field to keep is no field of a reply."""
+    if not {*fields} <= {*reply_fields}:
+        raise ValueError(
+            f"--output_fields={','.join(fields)}: choose from "
+            f"{', '.join(reply_fields)}"
+        )
+
+
+def create_row(
+    input_row: InputRow,
+    reply: Reply | Failure,
+    text_task: AnyTextTask,
+    row_options: RowOptions,
+) -> OutputRow:
+    """Returns an output row: columns of the input, and fields of the reply."""
+    row = dict(input_row.cells) if row_options.keeps_columns else {}
+    if isinstance(reply, Failure):
+        fields: dict[str, object] = (
+            {"file": input_row.file} if input_row.file else {}
+        )
+        fields |= {"line": input_row.line, "error": str(reply.error)}
+        cells = tables.with_answer(row, fields, row_options.taken_names)
+        return OutputRow(cells, RowStatus.FAILED)
+    if not reply:
+        return OutputRow(row, RowStatus.EMPTY)
+    # A reply may repeat the texts of its request.
+    repeated = {
+        name
+        for name in text_task.text_names
+        if name in reply and row.get(name) == reply[name]
+    }
+    kept = {
+        name: reply[name]
+        for name in row_options.output_fields or reply
+        if name in reply and name not in repeated
+    }
+    return OutputRow(tables.with_answer(row, kept, row_options.taken_names))

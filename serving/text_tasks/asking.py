@@ -1,0 +1,197 @@
+"""Asks a model by a text task: several requests at once, in steps.
+
+    requests = [{"text": "The boat left."}]
+    replies = ask_model(text_model.loaded_model, text_task, requests)
+
+A request that fails gets a `Failure` in the place of its reply, and the other
+requests get their replies. If the network fails on a batch of requests, the
+network runs again for each request of the batch.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeAlias
+
+from absl import logging
+
+from serving.engines import OutputArrays
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
+from serving.text_tasks.rounding import round_numbers
+from serving.text_tasks.text_task import (
+    AnyTextTask,
+    ContextT,
+    EncodedRequest,
+    Reply,
+    TextTask,
+)
+
+
+class Failure(NamedTuple):
+    """What a request that fails gets instead of a reply.
+
+    Attributes:
+        error: what the request raised, as serving/engines/errors.py tells
+            errors apart.
+    """
+
+    error: Exception
+
+
+# The replies that a step computed, {index of the request: its reply or its
+# failure}. They are empty after a step that only encoded a request.
+StepReplies: TypeAlias = dict[int, Reply | Failure]
+
+
+def ask_model(
+    loaded_model: LoadedModel,
+    text_task: AnyTextTask,
+    requests: Sequence[object],
+    reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
+) -> list[Reply | Failure]:
+    """Checks and answers requests, which may be unchecked JSON.
+
+    Args:
+        loaded_model: model that answers the requests.
+        text_task: task by which the model answers them.
+        requests: the requests.
+        reply_flags: flags that change the replies.
+
+    Returns:
+        a reply to each request, {} if its texts are empty, or its failure,
+        whose error is a ValueError.
+
+    Raises:
+        Exception: an error that is no ValueError, which is a bug.
+    """
+    replies: list[Reply | Failure] = [{} for _ in requests]
+    steps = ask_in_steps(loaded_model, text_task, requests, reply_flags)
+    for step_replies in steps:
+        for index, reply in step_replies.items():
+            if isinstance(reply, Failure) and not isinstance(
+                reply.error, ValueError
+            ):
+                raise reply.error
+            replies[index] = reply
+    return replies
+
+
+def ask_in_steps(
+    loaded_model: LoadedModel,
+    text_task: AnyTextTask,
+    requests: Sequence[object],
+    reply_flags: ReplyFlags,
+) -> Iterator[StepReplies]:
+    """Answers requests as `ask_model` does, with its arguments, but in steps.
+
+    A step encodes a request or runs a batch of the network. Between two steps,
+    the caller may do something else, or stop.
+
+    Yields:
+        the replies that each step computed.
+    """
+    return _Answerer(loaded_model, text_task, reply_flags).ask(requests)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Answerer(Generic[ContextT]):
+    """Encodes requests, runs the network, and decodes its outputs.
+
+    The object contains the model, the task, and the flags that change the
+    replies.
+    """
+
+    loaded_model: LoadedModel
+    text_task: TextTask[ContextT, Any]
+    reply_flags: ReplyFlags
+
+    def ask(self, requests: Sequence[object]) -> Iterator[StepReplies]:
+        """Yields the replies that each step computed."""
+        encoded: dict[int, EncodedRequest[ContextT]] = {}
+        for index, request in enumerate(requests):
+            result = self._encode_request(request)
+            if isinstance(result, EncodedRequest):
+                encoded[index] = result
+                yield {}
+            else:
+                yield {index: result}
+        yield from self._ask_encoded(encoded)
+
+    def _encode_request(
+        self, request: object
+    ) -> EncodedRequest[ContextT] | Reply | Failure:
+        """Returns an encoded request, {} for one without text, or a failure."""
+        try:
+            # The network would guess an answer to an empty text.
+            if self.text_task.has_text(request):
+                return self.text_task.encode(self.loaded_model, request)
+        except Exception as error:
+            return Failure(error)
+        return {}
+
+    def _ask_encoded(
+        self, encoded: Mapping[int, EncodedRequest[ContextT]]
+    ) -> Iterator[StepReplies]:
+        """Yields the replies to requests after each batch.
+
+        If the network fails on a batch, logs why, and runs it for each request
+        that is not answered yet. Only requests on which the network fails alone
+        get an error.
+        """
+        unanswered = dict(encoded)
+        try:
+            for replies in self._run_batches(encoded):
+                for index in replies:
+                    del unanswered[index]
+                yield replies
+        except ValueError as error:
+            if len(encoded) == 1:
+                yield dict.fromkeys(encoded, Failure(error))
+                return
+            logging.warning(
+                "The network runs again for each of %d requests: %s",
+                len(unanswered),
+                error,
+            )
+            for index, request in unanswered.items():
+                yield from self._ask_encoded({index: request})
+
+    def _run_batches(
+        self, encoded: Mapping[int, EncodedRequest[ContextT]]
+    ) -> Iterator[StepReplies]:
+        """Runs the network, and yields the replies after each batch.
+
+        Raises an EngineError if the network fails on a batch.
+        """
+        inputs = {index: request.inputs for index, request in encoded.items()}
+        values_per_wordpiece = 1
+        if self.text_task.predicts_words:
+            values_per_wordpiece = len(self.loaded_model.tokenizer.tokens)
+        batches = self.loaded_model.engine.run_all(
+            inputs,
+            max_seq_length=self.loaded_model.max_seq_length,
+            needs_padding=self.loaded_model.needs_padding,
+            values_per_wordpiece=values_per_wordpiece,
+        )
+        for computed in batches:
+            yield {
+                index: self._decode_reply(encoded[index], outputs)
+                for index, outputs in computed.items()
+            }
+
+    def _decode_reply(
+        self, encoded: EncodedRequest[ContextT], outputs: list[OutputArrays]
+    ) -> Reply | Failure:
+        """Decodes the outputs of the network for a request."""
+        try:
+            decoded = self.text_task.decode(
+                self.loaded_model, encoded.context, outputs, self.reply_flags
+            )
+            reply = {
+                name: round_numbers(value) for name, value in decoded.items()
+            }
+        except Exception as error:
+            return Failure(error)
+        if cut := max((part.num_cut for part in encoded.inputs), default=0):
+            reply["num_wordpieces_cut"] = cut
+        return reply

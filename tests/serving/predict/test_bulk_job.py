@@ -1,0 +1,362 @@
+"""predict.py in units and processes: the same bytes, whatever happens.
+
+serving/predict/bulk_schema.py finds the columns that all need.
+"""
+
+import csv
+import functools
+import gzip
+import json
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+from tests.support import script_runner
+from tests.support.serving.bulk_files import (
+    WORDS,
+    make_text,
+    read_rows,
+    shards_of,
+    write_inputs,
+)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Folder with `write_inputs`'s files, which no test changes."""
+    folder = tmp_path_factory.mktemp("bulk")
+    write_inputs(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(inputs, tmp_path):
+    """A copy of `inputs` for one test, in which predict.py runs."""
+    return shutil.copytree(inputs, tmp_path / "bulk")
+
+
+def run_in(folder, models, output, kind="classifier", **flags):
+    """Runs predict.py in a folder, with one of the models."""
+    flags = {"input_file": "in.jsonl", "output_file": output, **flags}
+    return script_runner.run("predict.py", folder, model=models[kind], **flags)
+
+
+@pytest.fixture
+def predict(folder, folders):
+    """(output, flags) -> the result of predict.py in `folder`."""
+    return functools.partial(run_in, folder, folders)
+
+
+ENDINGS = ("jsonl", "csv", "npy", "csv.gz")
+
+
+@pytest.fixture(scope="module")
+def jobs(inputs, folders, tmp_path_factory):
+    """{ending: contents of the five shards} of in.jsonl, by one process."""
+    shards = {}
+    for ending in ENDINGS:
+        folder = tmp_path_factory.mktemp("job")
+        shutil.copy(inputs / "in.jsonl", folder)
+        predict = functools.partial(run_in, folder, folders)
+        answer_in_shards(predict, ending, num_processes=1)
+        shards[ending] = [*shards_of(folder, "out").values()]
+    return shards
+
+
+def answer_in_shards(predict, ending, num_processes):
+    """Answers in.jsonl in five shards, and checks what is said of it."""
+    done = predict(f"out.{ending}", num_processes=num_processes, num_shards=5)
+    assert done.status == 1
+    words = "1499 answered, 2 failed, 1 without text"
+    assert f"{words}; wrote out-*-of-00005.{ending}" in done.stderr
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_bytes_do_not_depend_on_the_processes(
+    ending, folder, predict, jobs
+):
+    answer_in_shards(predict, ending, num_processes=2)
+    made = [*shards_of(folder, "out").values()]
+    assert len(made) == 5
+    assert made == jobs[ending]
+    assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
+
+
+@pytest.fixture(scope="module")
+def whole_answers(inputs, folders, tmp_path_factory):
+    """The answers to in.jsonl that one process wrote to one file."""
+    path = tmp_path_factory.mktemp("whole") / "out.jsonl"
+    assert run_in(inputs, folders, path).status == 1
+    return script_runner.read_lines(path)
+
+
+def test_the_answers_are_those_of_one_file(jobs, whole_answers):
+    lines = [line for part in jobs["jsonl"] for line in part.splitlines()]
+    assert len(lines) == len(whole_answers) == 1501
+    for line, answer in zip(lines, whole_answers, strict=True):
+        row, expected = json.loads(line), dict(answer)
+        numbers = [*row.pop("probabilities", {}).values()]
+        wanted = [*expected.pop("probabilities", {}).values()]
+        np.testing.assert_allclose(numbers, wanted, atol=1e-5)
+        if "label" in expected and "predicted_label" not in expected:
+            expected["predicted_label"] = expected.pop("label")
+        assert row == expected
+
+
+def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole_answers):
+    headers = {part.splitlines()[0] for part in jobs["csv"]}
+    assert headers == {
+        b"id,text,label,late,predicted_label,probabilities.no,"
+        b"probabilities.maybe,probabilities.yes,num_wordpieces_cut,line,error"
+    }
+    cells = [
+        row
+        for part in jobs["csv"]
+        for row in csv.DictReader(part.decode().splitlines())
+    ]
+    assert [row["id"] for row in cells] == [
+        str(row.get("id", "")) for row in whole_answers
+    ]
+    assert cells[1491]["late"] == 'a "quoted" one'
+
+
+def test_a_packed_table_is_the_table(jobs):
+    assert [gzip.decompress(shard) for shard in jobs["csv.gz"]] == jobs["csv"]
+
+
+def test_rows_without_answer_keep_their_place_and_say_why(folder, predict):
+    predict("bad.jsonl", num_shards=30, output_fields="label")
+    rows = read_rows(folder, "bad")
+    errors = [row for row in rows if "error" in row]
+    assert [row["line"] for row in errors] == [12, 22]
+    assert errors[0]["id"] == 11
+    assert "'text_a'" not in errors[0]["error"]
+    assert rows[7] == {"id": 7, "text": ""}
+
+
+def test_a_label_of_the_input_is_not_replaced(folder, predict):
+    predict("kept.jsonl", num_shards=30, output_fields="label")
+    rows = read_rows(folder, "kept")
+    assert rows[3].keys() == {"id", "text", "label", "predicted_label"}
+    assert rows[3]["label"] == "mine"
+    assert rows[4].keys() == {"id", "text", "predicted_label"}
+
+
+def test_an_array_is_nan_where_there_is_no_answer(folder, predict):
+    predict("nan.npy", num_shards=30)
+    arrays = [np.load(path) for path in sorted(folder.glob("nan-*.npy"))]
+    array = np.concatenate(arrays)
+    assert array.shape == (1501, 3)
+    # Row 20 of the array is line 22.
+    is_nan = np.isnan(array).all(1)
+    assert np.flatnonzero(is_nan).tolist() == [7, 11, 20]
+    assert not np.isnan(array[~is_nan]).any()
+
+
+@pytest.fixture
+def tables(folder, predict):
+    """The rows of each shard of a job that answers four tables."""
+    done = predict("t.csv", input_file="part-*.csv", num_shards=99)
+    assert done.status == 0, done.stderr
+    return [
+        [*csv.DictReader(shard.decode().splitlines())]
+        for shard in shards_of(folder, "t").values()
+    ]
+
+
+def test_each_table_is_a_shard(tables):
+    assert [len(rows) for rows in tables] == [50] * 4
+
+
+def test_each_shard_has_the_columns_of_all_tables(tables):
+    (columns,) = {tuple(rows[0]) for rows in tables}
+    assert columns[:4] == ("id", "text", "label", "predicted_label")
+    assert columns[-3:] == ("file", "line", "error")
+
+
+def test_a_column_is_empty_in_the_shard_of_a_table_without_it(tables):
+    assert {row["label"] for row in tables[2]} == {"mine"}
+    assert {row["label"] for row in tables[1]} == {""}
+
+
+def test_parquet_is_answered_by_groups_of_rows(folder, predict):
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="needs requirements/tables.txt"
+    )
+    from pyarrow import parquet
+
+    rng = random.Random(4)
+    columns = {
+        "id": range(200),
+        "text": [make_text(rng) for _ in range(199)] + [None],
+        "more": [None] * 100 + [{"a": 1}] * 100,
+    }
+    table = pyarrow.table(columns)
+    parquet.write_table(table, folder / "in.parquet", row_group_size=50)
+    predict("p.csv", input_file="in.parquet", num_shards=4)
+    predict("whole.csv", input_file="in.parquet")
+    parts = shards_of(folder, "p").values()
+    outcome = [
+        row
+        for part in parts
+        for row in csv.DictReader(part.decode().splitlines())
+    ]
+    assert len(parts) == 4
+    with (folder / "whole.csv").open() as file:
+        for row, expected in zip(outcome, csv.DictReader(file), strict=True):
+            for name in ("id", "text", "more.a", "label"):
+                assert row[name] == expected[name]
+
+
+@pytest.mark.parametrize("kind", ["ner", "squad", "pretraining", "features"])
+def test_every_task_has_its_columns_before_the_first_answer(
+    kind, folder, predict
+):
+    texts = [" ".join(WORDS * n) + " [MASK]" for n in (1, 9, 2)]
+    fields = ("question", "context") if kind == "squad" else ("text",)
+    with (folder / f"{kind}.jsonl").open("w") as file:
+        for text in [*texts, ""]:
+            file.write(json.dumps(dict.fromkeys(fields, text)) + "\n")
+    flags = {"kind": kind, "input_file": f"{kind}.jsonl"}
+    assert predict(f"{kind}.csv", **flags).status == 0
+    done = predict(f"{kind}_all.csv", num_shards=1, **flags)
+    assert done.status == 0, done.stderr
+    with (folder / f"{kind}.csv").open() as file:
+        expected = [*csv.DictReader(file)]
+    (part,) = shards_of(folder, f"{kind}_all").values()
+    outcome = [*csv.DictReader(part.decode().splitlines())]
+    for row, wanted in zip(outcome, expected, strict=True):
+        assert row.keys() - wanted.keys() <= {
+            "num_wordpieces_cut",
+            "num_masks_cut",
+            "line",
+            "error",
+        }
+        assert {name: row[name] for name in wanted} == wanted
+
+
+# Flags of the job that the next tests begin with.
+THREE_SHARDS = {"num_shards": 3, "output_fields": "label"}
+
+
+@pytest.fixture(scope="module")
+def finished_once(inputs, folders, tmp_path_factory):
+    """Folder of a job that has written its shards. No test changes it."""
+    folder = tmp_path_factory.mktemp("finished") / "bulk"
+    shutil.copytree(inputs, folder)
+    assert run_in(folder, folders, "done.csv", **THREE_SHARDS).status == 1
+    return folder
+
+
+@pytest.fixture
+def finished_folder(finished_once, tmp_path):
+    """A copy of the folder of a finished job for one test."""
+    return shutil.copytree(finished_once, tmp_path / "bulk")
+
+
+@pytest.fixture
+def repeat(finished_folder, folders):
+    """(changed flags) -> the result of the finished job's command."""
+
+    def repeat(**changes):
+        return run_in(
+            finished_folder, folders, "done.csv", **THREE_SHARDS | changes
+        )
+
+    return repeat
+
+
+def test_a_finished_job_is_not_repeated(finished_folder, repeat):
+    before = script_runner.snapshot(finished_folder)
+    done = repeat(num_processes=2)
+    assert done.status == 1
+    assert "already wrote done-*-of-00003.csv" in done.stderr
+    assert script_runner.snapshot(finished_folder) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"batch_size": 4}, "was written with --batch_size=32; use another"),
+        ({"kind": "features"}, "--task=classify, another model; use another"),
+        ({"input_file": "changed.jsonl"}, "other input files"),
+    ],
+    ids=["batches", "model", "inputs"],
+)
+def test_another_job_does_not_replace_a_finished_one(
+    changes, says, finished_folder, repeat
+):
+    (finished_folder / "changed.jsonl").write_text('{"text": "a"}\n')
+    assert says in repeat(**changes).error
+
+
+def test_a_damaged_shard_is_written_again(finished_folder, repeat):
+    path = finished_folder / "done-00001-of-00003.csv"
+    contents = path.read_bytes()
+    path.write_bytes(contents[:-1])
+    assert "; wrote done" in repeat().stderr
+    assert path.read_bytes() == contents
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        pytest.param(
+            {"input_file": "part-0.csv,no_text.csv"},
+            ("no_text.csv", "'text_a'"),
+            id="a table without a text",
+        ),
+        pytest.param(
+            {"input_file": "part-0.csv,open.csv"},
+            ("open.csv, line 3",),
+            id="an open quote",
+        ),
+        pytest.param(
+            {"input_file": "cut.jsonl.gz"},
+            ("cut.jsonl.gz", "damaged"),
+            id="a file that is cut",
+        ),
+        pytest.param(
+            {"output_fields": "vector"},
+            ("--output_fields=vector", "label"),
+            id="a field of no answer",
+        ),
+        pytest.param(
+            {"output_fields": "label", "output_format": "npy"},
+            ("float",),
+            id="an array of texts",
+        ),
+        pytest.param(
+            {"text_column": "absent", "input_file": "part-0.csv"},
+            ("'absent'",),
+            id="a column of no table",
+        ),
+        pytest.param({"input_file": None}, ("--input_file",), id="no input"),
+        pytest.param({"output": None}, ("--output_file",), id="no output"),
+        pytest.param({"output": "gs://a/b.csv"}, ("local",), id="a bucket"),
+    ],
+)
+def test_wrong_inputs_are_refused_before_the_first_answer(
+    flags, words, folder, predict
+):
+    (folder / "no_text.csv").write_text("id,other,more\n1,2,3\n")
+    (folder / "open.csv").write_text('text,id\na,1\n"b\n' + "c,1\n" * 50)
+    (folder / "cut.jsonl.gz").write_bytes(
+        gzip.compress((folder / "in.jsonl").read_bytes())[:-200]
+    )
+    before = script_runner.snapshot(folder)
+    given = {"output": "no.csv", "num_processes": 1}
+    error = predict(**given | flags).error
+    assert all(word in error for word in words), error
+    assert script_runner.snapshot(folder) == before
+
+
+def test_an_input_is_not_replaced(folder, predict):
+    (folder / "same-00000-of-00001.csv").write_text("text\na\n")
+    error = predict(
+        "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
+    ).error
+    assert "would replace" in error
+    assert "same-00000-of-00001.csv" in error

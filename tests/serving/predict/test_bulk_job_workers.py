@@ -1,0 +1,108 @@
+"""The units of predict.py, run by workers that are no processes of its own.
+
+data/jobs/sharded_job.py gives them the units.
+"""
+
+import contextlib
+import functools
+import multiprocessing
+import os
+import shutil
+from concurrent import futures
+
+import pytest
+
+from data.jobs import workers
+from data.tables.layout_options import LayoutOptions
+from serving.predict import bulk_job, bulk_options
+from serving.text_models import model_cache
+from serving.text_models.text_model import TextModel
+from serving.text_tasks.reply_flags import ReplyFlags
+from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
+from tests.support.serving.exports import relabel
+
+
+def options_for(path):
+    """Returns how a job asks a classifier, as predict.py sets it."""
+    model = model_cache.load_cached(TextModel, path, 1, None)
+    return bulk_options.BulkOptions(
+        model=model.path,
+        checksum=model.checksum,
+        engine=model.engine.name,
+        num_threads=1,
+        task_name="classify",
+        reply_flags=ReplyFlags(),
+        layout=LayoutOptions(),
+        input_format=None,
+        text_columns=(None, None),
+        batch_size=8,
+        output_format="jsonl",
+        output_fields=(),
+    )
+
+
+@pytest.fixture
+def answer_with(folders, tmp_path, monkeypatch):
+    """(name, function that makes calls) -> the counts and {shard: content}."""
+    write_inputs(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    options = options_for(os.path.relpath(folders["classifier"]))
+
+    def answer(name, run):
+        paths = ["in.jsonl", "part-1.csv"]
+        result = bulk_job.answer_files(options, paths, f"{name}.jsonl", 6, run)
+        return result.counts, shards_of(tmp_path, name)
+
+    return answer
+
+
+run_once = functools.partial(workers.run_in_processes, num_processes=1)
+
+
+def run_twice(function, calls):
+    """Makes each call twice, at the same time."""
+    calls = [arguments for arguments in calls for _ in range(2)]
+    return workers.run_in_processes(function, calls, 2)
+
+
+def run_elsewhere(function, calls):
+    """Runs in another folder, as workers of a cluster may."""
+    for arguments in calls:
+        with contextlib.chdir("/"):
+            yield function(*arguments)
+
+
+def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
+    counts, shards = answer_with("once", run_once)
+    assert counts == (1551, 2, 1)
+    assert len(shards) == 6
+    assert b'"file": "in.jsonl", "line": 12' in b"".join(shards.values())
+
+
+@pytest.mark.parametrize("run", [run_twice, run_elsewhere])
+def test_calls_made_twice_or_elsewhere_write_the_same(run, answer_with):
+    assert answer_with("other", run) == answer_with("once", run_once)
+
+
+def test_a_worker_that_lives_on_loads_a_new_model(
+    folders, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    write_inputs(tmp_path)
+    shutil.copytree(folders["classifier"], "model")
+    context = multiprocessing.get_context("spawn")
+    with futures.ProcessPoolExecutor(1, context) as pool:
+
+        def run(function, calls):
+            yield from pool.map(function, *zip(*calls, strict=True))
+
+        for name in ("first.jsonl", "second.jsonl"):
+            options = options_for("model")
+            bulk_job.answer_files(options, ["part-1.csv"], name, 1, run)
+            relabel("model", ["a", "b", "c"])
+    first, second = (
+        {row["label"] for row in read_rows(tmp_path, stem)}
+        for stem in ("first", "second")
+    )
+    assert first <= {"no", "maybe", "yes"}
+    assert second <= {"a", "b", "c"}

@@ -1,0 +1,89 @@
+"""The options of a job, and the model that its processes load."""
+
+import dataclasses
+import os
+
+import pytest
+
+import serving
+from data.jobs.file_ranges import FileRange
+from data.tables.layout_options import LayoutOptions
+from serving.predict.bulk_options import BulkOptions
+from serving.text_tasks.reply_flags import ReplyFlags
+
+
+def create_options(**changes):
+    """Returns options, by default of a model that does not exist."""
+    values = {
+        "model": "model",
+        "checksum": "0123abcd",
+        "engine": "litert",
+        "num_threads": 1,
+        "task_name": "classify",
+        "reply_flags": ReplyFlags(min_probability=0.5),
+        "layout": LayoutOptions(),
+        "input_format": None,
+        "text_columns": ("text", None),
+        "batch_size": 8,
+        "output_format": "jsonl",
+        "output_fields": ("label",),
+    }
+    return BulkOptions(**values | changes)
+
+
+@pytest.fixture
+def options(folders, tmp_path):
+    """The options of a job with a classifier, in a folder of its own."""
+    model = serving.load(folders["classifier"], engine="litert")
+    return create_options(
+        model=model.path, checksum=model.checksum, folder=str(tmp_path)
+    )
+
+
+def test_the_flags_name_all_that_determines_the_answers():
+    flags = create_options().flags()
+    assert flags["task"] == "classify"
+    assert flags["text_column"] == "text"
+    assert flags["output_fields"] == ["label"]
+    assert flags["min_probability"] == 0.5
+
+
+def test_the_folder_of_the_job_determines_no_answer():
+    one = create_options(folder="/one").flags()
+    assert one == create_options(folder="/other").flags()
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a.csv", os.path.join("/job", "a.csv")),
+        ("/data/a.csv", "/data/a.csv"),
+        ("gs://bucket/a.csv", "gs://bucket/a.csv"),
+    ],
+)
+def test_relative_paths_begin_at_the_folder_of_the_job(path, expected):
+    assert create_options(folder="/job").absolute_path_of(path) == expected
+
+
+def test_the_model_is_loaded_once(options):
+    assert options.load() is options.load()
+
+
+def test_another_model_than_that_of_the_job_is_refused(options):
+    changed = dataclasses.replace(options, checksum="0123abcd")
+    with pytest.raises(ValueError, match="another model than when the job"):
+        changed.load()
+    with pytest.raises(ValueError, match="another model than when the job"):
+        changed.check_folder()
+
+
+def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
+    options, tmp_path
+):
+    (tmp_path / "a.csv").write_text("text\na boat\nthe sea\n")
+    ranges = [FileRange("a.csv")]
+    rows = [*options.read_requests(ranges)]
+    assert [row.request["text_a"] for row in rows] == ["a boat", "the sea"]
+    assert [row.file for row in rows] == ["", ""]
+    (row, _) = options.read_requests(ranges, names_files=True)
+    assert row.file == "a.csv"

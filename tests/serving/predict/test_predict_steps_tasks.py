@@ -1,0 +1,177 @@
+"""predict.py on the requests of every task."""
+
+import json
+import re
+
+import pytest
+
+import predict
+import serving
+from command_line.config_values import create_config
+from command_line.flags import ParsedCommand
+from serving.predict.predict_config import PredictConfig
+from serving.text_tasks import TEXT_TASKS_OF_CLASS
+from serving.text_tasks.asking import ask_model
+from serving.text_tasks.reply_flags import ReplyFlags
+from tests.support.checkpoints import assert_same
+from tests.support.golden import ROOT
+
+# Lines that no task over texts can answer, and a word of each error.
+ODD = [
+    (b"{", "JSON"),
+    ({"text_b": "b"}, "'text_a'"),
+    ({"text_a": 7}, "'text_a'.*7"),
+    (b"[1]", "object"),
+    (b'{"text_a": "\xff"}', "UTF-8"),
+    (b'{"text_a": "\\ud800"}', "surrogate"),
+    (b'{"text_a": "a", "text_a": "b"}', "repeated"),
+    (b"[" * 100_000, "JSON"),
+    ({"text": "a", "text_a": "b"}, "'text'.*'text_a'"),
+]
+TEXT = {"id": 1, "text": "The boat and (the harbor)."}
+MASKED = {"id": "a", "text": "The [MASK] light is [MASK]."}
+FAR = "boat " * 40
+# {task: (kind of export, requests, flags)}
+REQUESTS = {
+    "classify": ("classifier", [TEXT, {"text_a": "a", "text_b": "b"}], {}),
+    "answer": ("squad", [{"question": "Who?", "context": "Anna."}], {}),
+    "tag": ("ner", [TEXT, {"words": ["The", "(harbor)."]}], {}),
+    "fill-mask": (
+        "pretraining",
+        [MASKED, {"text": f"[MASK]{FAR}[MASK]"}],
+        {"top_k": 3},
+    ),
+    "next-sentence": ("pretraining", [{"text_a": "a", "text_b": "b"}], {}),
+    "embed": ("features", [TEXT, {"text": FAR}], {"tokens": True}),
+    "tokenize": ("features", [TEXT], {}),
+}
+
+
+def ask_lines(folder, model, lines, **flags):
+    """Runs predict.py on lines, in this process, and returns its answers."""
+    (folder / "in").write_bytes(
+        b"\n".join(
+            line if type(line) is bytes else json.dumps(line).encode()
+            for line in lines
+        )
+    )
+    config = create_config(
+        PredictConfig,
+        model=str(model),
+        input_file=str(folder / "in"),
+        output_file=str(folder / "out"),
+        **flags,
+    )
+    status = predict.main(ParsedCommand(config))
+    # An answer may hold what `splitlines` takes for the end of a line.
+    lines = (folder / "out").read_text().rstrip("\n").split("\n")
+    result = [*map(json.loads, lines)]
+    assert status == any("error" in answer for answer in result)
+    return result
+
+
+def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
+    single = {"text_a": "The harbor."}
+    lines = [b"", single, *(line for line, _ in ODD)]
+    lines.append(b'{"text": "The harbor.", "id": "\\ud800"}')
+    first, *errors, last = ask_lines(
+        tmp_path, export_folder / "classifier", lines
+    )
+    assert first["label"] in ("no", "maybe", "yes")
+    assert "id" not in first
+    assert last.pop("text") == first.pop("text_a")
+    assert last == {**first, "id": "\ud800"}
+    # An empty line is passed over; the number is that of the line.
+    assert [error["line"] for error in errors] == [*range(3, 12)]
+    for error, (_, word) in zip(errors, ODD, strict=True):
+        assert re.search(word, error["error"])
+
+
+@pytest.mark.parametrize("task", REQUESTS)
+def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
+    kind, lines, flags = REQUESTS[task]
+    result = ask_lines(
+        tmp_path, export_folder / kind, lines, task=task, **flags
+    )
+    model = load(kind)
+    replies = model.task(task)
+    fields = set()
+    for line, answer in zip(lines, result, strict=True):
+        # The answer begins with the fields of the line, but for a mere text.
+        kept = line if [*line] != ["text"] else {}
+        assert [*answer][: len(kept)] == [*kept]
+        assert {name: answer.pop(name) for name in kept} == kept
+        fields |= answer.keys()
+        (expected,) = ask_model(
+            model.loaded_model, replies, [line], ReplyFlags(**flags)
+        )
+        for name in kept:
+            expected.pop(name, None)
+        assert_same(answer, expected)
+    # The page of the documentation names every field. It says of three that
+    # any answer may have them.
+    page = (ROOT / "docs/serving.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
+    assert rows.keys() >= {
+        text_task.name
+        for text_tasks in TEXT_TASKS_OF_CLASS.values()
+        for text_task in text_tasks
+    }
+    fields -= {"num_wordpieces_cut", "num_masks_cut"}
+    assert fields <= {*re.findall(r"`(\w+)`", rows[task])}
+
+
+PASSAGE = "The light of the harbor is kept by Anna."
+
+
+def answer_texts(model, *texts, **flags):
+    """Runs predict.py on the texts of a command line, in this process."""
+    config = create_config(PredictConfig, model=str(model), **flags)
+    return predict.main(ParsedCommand(config, arguments=texts))
+
+
+@pytest.mark.parametrize(
+    "kind, texts, num_answers",
+    [
+        ("classifier", ["The harbor."], 1),
+        ("classifier", ["The harbor.", "A storm!"], 1),
+        ("squad", ["Who keeps it?", PASSAGE], 1),
+        ("ner", ["The boat", "A sea."], 2),
+    ],
+)
+def test_texts_of_the_command_line_are_answered(
+    kind, texts, num_answers, folders, capsys
+):
+    assert answer_texts(folders[kind], *texts) == 0
+    result = [*map(json.loads, capsys.readouterr().out.splitlines())]
+    assert len(result) == num_answers
+    model = serving.load(folders[kind])
+    text_task = model.task()
+    groups = [texts] if num_answers == 1 else [[text] for text in texts]
+    requests = [
+        dict(zip(text_task.field_names, texts, strict=False))
+        for texts in groups
+    ]
+    for answer, expected in zip(
+        result, ask_model(model.loaded_model, text_task, requests), strict=True
+    ):
+        assert answer.keys() == expected.keys()
+        for name in ("label", "answer", "words"):
+            assert answer.get(name) == expected.get(name)
+
+
+@pytest.mark.parametrize(
+    "kind, texts, flags, word",
+    [
+        ("squad", ["Who?"], {}, "question, context"),
+        ("classifier", ["a", "b", "c"], {}, "text_a, text_b"),
+        ("ner", ["a"], {"input_file": "b"}, "--input_file=b"),
+        ("ner", [__file__], {}, "--input_file"),
+    ],
+)
+def test_texts_that_no_task_can_answer_are_refused(
+    kind, texts, flags, word, folders, capsys
+):
+    with pytest.raises(ValueError, match=word):
+        answer_texts(folders[kind], *texts, **flags)
+    assert not capsys.readouterr().out

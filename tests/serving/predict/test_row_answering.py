@@ -1,0 +1,207 @@
+"""Rows of files: batches of similar length, errors, memory, and signals."""
+
+import contextlib
+import json
+import signal
+
+import pytest
+
+from serving.predict import row_grouping
+from serving.predict.request_files import InputRow
+from serving.predict.row_answering import answer_rows
+from serving.predict.row_options import RowOptions
+from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS
+from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_task import EncodedRequest, TextTask
+from tests.support import script_runner
+from tests.support.tasks.score_task import (
+    PARSE_NUMBER_TASK,
+    create_model_stub,
+)
+
+
+class Asked:
+    """A task without a network, which notes what it is asked.
+
+    Attributes:
+        lengths: the length of each text, in the order in which it is encoded.
+        batches: the number of texts in each batch.
+    """
+
+    def __init__(self):
+        self.lengths = []
+        self.batches = []
+        self._text_task = TextTask(
+            "size",
+            self._encode,
+            lambda loaded_model, text, *_: {"size": len(text)},
+            [Field("text")],
+        )
+
+    def _encode(self, loaded_model, request):
+        self.lengths.append(len(request["text"]))
+        return EncodedRequest([], request["text"])
+
+    def _run_all(self, inputs, **_):
+        self.batches.append(len(inputs))
+        return [{key: [] for key in inputs}]
+
+    def answer(self, texts, **row_options):
+        """Returns the lists of rows for texts."""
+        input_rows = (
+            InputRow(number, {"text": text}, cells={"id": number})
+            for number, text in texts
+        )
+        loaded_model = create_model_stub(self._run_all)
+        options = RowOptions(**row_options)
+        return [
+            *answer_rows(
+                loaded_model,
+                self._text_task,
+                DEFAULT_REPLY_FLAGS,
+                input_rows,
+                options,
+            )
+        ]
+
+
+# (number of a row, text), whose lengths go up and down.
+TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
+
+
+@pytest.fixture
+def hundred_rows(monkeypatch):
+    """Sorts only a hundred rows at a time."""
+    monkeypatch.setattr(row_grouping, "_BUFFER_ROWS", 100)
+
+
+@pytest.mark.usefixtures("hundred_rows")
+def test_rows_of_a_file_keep_their_order():
+    result = Asked().answer(TEXTS, sorts=True, batch_size=8)
+    assert [len(rows) for rows in result] == [100, 100, 50]
+    cells = [row.cells for rows in result for row in rows]
+    assert cells == [
+        {"id": number, "size": len(text)} for number, text in TEXTS
+    ]
+
+
+@pytest.mark.usefixtures("hundred_rows")
+def test_texts_of_a_file_are_computed_the_longest_first():
+    asked = Asked()
+    asked.answer(TEXTS, sorts=True, batch_size=8)
+    for first in (0, 100, 200):
+        part = asked.lengths[first : first + 100]
+        assert part == sorted(part, reverse=True)
+
+
+def test_rows_of_a_pipe_are_answered_as_they_come():
+    asked = Asked()
+    result = asked.answer(TEXTS[:3], batch_size=1)
+    assert [len(rows) for rows in result] == asked.batches == [1, 1, 1]
+    assert asked.lengths == [len(text) for _, text in TEXTS[:3]]
+
+
+def test_long_texts_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(row_grouping, "_BUFFER_CHARACTERS", 1000)
+    texts = [*enumerate(["x" * 600] * 5)]
+    result = Asked().answer(texts, sorts=True)
+    assert [len(rows) for rows in result] == [2, 2, 1]
+
+
+def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
+    batch = [
+        InputRow(number, {"text": text}, cells={"id": number, "line": "a"})
+        for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
+    ]
+
+    def run_all(inputs, **_):
+        if len(inputs) > 1:
+            raise ValueError("out of memory")
+        return [{key: [] for key in inputs}]
+
+    loaded_model = create_model_stub(run_all)
+    (rows,) = answer_rows(
+        loaded_model,
+        PARSE_NUMBER_TASK,
+        DEFAULT_REPLY_FLAGS,
+        iter(batch),
+        RowOptions(),
+    )
+    written = [row.cells for row in rows]
+    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
+    for number in (2, 3):
+        answer = written[number - 1]
+        assert answer["id"] == answer["predicted_line"] == number
+        assert answer["line"] == "a"
+        assert "finite" in answer["error"]
+
+
+def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
+    deep: list = []
+    for _ in range(10_000):
+        deep = [deep]
+    rows = [{"text": "a"}, {"text": "b", "x": deep}]
+    input_rows = (
+        InputRow(number, {"text": "1.5"}, None, "", row)
+        for number, row in enumerate(rows, start=1)
+    )
+    loaded_model = create_model_stub(
+        lambda inputs, **_: [{number: [] for number in inputs}]
+    )
+    (rows,) = answer_rows(
+        loaded_model,
+        PARSE_NUMBER_TASK,
+        DEFAULT_REPLY_FLAGS,
+        input_rows,
+        RowOptions(),
+    )
+    first, second = (row.cells for row in rows)
+    assert first["text"] == "a"
+    assert "error" not in first
+    assert second["line"] == 2
+    assert "nested" in second["error"]
+
+
+@pytest.fixture
+def started_predict(tmp_path, folders):
+    """(output) -> a running predict.py that has told of its first answers."""
+    line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
+    (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
+
+    @contextlib.contextmanager
+    def start(name):
+        with script_runner.start(
+            "predict.py",
+            tmp_path,
+            model=folders["classifier"],
+            input_file="in.jsonl",
+            output_file=name,
+        ) as script:
+            script.wait_until(lambda: "Predicting row" in script.stderr())
+            yield script
+
+    return start
+
+
+@pytest.mark.parametrize(
+    "number, name",
+    [
+        (signal.SIGTERM, "out.jsonl"),
+        (signal.SIGTERM, "out.npy"),
+        (signal.SIGINT, "out.csv.gz"),
+    ],
+)
+def test_a_signal_leaves_no_partial_file(
+    number, name, tmp_path, started_predict
+):
+    with started_predict(name) as script:
+        script.send(number)
+        done = script.finish()
+    assert done.status == 128 + number
+    last_line = done.stderr.splitlines()[-1]
+    start, _, end = last_line.partition(" rows")
+    assert start.startswith(f"error: stopped by {number.name} after ")
+    assert int(start.rpartition(" ")[2]) > 0
+    assert end == "; nothing was written"
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

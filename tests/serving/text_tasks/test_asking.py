@@ -1,0 +1,54 @@
+"""What a task does if a batch of texts fails."""
+
+import pytest
+
+from serving.text_tasks.asking import ask_model
+from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_task import EncodedRequest, TextTask
+from tests.support.tasks.score_task import (
+    PARSE_NUMBER_TASK,
+    create_model_stub,
+)
+
+
+def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
+    encoded = []
+    sizes = []
+
+    def encode(loaded_model, request):
+        encoded.append(request["text"])
+        return EncodedRequest([], request["text"])
+
+    def run_all(inputs, **_):
+        sizes.append(len(inputs))
+        if len(inputs) > 1 or 1 in inputs:
+            raise ValueError("out of memory")
+        yield {key: [] for key in inputs}
+
+    loaded_model = create_model_stub(run_all)
+    text_task = TextTask(
+        "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
+    )
+    replies = ask_model(
+        loaded_model, text_task, [{"text": text} for text in "123"]
+    )
+    assert encoded == [*"123"]
+    assert sizes == [3, 1, 1, 1]
+    assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
+    assert isinstance(replies[1].error, ValueError)
+    assert caplog.text.count("out of memory") == 1
+
+
+def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
+    runs = []
+
+    def run_all(inputs, **_):
+        runs.append(len(inputs))
+        raise KeyError("masked_lm_probabilities")
+
+    loaded_model = create_model_stub(run_all)
+    with pytest.raises(KeyError, match="masked_lm_probabilities"):
+        ask_model(
+            loaded_model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}]
+        )
+    assert runs == [2]
