@@ -10,8 +10,9 @@ import signal
 import pytest
 from absl import logging as absl_logging
 
-from tests.support import script_runner
+from tests.support import pretraining_records, script_runner
 from tests.support.models import write_config
+from tests.support.paths import SAMPLES
 
 # A shell's background jobs ignore SIGINT, and so would all scripts under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -126,7 +127,7 @@ def tiny(made_once):
         (folder / "one_block").mkdir()
         config = folder / "one_block/bert_config.json"
         write_config(config, num_hidden_layers=1)
-        script_runner.create_records(folder, "train.tfrecord")
+        pretraining_records.create_records(folder, "train.tfrecord")
         return folder
 
     return made_once(make_tiny)
@@ -175,7 +176,7 @@ def model_flags(tiny, pretrained):
     folder, _ = pretrained
     return {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
+        "vocab_file": SAMPLES / "vocab.txt",
         "init_checkpoint": folder / "model.ckpt-7",
     }
 
@@ -192,7 +193,7 @@ def classified(made_once, model_flags):
         words = model_flags["vocab_file"].read_bytes().rstrip()
         (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
-            --task_name=MRPC --data_dir={script_runner.SAMPLES}/glue
+            --task_name=MRPC --data_dir={SAMPLES}/glue
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
         """)
@@ -213,7 +214,7 @@ def classified(made_once, model_flags):
 def _no_fsync():
     """Lets tests write files without waiting for the disk.
 
-    script_runner.py does the same in the processes of scripts.
+    script_runner.py does the same in the process of each script.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", os.fsync)

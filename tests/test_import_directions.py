@@ -10,7 +10,7 @@ import pytest
 
 import modeling
 from tests.support import fresh_process
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,

@@ -4,7 +4,7 @@ import re
 import tomllib
 
 from command_line import script_logs
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,

@@ -5,7 +5,7 @@ import itertools
 import re
 
 from model_folders import kinds
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,

@@ -16,10 +16,10 @@ from data.io import tf_examples, tfrecord_files
 from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
-from tests.support.script_runner import check_refusals
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
 from tests.support.shards import create_header
 
-SAMPLES = script_runner.SAMPLES
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
 TEXTS = {
     "empty": "",

@@ -16,12 +16,13 @@ from data.io import (
     record_parsing,
     tfrecord_files,
 )
-from tests.support import golden, script_runner, shards
+from tests.support import golden, output_files, processes, script_runner, shards
+from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
 
-SCRIPT = golden.ROOT / "create_pretraining_data.py"
-CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+SCRIPT = ROOT / "create_pretraining_data.py"
+CORPUS = ROOT / "tests/testdata/golden/pretraining_data/corpus"
+VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def run_script(cwd, *arguments, **flags):
@@ -92,12 +93,12 @@ def test_shards_are_written_once(corpus):
     assert count > 1000
     assert f"{count:,} instances" in done.stdout
     # The second time nothing is left to do, and other flags are noticed.
-    before = script_runner.snapshot(made)
+    before = output_files.snapshot(made)
     assert (
         f"{count:,} instances"
         in run_script(corpus.parent, **flags).check().stdout
     )
-    assert script_runner.snapshot(made) == before
+    assert output_files.snapshot(made) == before
     error = run_script(corpus.parent, **flags | {"random_seed": 1}).error
     assert "random_seed=12345" in error
 
@@ -139,7 +140,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     work = corpus.parent / "made" / "out.work"
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
         script.wait_for_files(work, "unit-*.json")
-        os.kill(script_runner.children(script.pid)[-1], signal.SIGKILL)
+        os.kill(processes.list_children(script.pid)[-1], signal.SIGKILL)
         error = script.finish().error
     assert "killed" in error
     written = set(corpus.parent.glob("made/out-*-of-00008"))
@@ -196,7 +197,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     command = [sys.executable, SCRIPT, *arguments]
     with subprocess.Popen(command) as process, killed_late(process):
         while process.poll() is None:
-            for pid in (process.pid, *script_runner.children(process.pid)):
+            for pid in (process.pid, *processes.list_children(process.pid)):
                 peaks[pid] = max(peaks.get(pid, 0), peak_memory(pid))
             time.sleep(0.05)
     assert process.returncode == 0

@@ -17,12 +17,15 @@ from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
 from files.json_files import read_json
 from serving import engines
-from tests.support import script_runner
-from tests.support.script_runner import parse_flags, read_results
+from tests.support import output_files, script_runner
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
+from tests.support.script_runner import parse_flags
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.task_runs import run_commands
 
-TOPICS = script_runner.SAMPLES / "topics"
+TOPICS = SAMPLES / "topics"
 # Columns of a table of tickets.
 TICKETS = ("number", "message", "category")
 
@@ -175,7 +178,7 @@ def test_the_same_command_finds_a_run_that_has_ended(
 def check_run(script, folder, flags, steps):
     """Checks what a run with --data_file leaves besides the predictions."""
     results = read_results(folder / "run")
-    history = script_runner.read_lines(folder / "run/history.jsonl")
+    history = output_files.read_json_lines(folder / "run/history.jsonl")
     assert [
         entry["step"] for entry in history if entry["kind"] == "eval"
     ] == steps
@@ -187,7 +190,7 @@ def check_run(script, folder, flags, steps):
     assert read_results(folder / "run") == results
     cases = [("--data_file=no.csv", "no.csv"), ("--init_checkpoint=no", "no")]
     cases += [("--init_checkpoint=run_model --output_dir=new", "an export")]
-    script_runner.check_refusals(folder, script, flags, cases)
+    check_refusals(folder, script, flags, cases)
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +201,7 @@ def entities(request, tmp_path_factory, model_flags):
     files to the folder, but change none.
     """
     folder = tmp_path_factory.mktemp("entities")
-    text = (script_runner.SAMPLES / "entities/train.txt").read_text()
+    text = (SAMPLES / "entities/train.txt").read_text()
     sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
     rows = {}
     for sentence in sentences:
@@ -248,7 +251,7 @@ def test_the_commands_that_a_run_of_entities_names_succeed(entities):
 @for_each_format_of_entities
 def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
     folder = entities.folder
-    entries = script_runner.read_lines(folder / "run/dev_predictions.jsonl")
+    entries = output_files.read_json_lines(folder / "run/dev_predictions.jsonl")
     assert len(entries) == 17
     counts = np.zeros(3, int)
     for entry in entries:
@@ -288,11 +291,13 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
         example.labels
         for example in span_files.read_annotated_texts(path, "dev")
     ]
-    lines = script_runner.read_lines(path)
+    lines = output_files.read_json_lines(path)
     assert labels == [line["labels"] for line in lines]
     assert [line["id"] for line in lines] == [*range(len(entities.rows))]
     tagged = {line["text"]: line["entities"] for line in lines}
-    for entry in script_runner.read_lines(folder / "run/dev_predictions.jsonl"):
+    for entry in output_files.read_json_lines(
+        folder / "run/dev_predictions.jsonl"
+    ):
         assert tagged[entry["text"]] == entry["predicted_entities"]
     answers = serving.load(folder / "run_model").tag([*tagged])
     assert [one["label"] for one in answers] == [*tagged.values()]
@@ -340,7 +345,7 @@ def odd_tables(tmp_path_factory, rows):
 def test_columns_that_are_not_found_are_asked_for(
     odd_tables, model_flags, flags, parts
 ):
-    script_runner.check_refusals(
+    check_refusals(
         odd_tables,
         "run_classifier.py",
         model_flags | {"output_dir": "run"},
@@ -367,7 +372,7 @@ def test_columns_that_are_not_found_are_asked_for(
 def test_what_does_not_go_with_a_table_is_refused(
     odd_tables, model_flags, flags, part
 ):
-    script_runner.check_refusals(
+    check_refusals(
         odd_tables,
         "run_classifier.py",
         model_flags | {"output_dir": "run"},

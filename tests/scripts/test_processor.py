@@ -10,10 +10,11 @@ import shutil
 import pytest
 
 import serving
-from tests.support import script_runner
-from tests.support.golden import ROOT
+from tests.support import output_files, script_runner
+from tests.support.output_files import read_results
 from tests.support.pages import blocks
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.paths import ROOT, SAMPLES
+from tests.support.script_runner import parse_flags
 from tests.support.tables.csv_files import read_csv
 
 # As users of Google's code added it to run_classifier.py, whose names it uses.
@@ -78,7 +79,7 @@ def flags(tmp_path_factory, model_flags):
     """Flags for the class TicketsProcessor, in a folder of its own."""
     folder = tmp_path_factory.mktemp("tickets")
     for name, source in (("first", "train"), ("second", "dev")):
-        file = script_runner.SAMPLES / f"glue/{source}.tsv"
+        file = SAMPLES / f"glue/{source}.tsv"
         lines = file.read_text("utf-8").splitlines(keepends=True)
         (folder / f"{name}.tsv").write_text("".join(lines[:61]), "utf-8")
     (folder / "code").mkdir()
@@ -130,7 +131,9 @@ def test_predictions_of_the_dev_set_name_the_examples_of_the_class(trained_run):
 def test_predictions_of_the_test_set_contain_no_labels_of_the_class(
     trained_run,
 ):
-    entries = script_runner.read_lines(trained_run[0] / "run/predictions.jsonl")
+    entries = output_files.read_json_lines(
+        trained_run[0] / "run/predictions.jsonl"
+    )
     guids = [entry["guid"] for entry in entries]
     assert guids == [f"test-{i}" for i in range(1, 61)]
     assert not any("gold_label" in entry for entry in entries)
@@ -219,7 +222,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     (tmp_path / "code/helper_of_single.py").write_text("NOTHING = None")
     text = "--processor=code/single.py:Single --output_dir=run"
     given = flags | parse_flags(text) | parse_flags("--do_train --do_eval")
-    given["data_dir"] = script_runner.SAMPLES / "glue"
+    given["data_dir"] = SAMPLES / "glue"
     given["num_train_epochs"] = 0.1
     script_runner.run("run_classifier.py", tmp_path, **given).check()
     assert (tmp_path / "run/labels.txt").read_text() == "0\n1\n"

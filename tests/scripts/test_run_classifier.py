@@ -28,12 +28,11 @@ from tests.support.checkpoints import (
     read_checkpoint,
 )
 from tests.support.models import write_config
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_results,
-)
+from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import read_predictions
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
@@ -72,7 +71,7 @@ def test_results_are_the_originals_and_of_each_label(classified):
 def test_the_loss_is_the_cross_entropy_of_the_dev_set(classified):
     """The exported model predicts the pairs of dev.tsv again."""
     folder = classified.folder
-    with open(script_runner.SAMPLES / "glue/dev.tsv", encoding="utf-8") as file:
+    with open(SAMPLES / "glue/dev.tsv", encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file][1:]
     labels = [row[0] for row in rows]
     first, second = ([row[column] for row in rows] for column in (3, 4))
@@ -165,7 +164,7 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
 ):
     run = classified.folder / "run"
     flags = model_flags | parse_flags(f"""
-        --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
+        --task_name=mrpc --data_dir={SAMPLES}/glue --do_predict
         --max_seq_length=32 --predict_batch_size=7
         --init_checkpoint={run}/model.ckpt-8
     """)
@@ -196,7 +195,7 @@ def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
         ("--bert_config_file=relu.json", "hidden_act"),
     ]
     flags = model_flags | parse_flags(f"""
-        --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
+        --task_name=mrpc --data_dir={SAMPLES}/glue --do_predict
         --init_checkpoint={run} --output_dir=new --max_seq_length=32
     """)
     check_refusals(tmp_path, "run_classifier.py", flags, cases)
@@ -209,7 +208,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
 ):
     """300 labels in its middle; size, beginning and end stay the same."""
     shutil.copytree(classified.folder / "run", tmp_path / "run")
-    shutil.copytree(script_runner.SAMPLES / "glue", tmp_path / "data")
+    shutil.copytree(SAMPLES / "glue", tmp_path / "data")
     path = tmp_path / "data/train.tsv"
     lines = path.read_text("utf-8").splitlines()
     for number in range(300, 600):

@@ -17,9 +17,11 @@ import tensorflow as tf
 from data.io import tfrecord_files
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner
+from tests.support import pretraining_records, script_runner
 from tests.support.checkpoints import read_checkpoint
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import parse_flags
 
 WORDS = "bert/embeddings/word_embeddings"
 
@@ -103,11 +105,11 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
 
 @pytest.mark.slow
 def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
-    script_runner.create_records(
+    pretraining_records.create_records(
         tmp_path, "made", num_shards=1, dynamic_masking=True
     )
     flags = pretraining_flags | parse_flags(f"""
-        --input_file=made-* --vocab_file={script_runner.SAMPLES}/vocab.txt
+        --input_file=made-* --vocab_file={SAMPLES}/vocab.txt
         --output_dir=run --do_train --do_eval --num_train_steps=2
         --max_eval_steps=2 --do_whole_word_mask
     """)
@@ -121,7 +123,7 @@ def flags_without_lengths(pretraining_flags):
     flags = {**pretraining_flags, "learning_rate": 0.0, "train_batch_size": 2}
     del flags["max_seq_length"], flags["max_predictions_per_seq"]
     flags |= parse_flags("--output_dir=run --do_train --num_train_steps=100")
-    return flags | {"vocab_file": script_runner.SAMPLES / "vocab.txt"}
+    return flags | {"vocab_file": SAMPLES / "vocab.txt"}
 
 
 @pytest.fixture(scope="module")

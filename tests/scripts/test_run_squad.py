@@ -12,11 +12,13 @@ import pytest
 import serving
 from files.json_files import read_json
 from tests.support import script_runner
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume, run_task_test
 
-SQUAD = script_runner.SAMPLES / "squad"
+SQUAD = SAMPLES / "squad"
 
 
 def read_questions(path):
@@ -35,7 +37,7 @@ def flags(tmp_path_factory, tiny):
     folder = tmp_path_factory.mktemp("squad")
     return parse_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json
-        --vocab_file={script_runner.SAMPLES}/vocab.txt
+        --vocab_file={SAMPLES}/vocab.txt
         --do_train --do_predict --max_seq_length=64 --max_query_length=24
         --doc_stride=16 --n_best_size=5 --train_batch_size=8
         --train_file={SQUAD}/train.json --predict_file={SQUAD}/dev.json

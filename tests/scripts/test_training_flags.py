@@ -10,11 +10,9 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.reading import preset_reading
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
-from tests.support.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_results,
-)
+from tests.support.output_files import read_results
+from tests.support.refusals import check_refusals
+from tests.support.script_runner import parse_flags
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,12 @@ from data.text import tokenization, vocabulary
 from model_folders.reading import preset_reading
 from tests.support import golden, script_runner
 from tests.support.checkpoints import read_checkpoint
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.script_runner import parse_flags
 from tests.support.tokenizers.reference_tokenizer import wordpiece
 
-CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
-VOCAB = script_runner.SAMPLES / "vocab.txt"
+CORPUS = ROOT / "tests/testdata/golden/pretraining_data/corpus"
+VOCAB = SAMPLES / "vocab.txt"
 WORDS = "bert/embeddings/word_embeddings"
 BIAS = "cls/predictions/output_bias"
 SCRIPT = "tools.create_vocabulary"

@@ -11,7 +11,7 @@ from files.json_files import read_json, write_json
 from tests.support import script_runner
 from tests.support.checkpoints import call_signature
 from tests.support.models import built, tiny_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 from tests.support.weights.huggingface_files import HEAD, change_weights
 from tools import export
 

@@ -3,7 +3,8 @@
 import pytest
 
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
-from tests.support.tokenizers.preprocessor_cases import LENGTH, SAMPLES
+from tests.support.paths import SAMPLES
+from tests.support.tokenizers.preprocessor_cases import LENGTH
 
 
 @pytest.fixture(scope="session")

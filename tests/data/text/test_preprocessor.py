@@ -21,10 +21,10 @@ from data.text import BertTextClassifierPreprocessor, FullTokenizer
 from serving.text_tasks.prepared_model import PreparedModel
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
+from tests.support.paths import SAMPLES
 from tests.support.tokenizers.preprocessor_cases import (
     LENGTH,
     NAMES,
-    SAMPLES,
     SECONDS,
     TEXTS,
     assert_same,

@@ -8,7 +8,7 @@ from serving.text_tasks.prepared_model import (
     create_prepared_model,
     read_tokenizer,
 )
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 from tests.support.serving.numpy_engine import NumpyEngine
 
 SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}

@@ -9,7 +9,7 @@ import pytest
 
 from serving.batch.outputs import output_writer
 from serving.batch.outputs.output_rows import OutputRow
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT
 
 

@@ -13,7 +13,7 @@ from serving.text_tasks import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.task_flags import TaskFlags
 from serving.text_tasks.task_steps import ask_model
 from tests.support.checkpoints import assert_same
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 # Lines that no task over texts can answer, and a word of each error.
 ODD = [
