@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from modeling.base_loss import BatchLoss
 from tests.support.two_weight_model import batches, create_trainer
 from training.loop import prediction
 
 
-class TwoParts:
-    """The sums and weights of two parts, as they are in the features."""
+class TwoParts(BatchLoss):
+    """A loss whose sums are the outputs, and whose divisors the features."""
 
     def sums(self, outputs, features):
         return outputs
