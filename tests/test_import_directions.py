@@ -53,7 +53,7 @@ def file_of(name):
     return (ROOT / Path(*name.split("."))).with_suffix(".py")
 
 
-def top_level(path):
+def top_level_imports(path):
     """Returns the top-level names of the modules that a file imports."""
     return {name.split(".")[0] for name in imported(path)}
 
@@ -62,7 +62,9 @@ def top_level(path):
 def test_packages_import_only_packages_below_them(package):
     forbidden = {*PACKAGES, *SCRIPTS, "tools", "tests"}
     forbidden -= BELOW[package] | {package}
-    wrong = [path for path in sources(package) if top_level(path) & forbidden]
+    wrong = [
+        path for path in sources(package) if top_level_imports(path) & forbidden
+    ]
     check_none(
         wrong,
         f"{package}/ may import only {', '.join(BELOW[package]) or 'nothing'} "
@@ -78,7 +80,7 @@ def test_the_page_states_what_each_package_imports():
     }
     assert stated == BELOW
     for package in PACKAGES:
-        imports = set().union(*map(top_level, sources(package)))
+        imports = set().union(*map(top_level_imports, sources(package)))
         assert imports & {*PACKAGES} - {package} == BELOW[package], package
 
 
@@ -94,7 +96,7 @@ def test_importing_loads_no_tensorflow_and_prints_nothing():
 def test_scripts_and_tools_do_not_import_each_other():
     paths = (*ROOT.glob("*.py"), *sources("tools"))
     commands = {*SCRIPTS, "tools", "tests"}
-    wrong = [path for path in paths if top_level(path) & commands]
+    wrong = [path for path in paths if top_level_imports(path) & commands]
     check_none(wrong, "Move what several commands need into a package:")
 
 
@@ -108,20 +110,22 @@ def test_the_network_runs_on_any_backend_of_keras():
     wrong = [
         path
         for path in (*sources("model_folders"), *sources("modeling"))
-        if path.parent not in others and "tensorflow" in top_level(path)
+        if path.parent not in others and "tensorflow" in top_level_imports(path)
     ]
     check_none(wrong, "Use keras.ops instead of TensorFlow:")
 
 
 def test_folders_of_weights_are_read_without_keras():
     wrong = [
-        path for path in sources("model_folders") if "keras" in top_level(path)
+        path
+        for path in sources("model_folders")
+        if "keras" in top_level_imports(path)
     ]
     check_none(wrong, "What needs Keras belongs into modeling/:")
 
 
-def drivers():
-    """Returns the files of training that serve any task, or pretraining."""
+def files_outside_of_tasks():
+    """Returns the files of training/ that serve any task, or pretraining."""
     tasks = ROOT / "training/tasks"
     return [path for path in sources("training") if path.parent != tasks]
 
@@ -135,7 +139,7 @@ def is_of_pretraining(path):
 def test_training_imports_no_fine_tuning_task():
     wrong = [
         f"{path}: {name}"
-        for path in drivers()
+        for path in files_outside_of_tasks()
         for name in imported(path)
         if name.startswith("training.tasks")
     ]
@@ -168,7 +172,7 @@ def test_training_uses_the_network_of_no_task_but_pretraining():
     assert {"modeling.BertClassifier", "modeling.SpanLoss"} <= networks
     wrong = [
         f"{path}: {name}"
-        for path in drivers()
+        for path in files_outside_of_tasks()
         for name in used_names(path, "modeling")
         if name in networks or name.startswith(MODULES_OF_TASKS)
         if not (is_of_pretraining(path) and "Pretrain" in name)
@@ -198,7 +202,7 @@ def test_training_reads_the_data_of_no_task_but_pretraining():
     assert {"classification", "squad", "pretraining"} <= of_tasks
     wrong = [
         f"{path}: {name}"
-        for path in drivers()
+        for path in files_outside_of_tasks()
         for name in imported(path)
         for folder in of_tasks
         if f"{name}.".startswith(f"data.{folder}.")
