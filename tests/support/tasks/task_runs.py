@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from data.arrays import FloatArray
-from files.json_files import JsonObject
+from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import output_files, script_runner, tensorboard_events
@@ -149,6 +149,19 @@ def read_history(run: Path) -> list[JsonObject]:
         }
         lines.append(kept)
     return lines
+
+
+def find_evaluated_steps(run: Path) -> list[int]:
+    """Returns the steps whose evaluation is in the history of a run."""
+    history = history_lines.read_history(run / history_lines.HISTORY_FILE)
+    return [line["step"] for line in history if line["kind"] == "eval"]
+
+
+def read_length(run: Path) -> int:
+    """Returns the --max_seq_length that a run recorded."""
+    described = read_json(run / "model.json")
+    length: int = described["origin"]["settings"]["flags"]["max_seq_length"]
+    return length
 
 
 def read_predictions(run: Path) -> tuple[FloatArray, list[Any]]:
