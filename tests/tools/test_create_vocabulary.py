@@ -106,16 +106,22 @@ def test_vocabularies_of_both_casings_need_two_folders(vocabularies):
 def test_a_configuration_that_was_there_is_not_changed(tmp_path):
     text = '{"vocab_size": 77, "hidden_size": 8}'
     (tmp_path / "bert_config.json").write_text(text)
-    text_file = tmp_path / "wiki_00"
+    flags = FLAGS | {"output_file": "vocab.txt"}
+    done = script_runner.run(SCRIPT, tmp_path, **flags).check()
+    number = len(read_vocab(tmp_path / "vocab.txt"))
+    assert f"Set vocab_size in it to {number}. It is 77" in done.stderr
+    assert (tmp_path / "bert_config.json").read_text() == text
+
+
+def test_lines_that_are_no_text_are_counted(tmp_path):
+    """As the extractors of Wikipedia write them."""
     lines = ['<doc id="1" title="A > B">', "A B", "", "It is a boat.", "</doc>"]
-    text_file.write_text("\n".join([*lines, '{"text": "a"}']) + "\n")
+    lines += ['{"text": "a"}', ""]
+    (tmp_path / "wiki_00").write_text("\n".join(lines))
     flags = parse_flags("""
         --input_file=wiki_00 --output_file=vocab.txt --vocab_size=300
     """)
-    done = script_runner.run(SCRIPT, tmp_path, **flags)
-    number = len(read_vocab(tmp_path / "vocab.txt"))
-    assert f"Set vocab_size in it to {number}. It is 77" in done.check().stderr
-    assert (tmp_path / "bert_config.json").read_text() == text
+    done = script_runner.run(SCRIPT, tmp_path, **flags).check()
     assert "2 lines of the input are <doc> tags" in done.stderr
     assert "1 lines of the input are JSON" in done.stderr
 
