@@ -155,17 +155,15 @@ def two_blocks(tiny, pretraining_flags):
 
 @pytest.fixture(scope="session")
 def pretrained(made_once, two_blocks):
-    """(folder of a pretraining run of 7 steps, its result)."""
+    """FinishedRun of 7 steps of pretraining, in whose folder is `run`."""
 
     def make_pretrained(folder):
-        flags = script_runner.parse_flags("""
+        flags = two_blocks | script_runner.parse_flags("""
             --output_dir=run --do_train --do_eval --num_train_steps=7
             --save_checkpoints_steps=1
         """)
-        done = script_runner.run(
-            "run_pretraining.py", folder, **two_blocks, **flags
-        )
-        return folder / "run", done.check()
+        done = script_runner.run("run_pretraining.py", folder, **flags).check()
+        return script_runner.FinishedRun(folder, flags, done)
 
     return made_once(make_pretrained)
 
@@ -173,11 +171,10 @@ def pretrained(made_once, two_blocks):
 @pytest.fixture(scope="session")
 def model_flags(tiny, pretrained):
     """Flags that start the tiny model from its pretrained weights."""
-    folder, _ = pretrained
     return {
         "bert_config_file": tiny / "bert_config.json",
         "vocab_file": SAMPLES / "vocab.txt",
-        "init_checkpoint": folder / "model.ckpt-7",
+        "init_checkpoint": pretrained.folder / "run/model.ckpt-7",
     }
 
 
@@ -205,7 +202,7 @@ def classified(made_once, model_flags):
             "export_weights": folder / "weights",
         }
         done = run_task_test("run_classifier.py", flags, "f1")
-        return script_runner.FinishedRun(folder, done)
+        return script_runner.FinishedRun(folder, flags, done)
 
     return made_once(make_classified)
 

@@ -4,19 +4,16 @@ Most look at one run. Those that start more commands are slow.
 """
 
 import shutil
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from files.json_files import read_json
 from serving import engines
 from tests.support import script_runner
-from tests.support.fresh_process import ProcessResult
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
 from tests.support.refusals import check_refusals
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import FinishedRun, parse_flags
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.task_runs import (
     find_evaluated_steps,
@@ -43,26 +40,9 @@ def labels_of(rows):
     return {row[2].strip() for row in rows}
 
 
-class TableRun(NamedTuple):
-    """A run on one table.
-
-    Attributes:
-        folder: folder in which the command ran. The run is in `run`.
-        flags: flags of the command.
-        done: exit status and output of the command.
-    """
-
-    folder: Path
-    flags: dict
-    done: ProcessResult
-
-
 @pytest.fixture(scope="module")
 def finished_run(tmp_path_factory, model_flags, rows):
-    """A TableRun on tickets.csv.
-
-    No test changes the folder. A test that would works on `copied_folder`.
-    """
+    """FinishedRun on tickets.csv. A test that changes it copies its folder."""
     folder = tmp_path_factory.mktemp("table")
     write_csv(folder / "tickets.csv", TICKETS, rows)
     flags = model_flags | parse_flags("""
@@ -70,7 +50,7 @@ def finished_run(tmp_path_factory, model_flags, rows):
         --num_train_epochs=2 --train_batch_size=16
     """)
     done = script_runner.run("run_classifier.py", folder, **flags).check()
-    return TableRun(folder, flags, done)
+    return FinishedRun(folder, flags, done)
 
 
 @pytest.fixture

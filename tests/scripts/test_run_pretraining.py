@@ -27,7 +27,7 @@ WORDS = "bert/embeddings/word_embeddings"
 
 
 def test_results_are_the_originals(pretrained):
-    folder, _ = pretrained
+    folder = pretrained.folder / "run"
     assert list(read_results(folder)) == [
         "global_step",
         "loss",
@@ -40,7 +40,7 @@ def test_results_are_the_originals(pretrained):
 
 
 def test_the_loss_of_the_first_steps_is_that_of_chance(pretrained):
-    results = read_results(pretrained[0])
+    results = read_results(pretrained.folder / "run")
     assert 0 <= results["masked_lm_accuracy"] <= 1
     assert 0 <= results["next_sentence_accuracy"] <= 1
     # A model that knows almost nothing about 1,600 words and 2 labels.
@@ -49,16 +49,15 @@ def test_the_loss_of_the_first_steps_is_that_of_chance(pretrained):
 
 
 def test_progress_is_logged(pretrained):
-    _, done = pretrained
     # Step, loss, learning rate, speed and time left.
     assert re.search(
         r"Training step 7 of 7 .*loss .*learning_rate .*examples/s .* left",
-        done.stderr,
+        pretrained.done.stderr,
     )
 
 
 def test_checkpoints_are_the_originals(pretrained):
-    folder, _ = pretrained
+    folder = pretrained.folder / "run"
     assert list_checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)
     assert newest == str(folder / "model.ckpt-7")
@@ -87,7 +86,7 @@ def test_checkpoints_are_the_originals(pretrained):
 def test_resumes_from_the_newest_undamaged_checkpoint(
     tmp_path, pretrained, two_blocks
 ):
-    folder, _ = pretrained
+    folder = pretrained.folder / "run"
     damaged = shutil.copytree(folder, tmp_path / "damaged")
     newest = damaged / "model.ckpt-7.data-00000-of-00001"
     newest.write_bytes(newest.read_bytes()[:1000])

@@ -49,12 +49,16 @@ def parse_flags(text: str) -> Flags:
 class FinishedRun(NamedTuple):
     """A run of a script that several tests read.
 
+    No test changes its folder. A test that would works on a copy.
+
     Attributes:
         folder: folder of all that the script wrote.
+        flags: flags of the script.
         done: exit status and output of the script.
     """
 
     folder: Path
+    flags: Flags
     done: ProcessResult
 
 

@@ -344,7 +344,7 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
 def test_a_network_that_transformers_lacks_is_kept_or_refused(
     pretrained, tmp_path
 ):
-    run = shutil.copytree(pretrained[0], tmp_path / "run")
+    run = shutil.copytree(pretrained.folder / "run", tmp_path / "run")
     description = read_json(run / "model.json")
     description["origin"]["settings"]["left_to_right"] = True
     (run / "model.json").write_text(json.dumps(description))

@@ -169,7 +169,7 @@ def extended_checkpoint(tmp_path_factory, pretrained, tiny):
     """)
     script_runner.run(SCRIPT, folder, **flags).check()
     convert = parse_flags(f"""
-        --init_checkpoint={pretrained[0]}/model.ckpt-7
+        --init_checkpoint={pretrained.folder}/run/model.ckpt-7
         --bert_config_file={tiny}/bert_config.json --vocab_file={VOCAB}
         --extended_vocab_file=new.txt --output_dir=model
     """)
