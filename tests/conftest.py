@@ -36,12 +36,15 @@ def _folder_of(path):
 
 
 def pytest_make_parametrize_id(val):
-    """Returns a readable id of a dict, list or path among the parameters.
+    """Returns a readable id of a container or path among the parameters.
 
     pytest would number them: flags0, flags1. Any other type has its usual id.
     """
     if isinstance(val, os.PathLike):
         return os.path.basename(val)
+    if isinstance(val, (set, frozenset)):
+        # Each process must give the same id.
+        val = sorted(val, key=str)
     if not isinstance(val, (dict, list, tuple)) or not val:
         return None
     try:

@@ -16,7 +16,8 @@ from data.io import (
     record_parsing,
     tfrecord_files,
 )
-from tests.support import golden, output_files, processes, script_runner, shards
+from tests.support import golden, processes, script_runner, shards
+from tests.support.output_files import snapshot
 from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
 
@@ -58,13 +59,18 @@ def test_records_are_those_of_the_original(case, tmp_path):
             np.testing.assert_array_equal(read[name], recorded[name][index::2])
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """A corpus of 900 documents, 2.3 MB."""
+def write_corpus(folder):
+    """Writes a corpus of 900 documents, 2.3 MB. Returns its path."""
     text = (CORPUS / "harbor.txt").read_text().strip()
-    path = tmp_path / "corpus.txt"
+    path = folder / "corpus.txt"
     path.write_text(f"{text}\n\n" * 900)
     return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A corpus in the folder of a test."""
+    return write_corpus(tmp_path)
 
 
 def scalable_flags(corpus, **flags):
@@ -79,10 +85,19 @@ def scalable_flags(corpus, **flags):
     }
 
 
-def test_shards_are_written_once(corpus):
-    flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
-    done = run_script(corpus.parent, **flags).check()
-    made = corpus.parent / "made"
+@pytest.fixture(scope="module")
+def written_shards(tmp_path_factory):
+    """FinishedRun that wrote three shards to its folder `made`."""
+    folder = tmp_path_factory.mktemp("shards")
+    flags = scalable_flags(
+        write_corpus(folder), num_shards=3, do_whole_word_mask=True
+    )
+    done = run_script(folder, **flags).check()
+    return script_runner.FinishedRun(folder, flags, done)
+
+
+def test_the_shards_contain_the_instances_that_are_counted(written_shards):
+    made = written_shards.folder / "made"
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
@@ -91,15 +106,22 @@ def test_shards_are_written_once(corpus):
     )
     count = tfrecord_files.count_records(files)
     assert count > 1000
-    assert f"{count:,} instances" in done.stdout
-    # The second time nothing is left to do, and other flags are noticed.
-    before = output_files.snapshot(made)
-    assert (
-        f"{count:,} instances"
-        in run_script(corpus.parent, **flags).check().stdout
-    )
-    assert output_files.snapshot(made) == before
-    error = run_script(corpus.parent, **flags | {"random_seed": 1}).error
+    assert f"{count:,} instances" in written_shards.done.stdout
+
+
+def test_the_same_command_again_writes_no_shard(written_shards):
+    folder, flags, first = written_shards
+    before = snapshot(folder / "made")
+    again = run_script(folder, **flags).check()
+    assert snapshot(folder / "made") == before
+    count = first.stdout.split()[0]
+    assert again.stdout.startswith(f"{count} instances")
+    assert "already written to 3 file(s)" in again.stdout
+
+
+def test_another_flag_than_that_of_the_shards_is_refused(written_shards):
+    folder, flags, _ = written_shards
+    error = run_script(folder, **flags | {"random_seed": 1}).error
     assert "random_seed=12345" in error
 
 
