@@ -10,8 +10,9 @@ import signal
 import pytest
 from absl import logging as absl_logging
 
-from tests.support import script_runner
+from tests.support import pretraining_records, script_runner
 from tests.support.models import write_config
+from tests.support.paths import SAMPLES
 
 # A shell's background jobs ignore SIGINT, and so would all scripts under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -35,12 +36,15 @@ def _folder_of(path):
 
 
 def pytest_make_parametrize_id(val):
-    """Returns a readable id of a dict, list or path among the parameters.
+    """Returns a readable id of a container or path among the parameters.
 
     pytest would number them: flags0, flags1. Any other type has its usual id.
     """
     if isinstance(val, os.PathLike):
         return os.path.basename(val)
+    if isinstance(val, (set, frozenset)):
+        # Each process must give the same id.
+        val = sorted(val, key=str)
     if not isinstance(val, (dict, list, tuple)) or not val:
         return None
     try:
@@ -126,7 +130,7 @@ def tiny(made_once):
         (folder / "one_block").mkdir()
         config = folder / "one_block/bert_config.json"
         write_config(config, num_hidden_layers=1)
-        script_runner.create_records(folder, "train.tfrecord")
+        pretraining_records.create_records(folder, "train.tfrecord")
         return folder
 
     return made_once(make_tiny)
@@ -154,17 +158,15 @@ def two_blocks(tiny, pretraining_flags):
 
 @pytest.fixture(scope="session")
 def pretrained(made_once, two_blocks):
-    """(folder of a pretraining run of 7 steps, its result)."""
+    """FinishedRun of 7 steps of pretraining, in whose folder is `run`."""
 
     def make_pretrained(folder):
-        flags = script_runner.parse_flags("""
+        flags = two_blocks | script_runner.parse_flags("""
             --output_dir=run --do_train --do_eval --num_train_steps=7
             --save_checkpoints_steps=1
         """)
-        done = script_runner.run(
-            "run_pretraining.py", folder, **two_blocks, **flags
-        )
-        return folder / "run", done.check()
+        done = script_runner.run("run_pretraining.py", folder, **flags).check()
+        return script_runner.FinishedRun(folder, flags, done)
 
     return made_once(make_pretrained)
 
@@ -172,11 +174,10 @@ def pretrained(made_once, two_blocks):
 @pytest.fixture(scope="session")
 def model_flags(tiny, pretrained):
     """Flags that start the tiny model from its pretrained weights."""
-    folder, _ = pretrained
     return {
         "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "init_checkpoint": folder / "model.ckpt-7",
+        "vocab_file": SAMPLES / "vocab.txt",
+        "init_checkpoint": pretrained.folder / "run/model.ckpt-7",
     }
 
 
@@ -192,7 +193,7 @@ def classified(made_once, model_flags):
         words = model_flags["vocab_file"].read_bytes().rstrip()
         (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
-            --task_name=MRPC --data_dir={script_runner.SAMPLES}/glue
+            --task_name=MRPC --data_dir={SAMPLES}/glue
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
         """)
@@ -204,7 +205,7 @@ def classified(made_once, model_flags):
             "export_weights": folder / "weights",
         }
         done = run_task_test("run_classifier.py", flags, "f1")
-        return script_runner.FinishedRun(folder, done)
+        return script_runner.FinishedRun(folder, flags, done)
 
     return made_once(make_classified)
 
@@ -213,7 +214,7 @@ def classified(made_once, model_flags):
 def _no_fsync():
     """Lets tests write files without waiting for the disk.
 
-    script_runner.py does the same in the processes of scripts.
+    script_runner.py does the same in the process of each script.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", os.fsync)

@@ -14,7 +14,7 @@ import tomllib
 import pytest
 
 from imports import installation
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.script_runner import SCRIPTS
 from tests.support.waiting import TIMEOUT
 

@@ -11,7 +11,7 @@ import itertools
 import re
 import tokenize
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,

@@ -6,7 +6,7 @@ They have no promise of stability, so an upgrade may remove or change them.
 import ast
 import re
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.source_files import PACKAGES, check_none, sources
 
 MODULES = {

@@ -16,7 +16,7 @@ import modeling
 import serving
 from imports.installation import DISTRIBUTION
 from tests.support import fresh_process
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT
 
 PAGE = (ROOT / "docs/api.md").read_text("utf-8")

@@ -7,7 +7,7 @@ from absl import flags as absl_flags
 
 from benchmarks import model_benchmark
 from benchmarks.rows import ROWS
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 CONTESTANTS = ROOT / "benchmarks/contestants"
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from benchmarks import tickets
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 # Copies the tickets of the file or files of a pattern, as their answers.
 ANSWER = """

@@ -12,10 +12,8 @@ import pytest
 
 from benchmarks import timing
 from tests.support import fresh_process
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.waiting import killed_late, wait_until
-
-SAMPLES = ROOT / "examples/samples"
 
 
 def test_masked_positions_are_spread_over_the_sequence():

@@ -12,7 +12,7 @@ import re
 import pytest
 
 from tests.support import fresh_process, script_runner
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT, SAMPLES
 
 INTERRUPTED = """
 import os, signal
@@ -35,7 +35,7 @@ def flags(model_flags, tmp_path):
     """Flags of a short training of a classifier."""
     return model_flags | {
         "task_name": "mrpc",
-        "data_dir": script_runner.SAMPLES / "glue",
+        "data_dir": SAMPLES / "glue",
         "output_dir": tmp_path / "run",
         "max_seq_length": 32,
         "do_train": True,

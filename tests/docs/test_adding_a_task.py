@@ -8,10 +8,11 @@ import textwrap
 import pytest
 import tensorflow as tf
 
-from tests.support import fresh_process, script_runner
-from tests.support.golden import ROOT
+from tests.support import fresh_process, output_files, script_runner
+from tests.support.output_files import read_results
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.source_files import PACKAGES
-from tests.support.tasks.task_runs import run_task_test
+from tests.support.tasks.task_runs import fine_tuning_flags, run_task_test
 
 PAGE = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
 # A step of the example of a head: the name of a file, and its lines.
@@ -50,7 +51,7 @@ def folder(source, tiny, tmp_path_factory):
     write_questions(folder / "train.jsonl", 16)
     write_questions(folder / "val.jsonl", 6)
     write_questions(folder / "test.jsonl", 3, with_answers=False)
-    flags = script_runner.fine_tuning_flags(
+    flags = fine_tuning_flags(
         folder,
         tiny,
         export_dir=folder / "served",
@@ -80,7 +81,7 @@ def test_the_error_of_an_answer_names_its_line(source, tiny, tmp_path):
     with open(tmp_path / "train.jsonl", "a") as file:
         row = {"question": "is it", "passage": "it is", "answer": "yes"}
         file.write(json.dumps(row))
-    flags = script_runner.fine_tuning_flags(tmp_path, tiny)
+    flags = fine_tuning_flags(tmp_path, tiny)
     error = script_runner.run(script, tmp_path, **flags).error
     assert "train.jsonl, line 3: the answer must be true or false" in error
     assert "'yes'" in error
@@ -88,13 +89,13 @@ def test_the_error_of_an_answer_names_its_line(source, tiny, tmp_path):
 
 @pytest.mark.slow
 def test_the_results_are_those_that_the_file_names(folder):
-    results = script_runner.read_results(folder / "run")
+    results = read_results(folder / "run")
     assert [*results] == ["eval_accuracy", "eval_loss", "f1", "global_step"]
 
 
 @pytest.mark.slow
 def test_the_predictions_are_those_that_the_file_writes(folder):
-    entries = script_runner.read_lines(folder / "run/predictions.jsonl")
+    entries = output_files.read_json_lines(folder / "run/predictions.jsonl")
     assert len(entries) == 3
     for entry in entries:
         assert entry["question"] == "is the river blue"
@@ -105,7 +106,7 @@ def test_the_predictions_are_those_that_the_file_writes(folder):
 
 @pytest.mark.slow
 def test_the_export_answers_as_the_run_predicts(folder):
-    entries = script_runner.read_lines(folder / "run/predictions.jsonl")
+    entries = output_files.read_json_lines(folder / "run/predictions.jsonl")
     served = tf.saved_model.load(str(folder / "served"))
     colors = ("red", "blue", "red")
     outputs = served.signatures["classify"](
@@ -160,9 +161,9 @@ def test_the_head_trains_and_its_export_answers(checkout, tiny):
 
     run_script(
         "run_classifier.py",
-        f"--data_file={script_runner.SAMPLES}/topics/train.csv",
+        f"--data_file={SAMPLES}/topics/train.csv",
         f"--bert_config_file={tiny}/bert_config.json",
-        f"--vocab_file={script_runner.SAMPLES}/vocab.txt",
+        f"--vocab_file={SAMPLES}/vocab.txt",
         "--max_seq_length=16",
         "--num_train_epochs=1",
         "--deep_head",

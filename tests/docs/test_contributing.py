@@ -10,8 +10,8 @@ import types
 
 import pytest
 
-from tests.support.golden import ROOT
 from tests.support.pages import blocks
+from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs/contributing.md").read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.source_files import PACKAGES, sources
 
 MODULES = [

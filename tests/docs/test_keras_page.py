@@ -11,10 +11,9 @@ import pytest
 
 import modeling
 from data.text import FullTokenizer
-from tests.support.golden import ROOT
 from tests.support.pages import blocks
+from tests.support.paths import ROOT, SAMPLES
 
-SAMPLES = ROOT / "examples/samples"
 # A block, and the output that the page shows below it.
 SHOWN = re.compile(
     r"^( *)```python\n(.*?)^\1```$(?:\n\n^\1```text\n(.*?)^\1```$)?",

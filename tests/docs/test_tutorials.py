@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import serving
-from tests.support.golden import ROOT
 from tests.support.pages import blocks
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 

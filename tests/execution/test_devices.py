@@ -9,10 +9,11 @@ import pytest
 
 from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner, tensorboard_events
-from tests.support.golden import ROOT
+from tests.support import script_runner, tensorboard_events, virtual_devices
 from tests.support.models import NO_DROPOUT, write_config
+from tests.support.paths import ROOT
 from tests.support.tasks import task_files
+from tests.support.tasks.task_runs import fine_tuning_flags
 from training.loop import stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
@@ -66,7 +67,9 @@ def one_device(flags, tmp_path_factory):
 @pytest.mark.slow
 def test_two_devices_equal_one(flags, one_device, tmp_path):
     code = f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')"
-    script = script_runner.write_on_devices(tmp_path / "two_devices.py", code)
+    script = virtual_devices.write_script_on_devices(
+        tmp_path / "two_devices.py", code
+    )
     losses = pretrain(
         flags,
         tmp_path,
@@ -197,7 +200,7 @@ def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
 def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     for name, count in (("train", 16), ("val", 8), ("test", 5)):
         task_files.write_swag(tmp_path / f"{name}.csv", count)
-    fine_tuning = script_runner.fine_tuning_flags(
+    fine_tuning = fine_tuning_flags(
         tmp_path,
         flags["bert_config_file"].parent,
         export_dir=tmp_path / "export",

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from imports import installation
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 
 def test_a_checkout_has_the_version_of_its_file():

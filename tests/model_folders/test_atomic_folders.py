@@ -9,7 +9,7 @@ import pytest
 
 from files.atomic import partial_path
 from model_folders import atomic_folders
-from tests.support.script_runner import snapshot
+from tests.support.output_files import snapshot
 
 
 def write_folder(path, text="new"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from modeling import BertClassifier, BertConfig, BertModel, load_config
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 FILE = ROOT / "examples/configs/chinese_L-12_H-768_A-12.json"
 UNUSED = {"directionality": "bidi", "pooler_fc_size": 768}

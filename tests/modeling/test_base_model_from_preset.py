@@ -7,9 +7,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from tests.support.golden import ROOT
 from tests.support.models import built, tiny_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import ROOT, SAMPLES
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 

@@ -14,7 +14,6 @@ import pytest
 
 import modeling
 from modeling.layers import all_layers
-from tests.support.golden import ROOT
 from tests.support.model_cases import (
     BATCH_SIZE,
     CONFIG,
@@ -26,6 +25,7 @@ from tests.support.model_cases import (
     flat,
     save_and_load,
 )
+from tests.support.paths import ROOT
 
 KINDS = {**MODELS, "embedder": lambda **more: modeling.BertEmbedder(CONFIG)}
 BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "torch"}

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from tests.support import fresh_process, golden
+from tests.support import fresh_process
+from tests.support.paths import ROOT
 
 
 @pytest.mark.slow
@@ -73,7 +74,7 @@ except ModuleNotFoundError as error:
 
 @pytest.mark.slow
 def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
-    source = golden.ROOT / "tests/testdata/huggingface/BertModel"
+    source = ROOT / "tests/testdata/huggingface/BertModel"
     target = tmp_path / "new/model"
     done = fresh_process.run("-c", _WITHOUT, source, target)
     output = done.check().stdout

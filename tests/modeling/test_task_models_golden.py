@@ -16,6 +16,7 @@ from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
 from modeling.checkpoints.variable_names import google_name_of
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
 from tests.support import fresh_process, golden, source_files
+from tests.support.paths import ROOT
 
 MODELS = golden.paths("models/*")
 # {type of the numbers: largest difference from outputs that Google's code
@@ -166,8 +167,8 @@ def test_the_loss_of_a_task_is_that_of_the_original(
 @pytest.mark.slow
 def test_the_network_without_its_faster_forms_has_the_same_outputs(tmp_path):
     for folder in (*source_files.PACKAGES, "tests"):
-        shutil.copytree(golden.ROOT / folder, tmp_path / folder)
-    shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     shutil.rmtree(tmp_path / "modeling" / "accelerated")
     done = fresh_process.run(
         "-m",

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from docs import flags_index
-from tests.support import script_runner
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT, SAMPLES
 
 RECIPES = ROOT / "examples/recipes"
-SAMPLES = script_runner.SAMPLES
 # Records a command, and writes what later commands of a recipe read.
 STAND_IN = f"""#!/bin/bash
 [ "$1" != -c ] || exec {sys.executable} "$@"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.recordings import commands, compare, contents, record
-from tests.support import golden
+from tests.support.paths import ROOT
 
 # Folder that tests.recordings.record wrote from the base commit.
 BASE = os.environ.get("BERT_RECORDINGS_DIR")
@@ -18,7 +18,7 @@ BASE = os.environ.get("BERT_RECORDINGS_DIR")
 def test_the_scripts_make_what_those_of_the_base_made(tmp_path):
     if not BASE:
         pytest.skip("needs BERT_RECORDINGS_DIR, a recording of a base commit")
-    failed = record.Recorder(golden.ROOT, tmp_path, BASE).record()
+    failed = record.Recorder(ROOT, tmp_path, BASE).record()
     lines = []
     differs = compare.report(BASE, tmp_path, write=lines.append)
     assert not failed, "\n".join(failed)

@@ -16,10 +16,10 @@ from data.io import tf_examples, tfrecord_files
 from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
-from tests.support.script_runner import check_refusals
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
 from tests.support.shards import create_header
 
-SAMPLES = script_runner.SAMPLES
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
 TEXTS = {
     "empty": "",
@@ -97,8 +97,7 @@ def check_refused(files):
 @pytest.fixture
 def damaged_run(files, pretrained):
     """A copy `damaged` of a run whose checkpoints are empty, in `files`."""
-    folder, _ = pretrained
-    shutil.copytree(folder, files / "damaged")
+    shutil.copytree(pretrained.folder / "run", files / "damaged")
     for path in (files / "damaged").glob("*.data*"):
         path.write_bytes(b"")
 
@@ -127,11 +126,10 @@ def test_pretraining_names_what_is_wrong(
 def test_an_evaluation_of_pretraining_names_damaged_records(
     check_refused, two_blocks, pretrained
 ):
-    folder, _ = pretrained
     flags = {
         "do_eval": True,
         "output_dir": "out",
-        "init_checkpoint": folder / "model.ckpt-7",
+        "init_checkpoint": pretrained.folder / "run/model.ckpt-7",
     }
     check_refused(
         "run_pretraining.py",

@@ -6,12 +6,13 @@ import signal
 
 import pytest
 
-from tests.support import golden, script_runner
+from tests.support import script_runner
+from tests.support.paths import ROOT
 from tests.support.serving import dask_cluster
 
 SCRIPT = "create_pretraining_data.py"
-CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+CORPUS = ROOT / "tests/testdata/golden/pretraining_data/corpus"
+VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 FLAGS = {
     "input_file": f"{CORPUS}/*.txt",
     "vocab_file": VOCAB,
@@ -82,7 +83,7 @@ def test_an_error_of_a_worker_is_one_line(tmp_path, monkeypatch, arguments):
         tmp_path, pipeline=None, input_file="corpus.txt.gz"
     ).error
     # Beam's worker processes import the project.
-    monkeypatch.setenv("PYTHONPATH", str(golden.ROOT))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     error = run_on_beam(tmp_path, arguments, input_file="corpus.txt.gz").error
     cause = local.partition("corpus.txt.gz")[2]
     assert len(cause) > 9

@@ -16,12 +16,14 @@ from data.io import (
     record_parsing,
     tfrecord_files,
 )
-from tests.support import golden, script_runner, shards
+from tests.support import golden, processes, script_runner, shards
+from tests.support.output_files import snapshot
+from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
 
-SCRIPT = golden.ROOT / "create_pretraining_data.py"
-CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+SCRIPT = ROOT / "create_pretraining_data.py"
+CORPUS = ROOT / "tests/testdata/golden/pretraining_data/corpus"
+VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def run_script(cwd, *arguments, **flags):
@@ -57,13 +59,18 @@ def test_records_are_those_of_the_original(case, tmp_path):
             np.testing.assert_array_equal(read[name], recorded[name][index::2])
 
 
-@pytest.fixture
-def corpus(tmp_path):
-    """A corpus of 900 documents, 2.3 MB."""
+def write_corpus(folder):
+    """Writes a corpus of 900 documents, 2.3 MB. Returns its path."""
     text = (CORPUS / "harbor.txt").read_text().strip()
-    path = tmp_path / "corpus.txt"
+    path = folder / "corpus.txt"
     path.write_text(f"{text}\n\n" * 900)
     return path
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A corpus in the folder of a test."""
+    return write_corpus(tmp_path)
 
 
 def scalable_flags(corpus, **flags):
@@ -78,10 +85,19 @@ def scalable_flags(corpus, **flags):
     }
 
 
-def test_shards_are_written_once(corpus):
-    flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
-    done = run_script(corpus.parent, **flags).check()
-    made = corpus.parent / "made"
+@pytest.fixture(scope="module")
+def written_shards(tmp_path_factory):
+    """FinishedRun that wrote three shards to its folder `made`."""
+    folder = tmp_path_factory.mktemp("shards")
+    flags = scalable_flags(
+        write_corpus(folder), num_shards=3, do_whole_word_mask=True
+    )
+    done = run_script(folder, **flags).check()
+    return script_runner.FinishedRun(folder, flags, done)
+
+
+def test_the_shards_contain_the_instances_that_are_counted(written_shards):
+    made = written_shards.folder / "made"
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     files = [str(made / name) for name in names]
@@ -90,15 +106,22 @@ def test_shards_are_written_once(corpus):
     )
     count = tfrecord_files.count_records(files)
     assert count > 1000
-    assert f"{count:,} instances" in done.stdout
-    # The second time nothing is left to do, and other flags are noticed.
-    before = script_runner.snapshot(made)
-    assert (
-        f"{count:,} instances"
-        in run_script(corpus.parent, **flags).check().stdout
-    )
-    assert script_runner.snapshot(made) == before
-    error = run_script(corpus.parent, **flags | {"random_seed": 1}).error
+    assert f"{count:,} instances" in written_shards.done.stdout
+
+
+def test_the_same_command_again_writes_no_shard(written_shards):
+    folder, flags, first = written_shards
+    before = snapshot(folder / "made")
+    again = run_script(folder, **flags).check()
+    assert snapshot(folder / "made") == before
+    count = first.stdout.split()[0]
+    assert again.stdout.startswith(f"{count} instances")
+    assert "already written to 3 file(s)" in again.stdout
+
+
+def test_another_flag_than_that_of_the_shards_is_refused(written_shards):
+    folder, flags, _ = written_shards
+    error = run_script(folder, **flags | {"random_seed": 1}).error
     assert "random_seed=12345" in error
 
 
@@ -139,7 +162,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     work = corpus.parent / "made" / "out.work"
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
         script.wait_for_files(work, "unit-*.json")
-        os.kill(script_runner.children(script.pid)[-1], signal.SIGKILL)
+        os.kill(processes.list_children(script.pid)[-1], signal.SIGKILL)
         error = script.finish().error
     assert "killed" in error
     written = set(corpus.parent.glob("made/out-*-of-00008"))
@@ -196,7 +219,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     command = [sys.executable, SCRIPT, *arguments]
     with subprocess.Popen(command) as process, killed_late(process):
         while process.poll() is None:
-            for pid in (process.pid, *script_runner.children(process.pid)):
+            for pid in (process.pid, *processes.list_children(process.pid)):
                 peaks[pid] = max(peaks.get(pid, 0), peak_memory(pid))
             time.sleep(0.05)
     assert process.returncode == 0

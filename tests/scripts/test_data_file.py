@@ -1,28 +1,27 @@
-"""Runs from one table or file: the split, the defaults and the files.
+"""Runs of run_classifier.py on one table: the split, the defaults, the files.
 
-Most look at one run of run_classifier.py. Those that start more commands are
-slow, and so are those of run_ner.py.
+Most look at one run. Those that start more commands are slow.
 """
 
-import json
 import shutil
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-import serving
-from data.ner import span_files
-from data.ner.entity_scoring import find_entities
-from data.ner.word_splitting import find_words
 from files.json_files import read_json
 from serving import engines
 from tests.support import script_runner
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
+from tests.support.script_runner import FinishedRun, parse_flags
 from tests.support.tables.csv_files import read_csv, write_csv
-from tests.support.tasks.task_runs import run_commands
+from tests.support.tasks.task_runs import (
+    find_evaluated_steps,
+    read_length,
+    run_commands,
+)
 
-TOPICS = script_runner.SAMPLES / "topics"
+TOPICS = SAMPLES / "topics"
 # Columns of a table of tickets.
 TICKETS = ("number", "message", "category")
 
@@ -43,10 +42,7 @@ def labels_of(rows):
 
 @pytest.fixture(scope="module")
 def finished_run(tmp_path_factory, model_flags, rows):
-    """(folder of a run on one table, its flags, its result).
-
-    No test changes the folder. A test that would works on `copied_folder`.
-    """
+    """FinishedRun on tickets.csv. A test that changes it copies its folder."""
     folder = tmp_path_factory.mktemp("table")
     write_csv(folder / "tickets.csv", TICKETS, rows)
     flags = model_flags | parse_flags("""
@@ -54,17 +50,17 @@ def finished_run(tmp_path_factory, model_flags, rows):
         --num_train_epochs=2 --train_batch_size=16
     """)
     done = script_runner.run("run_classifier.py", folder, **flags).check()
-    return folder, flags, done
+    return FinishedRun(folder, flags, done)
 
 
 @pytest.fixture
 def copied_folder(finished_run, tmp_path):
     """A copy of the folder of `finished_run` for one test."""
-    return shutil.copytree(finished_run[0], tmp_path / "copied")
+    return shutil.copytree(finished_run.folder, tmp_path / "copied")
 
 
 def test_the_log_of_a_run_is_short_and_says_what_to_check(finished_run):
-    folder, _, done = finished_run
+    folder, done = finished_run.folder, finished_run.done
     assert len(done.stderr.splitlines()) <= 60
     assert "2 rows without text left out" in done.stderr
     assert "--learning_rate" in done.stderr
@@ -75,7 +71,7 @@ def test_the_log_of_a_run_is_short_and_says_what_to_check(finished_run):
 @pytest.fixture(scope="module")
 def dev_predictions(finished_run):
     """The rows of the table that a run writes about its dev set."""
-    return read_csv(finished_run[0] / "run/dev_predictions.csv")
+    return read_csv(finished_run.folder / "run/dev_predictions.csv")
 
 
 def test_predictions_stand_beside_the_columns_of_the_table(
@@ -96,12 +92,12 @@ def test_the_accuracy_is_that_of_the_predictions(finished_run, dev_predictions):
         is_right = prediction["label"] == prediction["category"]
         assert (prediction["correct"] == "true") == is_right
         num_right += is_right
-    accuracy = read_results(finished_run[0] / "run")["eval_accuracy"]
+    accuracy = read_results(finished_run.folder / "run")["eval_accuracy"]
     assert accuracy == pytest.approx(num_right / 25, abs=1e-6)
 
 
 def test_columns_with_clear_names_are_found(finished_run, rows):
-    described = read_json(finished_run[0] / "run/model.json")
+    described = read_json(finished_run.folder / "run/model.json")
     settings = described["origin"]["settings"]
     assert settings["split"]["key"] == ["message"]
     assert settings["labels"] == sorted(labels_of(rows))
@@ -112,19 +108,19 @@ def test_the_commands_that_a_run_names_read_the_table(
     copied_folder, finished_run, rows
 ):
     # The columns that training found are read here too.
-    assert run_commands(finished_run[2], copied_folder) == 2
+    assert run_commands(finished_run.done, copied_folder) == 2
     answers = read_csv(copied_folder / "answers.csv")
     assert [answer["message"] for answer in answers] == [row[1] for row in rows]
     assert {answer["label"] for answer in answers} <= {"", *labels_of(rows)}
 
 
 def test_the_folder_of_a_run_leads_to_its_export(finished_run):
-    folder = finished_run[0]
+    folder = finished_run.folder
     assert engines.find_export(folder / "run") == folder / "run_model"
 
 
 def test_the_card_of_a_run_says_what_was_trained(finished_run, rows):
-    card = (finished_run[0] / "run/README.md").read_text()
+    card = (finished_run.folder / "run/README.md").read_text()
     title = f"# A classifier of texts into {len(labels_of(rows))} labels"
     assert f"{title}, trained on tickets.csv\n" in card
     assert "| eval_loss |" in card
@@ -133,7 +129,7 @@ def test_the_card_of_a_run_says_what_was_trained(finished_run, rows):
 
 @pytest.mark.parametrize("name", ["run", "run_model"])
 def test_a_card_shows_the_score_and_lists_every_file(finished_run, name):
-    folder = finished_run[0] / name
+    folder = finished_run.folder / name
     card = (folder / "README.md").read_text()
     assert "| f1_macro |" in card
     for path in folder.iterdir():
@@ -143,7 +139,7 @@ def test_a_card_shows_the_score_and_lists_every_file(finished_run, name):
 
 @pytest.mark.slow
 def test_the_code_on_the_card_of_a_run_asks_the_export(finished_run, rows):
-    folder = finished_run[0]
+    folder = finished_run.folder
     card = (folder / "run/README.md").read_text()
     assert 'predict.py --model=FOLDER_model "A text."' in card
     code = card.split("```python\n")[1].split("```")[0]
@@ -154,7 +150,7 @@ def test_the_code_on_the_card_of_a_run_asks_the_export(finished_run, rows):
 
 
 def test_the_report_numbers_rows_as_a_spreadsheet_does(finished_run, rows):
-    folder, _, _ = finished_run
+    folder = finished_run.folder
     page = (folder / "run/report.html").read_text()
     predictions = read_csv(folder / "run/dev_predictions.csv")
     number = [row[1] for row in rows].index(predictions[0]["message"]) + 2
@@ -164,138 +160,42 @@ def test_the_report_numbers_rows_as_a_spreadsheet_does(finished_run, rows):
     assert f"f1_macro = {results['f1_macro']:.4g}, eval_acc" in page
 
 
+def test_the_dev_set_is_evaluated_after_each_epoch(finished_run):
+    # 65 rows, in 4 steps for each of the two epochs.
+    assert find_evaluated_steps(finished_run.folder / "run") == [4, 8]
+
+
+def test_the_length_suits_the_rows(finished_run):
+    assert 8 <= read_length(finished_run.folder / "run") < 64
+
+
 @pytest.mark.slow
 def test_the_same_command_finds_a_run_that_has_ended(
     copied_folder, finished_run
 ):
-    # 65 rows: after each epoch of 4 steps.
-    check_run("run_classifier.py", copied_folder, finished_run[1], [4, 8])
-
-
-def check_run(script, folder, flags, steps):
-    """Checks what a run with --data_file leaves besides the predictions."""
-    results = read_results(folder / "run")
-    history = script_runner.read_lines(folder / "run/history.jsonl")
-    assert [
-        entry["step"] for entry in history if entry["kind"] == "eval"
-    ] == steps
-    settings = json.loads((folder / "run/model.json").read_text())
-    length = settings["origin"]["settings"]["flags"]["max_seq_length"]
-    assert 8 <= length < 64
-    again = script_runner.run(script, folder, **flags).check()
+    results = read_results(copied_folder / "run")
+    again = script_runner.run(
+        "run_classifier.py", copied_folder, **finished_run.flags
+    ).check()
     assert "has ended" in again.stderr
-    assert read_results(folder / "run") == results
-    cases = [("--data_file=no.csv", "no.csv"), ("--init_checkpoint=no", "no")]
-    cases += [("--init_checkpoint=run_model --output_dir=new", "an export")]
-    script_runner.check_refusals(folder, script, flags, cases)
+    assert read_results(copied_folder / "run") == results
 
 
-@pytest.fixture(scope="module")
-def entities(request, tmp_path_factory, model_flags):
-    """A run of run_ner.py on one file whose ending is the parameter.
-
-    `rows` is {text: (its row of the file, its right entities)}. Tests may add
-    files to the folder, but change none.
-    """
-    folder = tmp_path_factory.mktemp("entities")
-    text = (script_runner.SAMPLES / "entities/train.txt").read_text()
-    sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
-    rows = {}
-    for sentence in sentences:
-        words, tags = zip(*map(str.split, sentence.split("\n")), strict=True)
-        text = " ".join(words)
-        places = find_words(text, words)
-        right = [
-            [places[first][0], places[after - 1][1], entity_type]
-            for entity_type, first, after in find_entities(tags)
-        ]
-        rows[text] = {"id": len(rows), "text": text, "label": right}, right
-        if request.param == "txt":
-            rows[text] = {"words": [*words], "labels": [*tags]}, right
-    lines = [json.dumps(row) for row, _ in rows.values()]
-    path = folder / f"names.{request.param}"
-    path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
-    flags = model_flags | parse_flags(f"""
-        --data_file={path.name} --output_dir=run --train_batch_size=4
-        --learning_rate=2e-3
-    """)
-    done = script_runner.run("run_ner.py", folder, **flags).check()
-    return SimpleNamespace(
-        folder=folder, path=path, rows=rows, flags=flags, done=done
-    )
-
-
-for_each_format_of_entities = pytest.mark.parametrize(
-    "entities", ["txt", "jsonl"], indirect=True
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "case",
+    [
+        ("--data_file=no.csv", "no.csv"),
+        ("--init_checkpoint=no", "no"),
+        ("--init_checkpoint=run_model --output_dir=new", "an export"),
+    ],
 )
-
-
-@pytest.mark.slow
-@for_each_format_of_entities
-def test_a_run_on_one_file_of_entities_names_its_files(entities):
-    lines = "\n  run/report.html\n  run/dev_predictions.jsonl\n"
-    assert lines in entities.done.stderr
-
-
-@pytest.mark.slow
-@for_each_format_of_entities
-def test_the_commands_that_a_run_of_entities_names_succeed(entities):
-    is_json = entities.path.suffix == ".jsonl"
-    assert run_commands(entities.done, entities.folder) == 1 + is_json
-
-
-@pytest.mark.slow
-@for_each_format_of_entities
-def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
-    folder = entities.folder
-    entries = script_runner.read_lines(folder / "run/dev_predictions.jsonl")
-    assert len(entries) == 17
-    counts = np.zeros(3, int)
-    for entry in entries:
-        row, right = entities.rows[entry["text"]]
-        assert row.items() <= entry.items()
-        predicted = entry["predicted_entities"]
-        assert entry["correct"] == (predicted == right)
-        assert len(entry["probabilities"]) == len(predicted)
-        assert all(
-            0 < probability <= 1 for probability in entry["probabilities"]
-        )
-        both = sum(one in right for one in predicted)
-        counts += len(predicted), len(right), both
-    f1 = read_results(folder / "run")["f1"]
-    assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum())
-    assert f1 > 0
-
-
-@pytest.mark.slow
-@for_each_format_of_entities
-def test_the_same_command_finds_a_run_of_entities_that_has_ended(entities):
-    steps = [*range(15, 106, 15), 110]
-    check_run("run_ner.py", entities.folder, entities.flags, steps)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("entities", ["jsonl"], indirect=True)
-def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
-    """The same model answers the same for a test set, and in its export."""
-    folder = entities.folder
-    shutil.copy(entities.path, folder / "test.jsonl")
-    flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
-    done = script_runner.run("run_ner.py", folder, **parse_flags(flags))
-    assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
-    path = folder / "again/predictions.jsonl"
-    labels = [
-        example.labels
-        for example in span_files.read_annotated_texts(path, "dev")
-    ]
-    lines = script_runner.read_lines(path)
-    assert labels == [line["labels"] for line in lines]
-    assert [line["id"] for line in lines] == [*range(len(entities.rows))]
-    tagged = {line["text"]: line["entities"] for line in lines}
-    for entry in script_runner.read_lines(folder / "run/dev_predictions.jsonl"):
-        assert tagged[entry["text"]] == entry["predicted_entities"]
-    answers = serving.load(folder / "run_model").tag([*tagged])
-    assert [one["label"] for one in answers] == [*tagged.values()]
+def test_a_wrong_path_beside_a_run_that_has_ended_is_refused(
+    copied_folder, finished_run, case
+):
+    check_refusals(
+        copied_folder, "run_classifier.py", finished_run.flags, [case]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -340,7 +240,7 @@ def odd_tables(tmp_path_factory, rows):
 def test_columns_that_are_not_found_are_asked_for(
     odd_tables, model_flags, flags, parts
 ):
-    script_runner.check_refusals(
+    check_refusals(
         odd_tables,
         "run_classifier.py",
         model_flags | {"output_dir": "run"},
@@ -367,7 +267,7 @@ def test_columns_that_are_not_found_are_asked_for(
 def test_what_does_not_go_with_a_table_is_refused(
     odd_tables, model_flags, flags, part
 ):
-    script_runner.check_refusals(
+    check_refusals(
         odd_tables,
         "run_classifier.py",
         model_flags | {"output_dir": "run"},

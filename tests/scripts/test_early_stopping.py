@@ -11,6 +11,7 @@ from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
+from tests.support.tasks.task_runs import fine_tuning_flags
 
 STEPS_PER_EPOCH = 8
 PATIENCE = 3
@@ -30,7 +31,7 @@ def flags(tiny, tmp_path_factory):
             seen = label if rng.random() < 0.9 else "green"
             lines.append(f"the {seen} one is near the {place}\t{label}")
         (data_dir / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-    return script_runner.fine_tuning_flags(
+    return fine_tuning_flags(
         data_dir,
         tiny / "one_block",
         task_name="csv",

@@ -17,7 +17,9 @@ from files.json_files import read_json
 from serving import engines
 from tests.support import golden, script_runner
 from tests.support.checkpoints import call_signature
-from tests.support.script_runner import parse_flags, read_lines
+from tests.support.output_files import read_json_lines
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import parse_flags
 
 
 def extract_vectors(output_file, **flags):
@@ -28,7 +30,7 @@ def extract_vectors(output_file, **flags):
         ExtractFeaturesConfig, output_file=str(output_file), **flags
     )
     extract_features.main(ParsedCommand(config, flags))
-    return read_lines(output_file)
+    return read_json_lines(output_file)
 
 
 @pytest.mark.parametrize("case", golden.cases("extract_features"))
@@ -38,7 +40,7 @@ def test_vectors_are_those_of_the_original(tmp_path, case):
     flags = {name: folder / case[name] for name in paths}
     for name in ("layers", "max_seq_length", "do_lower_case"):
         flags[name] = case[name]
-    expected = read_lines(folder / case["features"])
+    expected = read_json_lines(folder / case["features"])
     names, vectors = tokens_of(expected)
     # Compiled, batches keep their padding.
     for changes in ({"batch_size": 2}, {"jit_compile": True}):
@@ -156,7 +158,7 @@ def extracted(model_flags, tmp_path_factory):
     """)
     flags |= model_flags
     script_runner.run("extract_features.py", folder, **flags).check()
-    (line,) = read_lines(folder / "features.jsonl")
+    (line,) = read_json_lines(folder / "features.jsonl")
     return folder, line["features"]
 
 
@@ -164,7 +166,7 @@ def extracted(model_flags, tmp_path_factory):
 def batch(extracted):
     """The text pair as the inputs of an export."""
     tokens = [token["token"] for token in extracted[1]]
-    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     ids = tokenizer.convert_tokens_to_ids(tokens)
     pair = engines.PackedInput(ids, tokens.index("[SEP]") + 1)
     return engines.pad_batch([pair], len(ids))

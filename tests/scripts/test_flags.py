@@ -13,7 +13,7 @@ from command_line import config_values, declared_flags, flag_parsing, path_flags
 from command_line.roles import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
 
 # name=default of each flag; None is a flag without one.

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from tests.support import script_runner
+from tests.support import pretraining_records, script_runner
 from tests.support.tasks.task_files import write_entities
+from tests.support.tasks.task_runs import fine_tuning_flags
 
 
 @pytest.mark.slow
@@ -44,7 +45,7 @@ def odd_folder(tmp_path_factory, pretraining_flags):
     """A folder with an odd name, and the result of a resumed pretraining."""
     folder = tmp_path_factory.mktemp("odd") / NAME
     folder.mkdir()
-    script_runner.create_records(folder, folder / "records")
+    pretraining_records.create_records(folder, folder / "records")
     flags = pretraining_flags | {
         "input_file": folder / "rec*",
         "output_dir": folder / "pretraining",
@@ -71,7 +72,7 @@ def fine_tuned(odd_folder, tiny):
     folder, _ = odd_folder
     write_entities(folder / "train.txt", 12)
     write_entities(folder / "test.txt", 2)
-    flags = script_runner.fine_tuning_flags(
+    flags = fine_tuning_flags(
         folder,
         tiny / "one_block",
         do_eval=None,

@@ -9,7 +9,9 @@ import pytest
 from model_folders.reading import preset_reading
 from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import parse_flags
 from tests.support.tables.csv_files import read_csv
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import read_predictions, run_task_test
@@ -39,7 +41,7 @@ def runs(tmp_path_factory, tiny):
     }
     flags = parse_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json
-        --vocab_file={script_runner.SAMPLES}/vocab.txt --max_seq_length=24
+        --vocab_file={SAMPLES}/vocab.txt --max_seq_length=24
         --train_batch_size=4 --num_train_epochs=1 --learning_rate=1e-3
         --do_train --do_eval --export_format=litert
     """)

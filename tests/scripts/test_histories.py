@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner, tensorboard_events
+from tests.support import pretraining_records, script_runner, tensorboard_events
 from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume
 from training.run_files import history_lines
@@ -102,7 +102,9 @@ def test_other_records_are_evaluated_without_a_line(
 ):
     folder = shutil.copytree(undisturbed, tmp_path / "run")
     before = (folder / history_lines.HISTORY_FILE).read_bytes()
-    script_runner.create_records(tmp_path, tmp_path / "other", random_seed=7)
+    pretraining_records.create_records(
+        tmp_path, tmp_path / "other", random_seed=7
+    )
     more = {"do_train": False, "eval_input_file": tmp_path / "other"}
     pretrain(folder, **flags | more).check()
     assert (folder / history_lines.HISTORY_FILE).read_bytes() == before

@@ -8,15 +8,17 @@ import pytest
 
 import serving
 from tests.support import script_runner
+from tests.support.output_files import read_json_lines, read_results
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_lines,
-    read_results,
-)
+from tests.support.script_runner import parse_flags
 from tests.support.tasks import task_files
-from tests.support.tasks.task_runs import check_resume, run_task_test
+from tests.support.tasks.task_runs import (
+    check_resume,
+    fine_tuning_flags,
+    run_task_test,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +33,7 @@ def flags(tmp_path_factory, tiny):
         --train_batch_size=16 --learning_rate=3e-3 --num_train_epochs=8
     """)
     flags |= {"output_dir": folder / "run", "export_dir": folder / "export"}
-    return script_runner.fine_tuning_flags(
-        folder / "data", tiny / "one_block", **flags
-    )
+    return fine_tuning_flags(folder / "data", tiny / "one_block", **flags)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def predictions(trained_run, flags):
 
     It depends on `trained_run`, because the run writes them.
     """
-    return read_lines(flags["output_dir"] / "predictions.jsonl")
+    return read_json_lines(flags["output_dir"] / "predictions.jsonl")
 
 
 def count_records(done, name, num_examples):
@@ -98,7 +98,7 @@ def check_answers(flags, engine=None):
     bert = serving.load(flags["export_dir"], engine=engine)
     # It accepts no second text.
     assert bert.settings["num_texts"] == 1
-    rows = read_lines(flags["output_dir"] / "predictions.jsonl")
+    rows = read_json_lines(flags["output_dir"] / "predictions.jsonl")
     answers = bert.classify([row["text_a"] for row in rows])
     for row, answer in zip(rows, answers, strict=True):
         assert "num_wordpieces_cut" not in answer
@@ -135,7 +135,7 @@ def test_the_folder_brings_the_windows_and_flags_count(
     # Without its end, no text tells its label.
     assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
     # A resume keeps its windows.
-    glue = f"--task_name=mrpc --data_dir={script_runner.SAMPLES}/glue"
+    glue = f"--task_name=mrpc --data_dir={SAMPLES}/glue"
     cases = [
         ("--doc_stride=5", "--doc_stride=7"),
         (f"--output_dir=new {glue}", "pairs"),

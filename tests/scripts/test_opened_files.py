@@ -6,9 +6,8 @@ import shutil
 import pytest
 
 from tests.support import fresh_process
-from tests.support.golden import ROOT
 from tests.support.models import write_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.squad.squad_files import write_squad
 from tests.support.tasks import task_files
 

@@ -14,13 +14,15 @@ from serving import engines
 from serving.predict.request_files import to_requests
 from tests.support import script_runner
 from tests.support.models import TINY
-from tests.support.script_runner import parse_flags, read_lines, read_results
+from tests.support.output_files import read_json_lines, read_results
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import parse_flags
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_files import EXCEL
-from tests.support.tasks.task_runs import run_task_test
+from tests.support.tasks.task_runs import fine_tuning_flags, run_task_test
 
 pytestmark = pytest.mark.slow
-TOKENIZER = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 
@@ -38,7 +40,7 @@ def trained_run(tmp_path_factory, tiny):
     for kind, (header, rows) in tables.items():
         for name in ("train", "dev", "test"):
             write_csv(folder / kind / f"{name}.csv", header, rows, EXCEL)
-        flags = script_runner.fine_tuning_flags(
+        flags = fine_tuning_flags(
             folder / kind,
             tiny / "one_block",
             task_name="ranking" if kind == "ranking" else "embedding",
@@ -56,7 +58,7 @@ def trained_run(tmp_path_factory, tiny):
 
 
 def test_passages_are_ranked(trained_run):
-    entries = read_lines(trained_run["ranking"] / "run/predictions.jsonl")
+    entries = read_json_lines(trained_run["ranking"] / "run/predictions.jsonl")
     bert = serving.load(trained_run["ranking"] / "served")
     ranking = bert.rerank(TEXTS[0], TEXTS)["ranking"]
     order = sorted(range(4), key=lambda i: -entries[i]["label"])
@@ -71,7 +73,7 @@ def test_vectors_are_trained_and_exported(trained_run):
     folder = trained_run["scores"]
     bert = serving.load(folder / "served")
     assert bert.tasks == ["embed", "tokenize"]
-    entries = read_lines(folder / "run/predictions.jsonl")
+    entries = read_json_lines(folder / "run/predictions.jsonl")
     first, second = (
         bert.embed([entry[name] for entry in entries])
         for name in ("text_a", "text_b")

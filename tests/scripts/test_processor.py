@@ -10,10 +10,11 @@ import shutil
 import pytest
 
 import serving
-from tests.support import script_runner
-from tests.support.golden import ROOT
+from tests.support import output_files, script_runner
+from tests.support.output_files import read_results
 from tests.support.pages import blocks
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.paths import ROOT, SAMPLES
+from tests.support.script_runner import FinishedRun, parse_flags
 from tests.support.tables.csv_files import read_csv
 
 # As users of Google's code added it to run_classifier.py, whose names it uses.
@@ -78,7 +79,7 @@ def flags(tmp_path_factory, model_flags):
     """Flags for the class TicketsProcessor, in a folder of its own."""
     folder = tmp_path_factory.mktemp("tickets")
     for name, source in (("first", "train"), ("second", "dev")):
-        file = script_runner.SAMPLES / f"glue/{source}.tsv"
+        file = SAMPLES / f"glue/{source}.tsv"
         lines = file.read_text("utf-8").splitlines(keepends=True)
         (folder / f"{name}.tsv").write_text("".join(lines[:61]), "utf-8")
     (folder / "code").mkdir()
@@ -93,9 +94,9 @@ def flags(tmp_path_factory, model_flags):
 
 @pytest.fixture(scope="module")
 def trained_run(flags, tmp_path_factory):
-    """(folder, result, flags) of a `run` that reads its sets with the class.
+    """FinishedRun that reads its sets with the class.
 
-    No test changes the folder. A test that would works on `copied`.
+    A test that changes the folder works on `copied`.
     """
     folder = tmp_path_factory.mktemp("trained")
     given = flags | parse_flags("""
@@ -104,24 +105,24 @@ def trained_run(flags, tmp_path_factory):
         --output_dir=run --export_dir=export
     """)
     done = script_runner.run("run_classifier.py", folder, **given).check()
-    return folder, done, given
+    return FinishedRun(folder, given, done)
 
 
 @pytest.fixture
 def copied(trained_run, tmp_path):
     """A copy of the folder of `trained_run` for one test."""
-    return shutil.copytree(trained_run[0], tmp_path / "copied")
+    return shutil.copytree(trained_run.folder, tmp_path / "copied")
 
 
 def test_a_class_for_googles_script_runs_unchanged(trained_run):
-    folder, done, _ = trained_run
+    folder, done = trained_run.folder, trained_run.done
     assert read_results(folder / "run")["global_step"] == 7
     assert "The dev set: 60 examples" in done.stderr
     assert (folder / "run/report.html").is_file()
 
 
 def test_predictions_of_the_dev_set_name_the_examples_of_the_class(trained_run):
-    rows = read_csv(trained_run[0] / "run/dev_predictions.csv")
+    rows = read_csv(trained_run.folder / "run/dev_predictions.csv")
     names = "guid text_a text_b label predicted_label probability correct"
     assert [*rows[0]] == names.split()
     assert [row["guid"] for row in rows] == [f"dev-{i}" for i in range(1, 61)]
@@ -130,14 +131,16 @@ def test_predictions_of_the_dev_set_name_the_examples_of_the_class(trained_run):
 def test_predictions_of_the_test_set_contain_no_labels_of_the_class(
     trained_run,
 ):
-    entries = script_runner.read_lines(trained_run[0] / "run/predictions.jsonl")
+    entries = output_files.read_json_lines(
+        trained_run.folder / "run/predictions.jsonl"
+    )
     guids = [entry["guid"] for entry in entries]
     assert guids == [f"test-{i}" for i in range(1, 61)]
     assert not any("gold_label" in entry for entry in entries)
 
 
 def test_the_export_answers_as_the_run_predicted(trained_run):
-    folder = trained_run[0]
+    folder = trained_run.folder
     row = read_csv(folder / "run/dev_predictions.csv")[0]
     bert = serving.load(folder / "export")
     (answer,) = bert.classify([row["text_a"]], [row["text_b"]])
@@ -145,7 +148,7 @@ def test_the_export_answers_as_the_run_predicted(trained_run):
 
 
 def test_the_class_is_recorded_and_its_folder_is_not(trained_run, flags):
-    folder = trained_run[0]
+    folder = trained_run.folder
     for file in ("run/model.json", "export/assets.extra/model.json"):
         text = (folder / file).read_text("utf-8")
         recorded = json.loads(text)
@@ -185,7 +188,7 @@ def test_predictions_of_a_run_need_its_class(copied, flags):
 @pytest.fixture
 def resume(copied, trained_run):
     """(value of --processor) -> the result of one more epoch of the run."""
-    more = trained_run[2] | {"num_train_epochs": 2, "export_dir": None}
+    more = trained_run.flags | {"num_train_epochs": 2, "export_dir": None}
 
     def resume(processor):
         return script_runner.run(
@@ -219,7 +222,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     (tmp_path / "code/helper_of_single.py").write_text("NOTHING = None")
     text = "--processor=code/single.py:Single --output_dir=run"
     given = flags | parse_flags(text) | parse_flags("--do_train --do_eval")
-    given["data_dir"] = script_runner.SAMPLES / "glue"
+    given["data_dir"] = SAMPLES / "glue"
     given["num_train_epochs"] = 0.1
     script_runner.run("run_classifier.py", tmp_path, **given).check()
     assert (tmp_path / "run/labels.txt").read_text() == "0\n1\n"
@@ -253,7 +256,7 @@ def test_the_class_in_the_documentation_reads_its_files(trained_run, tmp_path):
     predict = parse_flags("--do_predict --output_dir=run --data_dir=.")
     predict["doc_stride"] = 4
     predict["processor"] = "tickets.py:TicketsProcessor"
-    predict["init_checkpoint"] = trained_run[0] / "run"
+    predict["init_checkpoint"] = trained_run.folder / "run"
     script_runner.run("run_classifier.py", tmp_path, **predict).check()
     entry = json.loads((tmp_path / "run/predictions.jsonl").read_text("utf-8"))
     assert entry["text_a"] == "A bill of an inn."

@@ -11,7 +11,7 @@ import shutil
 import pytest
 
 from files.json_files import read_json
-from tests.support.script_runner import read_results
+from tests.support.output_files import read_results
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.table_commands import (
     Commands,

@@ -27,12 +27,11 @@ from tests.support.checkpoints import (
     read_checkpoint,
 )
 from tests.support.models import write_config
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_results,
-)
+from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import read_predictions
 from training.config.classifier_config import ClassifierConfig
 
@@ -65,14 +64,17 @@ def test_results_are_the_originals_and_of_each_label(classified):
     names = {"eval_accuracy", "eval_loss", "global_step"}
     names |= {"f1", *(f"{x}_{rate}" for x in "01" for rate in RATES)}
     assert results.keys() == names
-    # 900 pairs in batches of 32, 0.3 times, rounded down.
-    assert results["global_step"] == 8
+
+
+def test_a_part_of_an_epoch_is_rounded_down_to_steps(classified):
+    # 900 pairs in batches of 32, 0.3 times.
+    assert read_results(classified.folder / "run")["global_step"] == 8
 
 
 def test_the_loss_is_the_cross_entropy_of_the_dev_set(classified):
     """The exported model predicts the pairs of dev.tsv again."""
     folder = classified.folder
-    with open(script_runner.SAMPLES / "glue/dev.tsv", encoding="utf-8") as file:
+    with open(SAMPLES / "glue/dev.tsv", encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file][1:]
     labels = [row[0] for row in rows]
     first, second = ([row[column] for row in rows] for column in (3, 4))
@@ -104,8 +106,13 @@ def test_exported_weights_are_those_of_the_last_step(classified):
     weights = read_checkpoint(folder / "weights/bert_model.ckpt")
     trained = read_checkpoint(folder / "run", 8)
     assert_same_bits(weights, {name: trained[name] for name in weights})
-    assert not any("adam" in name for name in weights)
-    assert (folder / "weights/labels.txt").read_text() == "0\n1\n"
+
+
+def test_exported_weights_are_without_the_optimizer_and_with_labels(classified):
+    folder = classified.folder / "weights"
+    names = read_checkpoint(folder / "bert_model.ckpt")
+    assert not any("adam" in name for name in names)
+    assert (folder / "labels.txt").read_text() == "0\n1\n"
 
 
 def test_the_card_of_a_run_shows_its_results_and_files(classified):
@@ -153,54 +160,68 @@ def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
     vocab = (folder / "words.txt").read_bytes()
     assert (extra / "vocab.txt").read_bytes() == vocab
     assert (extra / "labels.txt").read_text() == "0\n1\n"
-    card = (folder / "export/README.md").read_text()
+
+
+def test_the_card_of_an_export_shows_its_labels_texts_and_sets(classified):
+    card = (classified.folder / "export/README.md").read_text()
     assert "0. `0`\n1. `1`\n" in card
     assert "Text: lower-cased" in card
     assert "| train | train.tsv | 900 |" in card
-    assert not [*folder.glob("export.*")]
 
 
-def test_predicts_from_a_finished_run_whatever_the_batch(
-    tmp_path, classified, model_flags
-):
-    run = classified.folder / "run"
-    flags = model_flags | parse_flags(f"""
-        --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
-        --max_seq_length=32 --predict_batch_size=7
-        --init_checkpoint={run}/model.ckpt-8
+def test_an_export_leaves_nothing_unfinished_beside_it(classified):
+    assert not [*classified.folder.glob("export.*")]
+
+
+@pytest.fixture
+def predict_flags(classified, model_flags):
+    """Flags that predict the test set by the weights of the run."""
+    return model_flags | parse_flags(f"""
+        --task_name=mrpc --data_dir={SAMPLES}/glue --do_predict
+        --init_checkpoint={classified.folder}/run/model.ckpt-8
+        --output_dir=predicted --max_seq_length=32
     """)
-    rough = {"output_dir": "b", "mixed_precision": "bfloat16"}
-    script_runner.run_each(
-        "run_classifier.py", tmp_path, flags, ({"output_dir": "a"}, rough)
-    )
-    rows, _ = read_predictions(run)
-    for name, tolerance in (("a", 1e-6), ("b", 0.02)):
-        predictions, _ = read_predictions(tmp_path / name)
-        np.testing.assert_allclose(predictions, rows, atol=tolerance)
 
 
-def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
-    run = classified.folder / "run"
-    tokens = model_flags["vocab_file"].read_text("utf-8").splitlines()
+@pytest.mark.parametrize(
+    ("flag", "tolerance"),
+    [("--predict_batch_size=7", 1e-6), ("--mixed_precision=bfloat16", 0.02)],
+)
+def test_a_run_is_predicted_again_in_other_batches_or_roughly(
+    flag, tolerance, tmp_path, classified, predict_flags
+):
+    flags = predict_flags | parse_flags(flag)
+    script_runner.run("run_classifier.py", tmp_path, **flags).check()
+    expected, _ = read_predictions(classified.folder / "run")
+    predictions, _ = read_predictions(tmp_path / "predicted")
+    np.testing.assert_allclose(predictions, expected, atol=tolerance)
+
+
+def test_flags_of_another_model_than_the_weights_are_refused(
+    tmp_path, predict_flags
+):
+    tokens = predict_flags["vocab_file"].read_text("utf-8").splitlines()
     tokens[-1], tokens[-2] = tokens[-2:]
     (tmp_path / "other.txt").write_text("\n".join(tokens))
     write_config(tmp_path / "heads.json", num_attention_heads=1)
     write_config(tmp_path / "relu.json", hidden_act="relu")
-    # Only training reads the first of these, and nobody the second.
-    changes = {"hidden_dropout_prob": 0.5, "pooler_fc_size": 768}
-    write_config(tmp_path / "dropout.json", **changes)
     cases = [
         ("--do_lower_case=False", "tokenizer_config.json"),
-        ("--vocab_file=other.txt", "line 1599"),
+        # The first of the two last tokens, which are swapped.
+        ("--vocab_file=other.txt", f"line {len(tokens) - 1}"),
         ("--bert_config_file=heads.json", "num_attention_heads"),
         ("--bert_config_file=relu.json", "hidden_act"),
     ]
-    flags = model_flags | parse_flags(f"""
-        --task_name=mrpc --data_dir={script_runner.SAMPLES}/glue --do_predict
-        --init_checkpoint={run} --output_dir=new --max_seq_length=32
-    """)
-    check_refusals(tmp_path, "run_classifier.py", flags, cases)
-    flags["bert_config_file"] = "dropout.json"
+    check_refusals(tmp_path, "run_classifier.py", predict_flags, cases)
+
+
+def test_sizes_that_a_prediction_does_not_need_may_differ(
+    tmp_path, predict_flags
+):
+    # Only training reads the first of these, and nobody the second.
+    changes = {"hidden_dropout_prob": 0.5, "pooler_fc_size": 768}
+    write_config(tmp_path / "other.json", **changes)
+    flags = predict_flags | {"bert_config_file": "other.json"}
     script_runner.run("run_classifier.py", tmp_path, **flags).check()
 
 
@@ -209,7 +230,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
 ):
     """300 labels in its middle; size, beginning and end stay the same."""
     shutil.copytree(classified.folder / "run", tmp_path / "run")
-    shutil.copytree(script_runner.SAMPLES / "glue", tmp_path / "data")
+    shutil.copytree(SAMPLES / "glue", tmp_path / "data")
     path = tmp_path / "data/train.tsv"
     lines = path.read_text("utf-8").splitlines()
     for number in range(300, 600):

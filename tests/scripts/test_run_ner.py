@@ -15,17 +15,17 @@ from data.ner import entity_scoring
 from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
+from tests.support.output_files import read_json_lines, read_results, snapshot
+from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_lines,
-    read_results,
-    snapshot,
-)
+from tests.support.script_runner import parse_flags
 from tests.support.tasks import task_files
 from tests.support.tasks.task_files import SENTENCES
-from tests.support.tasks.task_runs import check_resume, run_task_test
+from tests.support.tasks.task_runs import (
+    check_resume,
+    fine_tuning_flags,
+    run_task_test,
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def flags(tmp_path_factory, tiny):
     """Flags of a run that has ended."""
     folder = tmp_path_factory.mktemp("ner")
     task_files.write_entity_sets(folder)
-    flags = script_runner.fine_tuning_flags(
+    flags = fine_tuning_flags(
         folder,
         tiny / "one_block",
         num_train_epochs=3,
@@ -69,7 +69,7 @@ def test_predictions_are_conllevals_columns(flags):
     run = flags["output_dir"]
     text = (run / "test_predictions.txt").read_text()
     sentences = [part.split("\n") for part in text.strip().split("\n\n")]
-    entries = read_lines(run / "predictions.jsonl")
+    entries = read_json_lines(run / "predictions.jsonl")
     right = []
     for i, (sentence, entry) in enumerate(zip(sentences, entries, strict=True)):
         rows = (row.split(" ") for row in sentence)
@@ -99,7 +99,7 @@ def test_predicts_from_weights(flags, tmp_path):
     }
     script_runner.run("run_ner.py", tmp_path, **predicting).check()
     before, after = (
-        [line["labels"] for line in read_lines(path / "predictions.jsonl")]
+        [line["labels"] for line in read_json_lines(path / "predictions.jsonl")]
         for path in (flags["output_dir"], tmp_path / "predicted")
     )
     assert after == before

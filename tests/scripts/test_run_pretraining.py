@@ -17,15 +17,17 @@ import tensorflow as tf
 from data.io import tfrecord_files
 from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner
+from tests.support import pretraining_records, script_runner
 from tests.support.checkpoints import read_checkpoint
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import parse_flags
 
 WORDS = "bert/embeddings/word_embeddings"
 
 
 def test_results_are_the_originals(pretrained):
-    folder, _ = pretrained
+    folder = pretrained.folder / "run"
     assert list(read_results(folder)) == [
         "global_step",
         "loss",
@@ -38,7 +40,7 @@ def test_results_are_the_originals(pretrained):
 
 
 def test_the_loss_of_the_first_steps_is_that_of_chance(pretrained):
-    results = read_results(pretrained[0])
+    results = read_results(pretrained.folder / "run")
     assert 0 <= results["masked_lm_accuracy"] <= 1
     assert 0 <= results["next_sentence_accuracy"] <= 1
     # A model that knows almost nothing about 1,600 words and 2 labels.
@@ -47,16 +49,15 @@ def test_the_loss_of_the_first_steps_is_that_of_chance(pretrained):
 
 
 def test_progress_is_logged(pretrained):
-    _, done = pretrained
     # Step, loss, learning rate, speed and time left.
     assert re.search(
         r"Training step 7 of 7 .*loss .*learning_rate .*examples/s .* left",
-        done.stderr,
+        pretrained.done.stderr,
     )
 
 
 def test_checkpoints_are_the_originals(pretrained):
-    folder, _ = pretrained
+    folder = pretrained.folder / "run"
     assert list_checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)
     assert newest == str(folder / "model.ckpt-7")
@@ -85,7 +86,7 @@ def test_checkpoints_are_the_originals(pretrained):
 def test_resumes_from_the_newest_undamaged_checkpoint(
     tmp_path, pretrained, two_blocks
 ):
-    folder, _ = pretrained
+    folder = pretrained.folder / "run"
     damaged = shutil.copytree(folder, tmp_path / "damaged")
     newest = damaged / "model.ckpt-7.data-00000-of-00001"
     newest.write_bytes(newest.read_bytes()[:1000])
@@ -103,11 +104,11 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
 
 @pytest.mark.slow
 def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
-    script_runner.create_records(
+    pretraining_records.create_records(
         tmp_path, "made", num_shards=1, dynamic_masking=True
     )
     flags = pretraining_flags | parse_flags(f"""
-        --input_file=made-* --vocab_file={script_runner.SAMPLES}/vocab.txt
+        --input_file=made-* --vocab_file={SAMPLES}/vocab.txt
         --output_dir=run --do_train --do_eval --num_train_steps=2
         --max_eval_steps=2 --do_whole_word_mask
     """)
@@ -121,7 +122,7 @@ def flags_without_lengths(pretraining_flags):
     flags = {**pretraining_flags, "learning_rate": 0.0, "train_batch_size": 2}
     del flags["max_seq_length"], flags["max_predictions_per_seq"]
     flags |= parse_flags("--output_dir=run --do_train --num_train_steps=100")
-    return flags | {"vocab_file": script_runner.SAMPLES / "vocab.txt"}
+    return flags | {"vocab_file": SAMPLES / "vocab.txt"}
 
 
 @pytest.fixture(scope="module")

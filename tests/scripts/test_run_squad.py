@@ -13,11 +13,13 @@ import pytest
 import serving
 from files.json_files import read_json
 from tests.support import script_runner
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags, read_results
+from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume, run_task_test
 
-SQUAD = script_runner.SAMPLES / "squad"
+SQUAD = SAMPLES / "squad"
 
 
 def read_questions(path):
@@ -36,7 +38,7 @@ def flags(tmp_path_factory, tiny):
     folder = tmp_path_factory.mktemp("squad")
     return parse_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json
-        --vocab_file={script_runner.SAMPLES}/vocab.txt
+        --vocab_file={SAMPLES}/vocab.txt
         --do_train --do_predict --max_seq_length=64 --max_query_length=24
         --doc_stride=16 --n_best_size=5 --train_batch_size=8
         --train_file={SQUAD}/train.json --predict_file={SQUAD}/dev.json
@@ -99,29 +101,58 @@ def test_a_killed_run_resumes_to_the_same_bits(finished_run):
     check_resume("run_squad.py", finished_run)
 
 
-@pytest.mark.slow
-def test_questions_without_an_answer_are_trained_and_scored(flags, tmp_path):
+@pytest.fixture(scope="module")
+def run_with_null_answers(flags, tmp_path_factory):
+    """Folder of a run on SQuAD 2.0, whose questions may have no answer.
+
+    No test changes it.
+    """
+    folder = tmp_path_factory.mktemp("squad2")
     flags = flags | parse_flags(f"""
         --train_file={SQUAD}/train-v2.json --predict_file={SQUAD}/dev-v2.json
         --output_dir=v2 --version_2_with_negative --left_to_right --bilstm
         --use_char_offsets --report
     """)
     flags["export_dir"] = None
-    script_runner.run("run_squad.py", tmp_path, **flags).check()
-    asked = read_questions(SQUAD / "dev-v2.json")
-    predictions, nbest, null_odds = (
-        read_json(tmp_path / "v2" / f"{name}.json")
-        for name in ("predictions", "nbest_predictions", "null_odds")
-    )
-    assert list(predictions) == list(nbest) == list(null_odds) == list(asked)
+    script_runner.run("run_squad.py", folder, **flags).check()
+    return folder / "v2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["predictions", "nbest_predictions", "null_odds"]
+)
+def test_each_file_of_answers_lists_all_questions_in_their_order(
+    run_with_null_answers, name
+):
+    written = read_json(run_with_null_answers / f"{name}.json")
+    assert list(written) == list(read_questions(SQUAD / "dev-v2.json"))
+
+
+@pytest.mark.slow
+def test_no_answer_is_given_where_none_scores_higher(run_with_null_answers):
+    predictions = read_json(run_with_null_answers / "predictions.json")
+    null_odds = read_json(run_with_null_answers / "null_odds.json")
     for qas_id, answer in predictions.items():
-        # The threshold is 0: none is given where "" scores higher.
+        # The threshold is 0.
         assert (answer == "") == (null_odds[qas_id] > 0)
-        assert answer in asked[qas_id][0]
-        assert any(entry["text"] == "" for entry in nbest[qas_id])
-    page = ReportPage((tmp_path / "v2/report.html").read_text("utf-8"))
-    num_right = len(asked) * read_results(tmp_path / "v2")["exact"] / 100
-    assert len(page.wrong) == len(asked) - round(num_right)
+
+
+@pytest.mark.slow
+def test_no_answer_is_among_the_best_of_each_question(run_with_null_answers):
+    nbest = read_json(run_with_null_answers / "nbest_predictions.json")
+    for entries in nbest.values():
+        assert any(entry["text"] == "" for entry in entries)
+
+
+@pytest.mark.slow
+def test_the_report_shows_each_wrong_answer(run_with_null_answers):
+    page = ReportPage(
+        (run_with_null_answers / "report.html").read_text("utf-8")
+    )
+    num_asked = len(read_questions(SQUAD / "dev-v2.json"))
+    exact = read_results(run_with_null_answers)["exact"]
+    assert len(page.wrong) == num_asked - round(num_asked * exact / 100)
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ and serving/exporting/signatures/choose_graph.py exports the model.
 import pytest
 
 from files.json_files import read_json
-from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import (
     check_resume,
+    fine_tuning_flags,
     read_predictions,
     run_task_test,
 )
@@ -22,7 +22,7 @@ def flags(tmp_path_factory, tiny):
     """Flags of a run that has ended."""
     folder = tmp_path_factory.mktemp("swag")
     task_files.write_swag_sets(folder)
-    flags = script_runner.fine_tuning_flags(
+    flags = fine_tuning_flags(
         folder,
         tiny / "one_block",
         num_train_epochs=1,

@@ -10,11 +10,9 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.reading import preset_reading
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
-from tests.support.script_runner import (
-    check_refusals,
-    parse_flags,
-    read_results,
-)
+from tests.support.output_files import read_results
+from tests.support.refusals import check_refusals
+from tests.support.script_runner import FinishedRun, parse_flags
 
 pytestmark = pytest.mark.slow
 
@@ -25,17 +23,14 @@ WORDS = "bert/embeddings/word_embeddings"
 def flags(two_blocks, pretrained):
     """Flags of 4 steps that start from the pretrained weights."""
     return two_blocks | parse_flags(f"""
-        --init_checkpoint={pretrained[0]}/model.ckpt-7 --do_train
+        --init_checkpoint={pretrained.folder}/run/model.ckpt-7 --do_train
         --num_train_steps=4 --num_warmup_steps=0 --summary_steps=1
     """)
 
 
 @pytest.fixture(scope="module")
 def runs(flags, tiny, tmp_path_factory):
-    """Runs that differ in one flag each: {name: (folder, result)}.
-
-    No test changes their folders.
-    """
+    """Runs that differ in one flag each: {name: FinishedRun}."""
     folder = tmp_path_factory.mktemp("runs")
     changes = {
         "plain": "--do_eval --max_eval_steps=2",
@@ -66,13 +61,13 @@ def runs(flags, tiny, tmp_path_factory):
         "run_pretraining.py", folder, flags, changes.values()
     )
     return {
-        name: (folder / name, one)
+        name: FinishedRun(folder / name, flags | changes[name], one)
         for name, one in zip(changes, done, strict=True)
     }
 
 
 def test_summaries_name_losses_rates_and_memory(runs):
-    curves = tensorboard_events.scalars(runs["plain"][0])
+    curves = tensorboard_events.scalars(runs["plain"].folder)
     names = {
         "masked_lm_loss",
         "next_sentence_loss",
@@ -94,24 +89,23 @@ def test_summaries_name_losses_rates_and_memory(runs):
 
 def loss_of(run):
     """Returns the loss that a run has evaluated."""
-    folder, _ = run
-    return read_results(folder)["loss"]
+    return read_results(run.folder)["loss"]
 
 
 def test_a_run_starts_from_the_weights_of_a_checkpoint_alone(runs):
     """The slots and the step start anew."""
     from_scratch = [
         name
-        for name, (_, done) in runs.items()
-        if " variables loaded" not in done.stderr
+        for name, run in runs.items()
+        if " variables loaded" not in run.done.stderr
     ]
     assert from_scratch == ["scratch"]
-    assert read_checkpoint(runs["plain"][0], 4)["global_step"] == 4
+    assert read_checkpoint(runs["plain"].folder, 4)["global_step"] == 4
 
 
 def test_the_same_command_trains_the_same_weights(runs):
     plain, again = (
-        read_checkpoint(runs[name][0], 4) for name in ("plain", "again")
+        read_checkpoint(runs[name].folder, 4) for name in ("plain", "again")
     )
     assert_same_bits(again, plain)
     assert loss_of(runs["again"]) == loss_of(runs["plain"])
@@ -119,7 +113,7 @@ def test_the_same_command_trains_the_same_weights(runs):
 
 def test_another_seed_trains_other_weights_on_other_batches(runs):
     plain, seed = (
-        read_checkpoint(runs[name][0], 4) for name in ("plain", "seed")
+        read_checkpoint(runs[name].folder, 4) for name in ("plain", "seed")
     )
     assert not np.array_equal(plain[WORDS], seed[WORDS])
     assert 0 < abs(loss_of(runs["seed"]) - loss_of(runs["plain"])) < 0.1
@@ -127,7 +121,7 @@ def test_another_seed_trains_other_weights_on_other_batches(runs):
 
 def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
     plain, half = (
-        read_checkpoint(runs[name][0], 4) for name in ("plain", "bfloat16")
+        read_checkpoint(runs[name].folder, 4) for name in ("plain", "bfloat16")
     )
     assert half[WORDS].dtype == np.float32
     assert not np.array_equal(plain[WORDS], half[WORDS])
@@ -136,7 +130,7 @@ def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
 def test_a_run_without_its_optimizer_cannot_train_further(
     runs, flags, tmp_path
 ):
-    folder = shutil.copytree(runs["bfloat16"][0], tmp_path / "run")
+    folder = shutil.copytree(runs["bfloat16"].folder, tmp_path / "run")
     assert not any("adam" in name for name in read_checkpoint(folder, 4))
     flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
     changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
@@ -151,8 +145,8 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
         "bert/encoder/layer_1/output/dense/kernel",
     )
     before, frozen = (
-        read_checkpoint(pretrained[0], 7),
-        read_checkpoint(runs["frozen"][0], 4),
+        read_checkpoint(pretrained.folder / "run", 7),
+        read_checkpoint(runs["frozen"].folder, 4),
     )
     for name in (WORDS, kernels[0]):
         np.testing.assert_array_equal(frozen[name], before[name])
@@ -163,7 +157,7 @@ def test_frozen_layers_keep_their_weights(runs, pretrained):
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_other_precisions_train_to_much_the_same_loss(runs, name):
     plain, other = (
-        tensorboard_events.scalars(runs[run][0])["loss"]
+        tensorboard_events.scalars(runs[run].folder)["loss"]
         for run in ("plain", name)
     )
     # After one step from the same start.
@@ -171,20 +165,20 @@ def test_other_precisions_train_to_much_the_same_loss(runs, name):
 
 
 def test_the_scale_of_the_loss_in_float16_is_saved(runs):
-    assert read_checkpoint(runs["float16"][0], 4)["loss_scale"] > 0
+    assert read_checkpoint(runs["float16"].folder, 4)["loss_scale"] > 0
 
 
 def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
-    assert list_checkpoint_steps(runs["float16"][0]) == [1, 2, 3, 4]
+    assert list_checkpoint_steps(runs["float16"].folder) == [1, 2, 3, 4]
 
 
 def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
     plain, frozen = (
-        tensorboard_events.scalars(runs[name][0])
+        tensorboard_events.scalars(runs[name].folder)
         for name in ("plain", "frozen")
     )
     assert "next_sentence_loss" not in frozen
-    results = (runs["frozen"][0] / "eval_results.txt").read_text()
+    results = (runs["frozen"].folder / "eval_results.txt").read_text()
     assert "masked_lm_accuracy" in results
     assert "next_sentence" not in results
     # Of the same weights.
@@ -192,13 +186,13 @@ def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
 
 
 def test_without_a_checkpoint_a_run_starts_from_random_weights(runs):
-    folder, done = runs["scratch"]
+    folder, done = runs["scratch"].folder, runs["scratch"].done
     assert "starting from random weights" in done.stderr
     assert preset_reading.read_preset(folder).network["left_to_right"]
 
 
 def test_evaluation_while_training_keeps_the_best(runs):
-    folder, done = runs["scratch"]
+    folder, done = runs["scratch"].folder, runs["scratch"].done
     best_step = read_json(folder / "model.json")["best_step"]
     kept = [path.name for path in (folder / "best").glob("*.index")]
     assert kept == [f"model.ckpt-{best_step}.index"]
@@ -214,7 +208,7 @@ def test_evaluation_while_training_keeps_the_best(runs):
 
 
 def test_the_weights_of_the_best_step_are_exported(runs):
-    folder, _ = runs["scratch"]
+    folder = runs["scratch"].folder
     best_step = read_json(folder / "model.json")["best_step"]
     exported = read_checkpoint(folder.parent / "weights/bert_model.ckpt")
     best = read_checkpoint(folder / "best", best_step)

@@ -18,7 +18,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests.support.models import built, tiny_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 from tests.support.waiting import TIMEOUT
 
 THEIRS = """

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import modeling
-from tests.support.golden import ROOT
 from tests.support.models import built
+from tests.support.paths import ROOT
 from tests.testdata.golden.base_width import record
 
 # {name: norm and entries of a tensor}, as record.sample gives them.

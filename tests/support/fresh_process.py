@@ -16,7 +16,7 @@ from collections.abc import Collection
 from typing import Self
 
 from files.paths import StrPath
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT
 
 

@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from tests.support.paths import ROOT
+
 if TYPE_CHECKING:
     import keras
 
 T = TypeVar("T")
-ROOT = Path(__file__).resolve().parent.parent.parent
 # Folder with more reference outputs. `data` beside it contains real tasks.
 GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
 SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"

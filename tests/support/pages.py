@@ -7,7 +7,7 @@ For example:
 
 import re
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 PAGES = sorted(
     [

@@ -1,17 +1,14 @@
 """Runs the project's scripts as a user does, each in a separate process.
 
-multiprocessing's fork server imports TensorFlow and the project once, and forks
-the processes, which saves seconds of start-up for each. The script is read from
-its file and run as `__main__`, with its own command line, standard streams and
-exit status.
+`run` runs a script to its end, and `start` runs it beside the test. The script
+is read from its file and run as `__main__`, with its own command line, standard
+streams and exit status, in a process of fork_server.py.
 
 For example:
 
     done = run("run_squad.py", tmp_path, output_dir="run").check()
 """
 
-import json
-import multiprocessing
 import os
 import runpy
 import sys
@@ -23,16 +20,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 from files.paths import StrPath
+from tests.support.fork_server import PROCESSES
 from tests.support.fresh_process import ProcessResult
-from tests.support.golden import ROOT
-from tests.support.source_files import PACKAGES, sources
+from tests.support.paths import ROOT
 from tests.support.waiting import wait_until
 
 T = TypeVar("T")
 # {flag: value}. Flags whose value is None are not passed.
 Flags: TypeAlias = dict[str, Any]
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 # Modules of the scripts. Names with a dot (tools.*) are run with `python -m`.
 SCRIPTS = sorted(
@@ -40,53 +35,9 @@ SCRIPTS = sorted(
     for path in (*ROOT.glob("*.py"), *ROOT.glob("tools/*.py"))
     if "\ncommand = " in path.read_text()
 )
-SAMPLES = ROOT / "examples/samples"
-PROCESSES = multiprocessing.get_context("forkserver")
-
-
-def _project_modules() -> list[str]:
-    """Returns the modules of the project that scripts import.
-
-    Omits serving's engines, which start threads, and its server.
-    """
-    modules = []
-    for package in PACKAGES:
-        for path in sources(package):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            if not {"__init__", "engines", "http"} & {*parts}:
-                modules.append(".".join(parts))
-    return modules
-
-
-# Only import these modules: TensorFlow must not start threads in the process
-# that is forked. Import gc_freeze last, because it freezes earlier imports.
-PRELOADED = [
-    "tensorflow",
-    "keras",
-    "tensorflow_text",
-    "sklearn.metrics",
-    "tensorflow.io",
-    "tensorflow.summary",
-    "tensorboard.summary.v1",
-    "encodings.utf_8_sig",
-    *_project_modules(),
-    "tests.support.script_runner",
-    "tests.support.gc_freeze",
-]
-PROCESSES.set_forkserver_preload(PRELOADED)
 # Starting a process also polls all other processes. If two threads poll at the
 # same time, one gets the exit status and the other gets 255.
 _ASKING = threading.Lock()
-
-
-def skip_fsync() -> None:
-    """Lets this process write files without waiting for the disk.
-
-    Each file that the project writes is synced to the disk, which takes most of
-    the time of a short run. Tests need not survive a power cut. Like os.fsync,
-    os.fstat fails if the file descriptor is invalid.
-    """
-    os.fsync = os.fstat  # type: ignore[assignment]
 
 
 def parse_flags(text: str) -> Flags:
@@ -95,28 +46,19 @@ def parse_flags(text: str) -> Flags:
     return {name[2:]: value if sep else True for name, sep, value in pairs}
 
 
-def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
-    """Returns the flags to train, evaluate and predict with a short run."""
-    text = f"""
-        --bert_config_file={model}/bert_config.json
-        --vocab_file={SAMPLES}/vocab.txt
-        --max_seq_length=24 --train_batch_size=4
-        --do_train --do_eval --do_predict
-    """
-    # Do not parse these paths, because they may contain spaces.
-    folders = {"data_dir": folder, "output_dir": folder / "run"}
-    return parse_flags(text) | folders | flags
-
-
 class FinishedRun(NamedTuple):
     """A run of a script that several tests read.
 
+    No test changes its folder. A test that would works on a copy.
+
     Attributes:
         folder: folder of all that the script wrote.
+        flags: flags of the script.
         done: exit status and output of the script.
     """
 
     folder: Path
+    flags: Flags
     done: ProcessResult
 
 
@@ -215,32 +157,6 @@ class RunningScript:
         return self._done
 
 
-def children(pid: int) -> list[int]:
-    """Returns the ids of the processes that each thread of a process started.
-
-    Processes of the main thread come first.
-    """
-    return [
-        int(child)
-        for task in sorted(Path(f"/proc/{pid}/task").iterdir())
-        for child in (task / "children").read_text().split()
-    ]
-
-
-def is_running(pid: int) -> bool:
-    """Returns whether a process exists and has not ended."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def wait_for_end(pids: Iterable[int]) -> None:
-    """Waits until none of these processes is running."""
-    wait_until(lambda: not any(map(is_running, pids)))
-
-
 def start(
     script: StrPath,
     cwd: StrPath,
@@ -285,91 +201,14 @@ def run_each(
     return [run(script, folder, **flags | more).check() for more in changes]
 
 
-def read_results(
-    folder: Path, name: str = "eval_results.txt"
-) -> dict[str, float]:
-    """Returns {name: value} from the results file of a run."""
-    lines = (folder / name).read_text().splitlines()
-    pairs = (line.split(" = ") for line in lines)
-    return {name: float(value) for name, value in pairs}
+def skip_fsync() -> None:
+    """Lets this process write files without waiting for the disk.
 
-
-def read_lines(path: Path) -> list[Any]:
-    """Returns the parsed lines of a JSON lines file."""
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def create_records(
-    folder: StrPath, output_file: StrPath, **flags: object
-) -> None:
-    """Creates pretraining records of the sample corpus in a folder."""
-    defaults = parse_flags(f"""
-        --input_file={SAMPLES}/corpus.txt --vocab_file={SAMPLES}/vocab.txt
-        --max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=1
-    """)
-    changed = defaults | flags | {"output_file": output_file}
-    run("create_pretraining_data.py", folder, **changed).check()
-
-
-def create_masked_and_unmasked(folder: Path, num_shards: int) -> Path:
-    """Creates the records masked-* and unmasked-* of 32 WordPieces in a folder.
-
-    Returns the folder.
+    Each file that the project writes is synced to the disk, which takes most of
+    the time of a short run. Tests need not survive a power cut. Like os.fsync,
+    os.fstat fails if the file descriptor is invalid.
     """
-    for name, dynamic_masking in (("masked", False), ("unmasked", True)):
-        create_records(
-            folder, name, dynamic_masking=dynamic_masking, num_shards=num_shards
-        )
-    return folder
-
-
-def write_on_devices(path: Path, code: str, count: int = 2) -> Path:
-    """Writes a script that splits the CPU into devices, and runs `code`."""
-    path.write_text(f"""
-import runpy
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * {count}
-)
-{code}
-""")
-    return path
-
-
-def snapshot(folder: Path) -> dict[Path, tuple[int, bytes]]:
-    """Returns {path: (time of the last change, contents)} of all files."""
-    return {
-        path: (path.stat().st_mtime_ns, path.read_bytes())
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def check_refusals(
-    folder: Path, script: StrPath, flags: Flags, cases: Iterable[Sequence[str]]
-) -> None:
-    """Runs commands that must fail with one line, and change no file.
-
-    Args:
-        folder: folder to run the commands in.
-        script: the script.
-        flags: valid flags of the script.
-        cases: tuples of the flags to change, as "--name=value ...", and texts
-            that the error message must contain.
-    """
-    before = snapshot(folder)
-    # Of all cases, so that the first wrong one does not hide the others.
-    wrong = []
-    for text, *parts in cases:
-        error = run(script, folder, **flags | parse_flags(text)).error
-        lost = [part for part in parts if part not in error]
-        if lost:
-            wrong.append(f"{text}: {lost} not in: {error}")
-    assert not wrong, "\n".join(wrong)
-    after = snapshot(folder)
-    names = {*before, *after}
-    assert not [one for one in names if before.get(one) != after.get(one)]
+    os.fsync = os.fstat  # type: ignore[assignment]
 
 
 def _run_script(

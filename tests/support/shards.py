@@ -23,11 +23,11 @@ from data.pretraining import pretraining_job
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from files.paths import StrPath
-from tests.support import golden
+from tests.support.paths import ROOT
 
-SAMPLES = golden.ROOT / "tests/testdata/golden"
-VOCAB = str(SAMPLES / "vocab/uncased.txt")
-CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
+_GOLDEN = ROOT / "tests/testdata/golden"
+VOCAB = str(_GOLDEN / "vocab/uncased.txt")
+CORPUS = sorted(map(str, (_GOLDEN / "pretraining_data/corpus").glob("*.txt")))
 
 
 def create_shards(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 PACKAGES = (
     "files",

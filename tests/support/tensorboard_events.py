@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
-from tests.support.script_runner import read_results
+from tests.support.output_files import read_results
 from training.run_files import history_lines
 
 

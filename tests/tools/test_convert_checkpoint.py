@@ -18,12 +18,13 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders.reading import preset_reading, settings_check
-from tests.support import golden, script_runner
+from tests.support import script_runner
 from tests.support.models import built, tiny_config
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.tokenizers import tokenizer_json
 from tests.support.weights.conversions import convert
 
-RECORDED = golden.ROOT / "tests/testdata/huggingface"
+RECORDED = ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"
 # Our class of each of theirs; and --model, where the names of a TF1 checkpoint
 # do not tell the heads apart.
@@ -347,11 +348,11 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
 def test_a_network_that_transformers_lacks_is_kept_or_refused(
     pretrained, tmp_path
 ):
-    run = shutil.copytree(pretrained[0], tmp_path / "run")
+    run = shutil.copytree(pretrained.folder / "run", tmp_path / "run")
     description = read_json(run / "model.json")
     description["origin"]["settings"]["left_to_right"] = True
     (run / "model.json").write_text(json.dumps(description))
-    vocab_file = script_runner.SAMPLES / "vocab.txt"
+    vocab_file = SAMPLES / "vocab.txt"
     options = {"vocab_file": str(vocab_file)}
     with pytest.raises(ValueError, match="--left_to_right"):
         convert(run, tmp_path / "out", **options)

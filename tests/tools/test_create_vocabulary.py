@@ -17,11 +17,12 @@ from data.text import tokenization, vocabulary
 from model_folders.reading import preset_reading
 from tests.support import golden, script_runner
 from tests.support.checkpoints import read_checkpoint
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.script_runner import parse_flags
 from tests.support.tokenizers.reference_tokenizer import wordpiece
 
-CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
-VOCAB = script_runner.SAMPLES / "vocab.txt"
+CORPUS = ROOT / "tests/testdata/golden/pretraining_data/corpus"
+VOCAB = SAMPLES / "vocab.txt"
 WORDS = "bert/embeddings/word_embeddings"
 BIAS = "cls/predictions/output_bias"
 SCRIPT = "tools.create_vocabulary"
@@ -107,16 +108,22 @@ def test_vocabularies_of_both_casings_need_two_folders(vocabularies):
 def test_a_configuration_that_was_there_is_not_changed(tmp_path):
     text = '{"vocab_size": 77, "hidden_size": 8}'
     (tmp_path / "bert_config.json").write_text(text)
-    text_file = tmp_path / "wiki_00"
+    flags = FLAGS | {"output_file": "vocab.txt"}
+    done = script_runner.run(SCRIPT, tmp_path, **flags).check()
+    number = len(read_vocab(tmp_path / "vocab.txt"))
+    assert f"Set vocab_size in it to {number}. It is 77" in done.stderr
+    assert (tmp_path / "bert_config.json").read_text() == text
+
+
+def test_lines_that_are_no_text_are_counted(tmp_path):
+    """As the extractors of Wikipedia write them."""
     lines = ['<doc id="1" title="A > B">', "A B", "", "It is a boat.", "</doc>"]
-    text_file.write_text("\n".join([*lines, '{"text": "a"}']) + "\n")
+    lines += ['{"text": "a"}', ""]
+    (tmp_path / "wiki_00").write_text("\n".join(lines))
     flags = parse_flags("""
         --input_file=wiki_00 --output_file=vocab.txt --vocab_size=300
     """)
-    done = script_runner.run(SCRIPT, tmp_path, **flags)
-    number = len(read_vocab(tmp_path / "vocab.txt"))
-    assert f"Set vocab_size in it to {number}. It is 77" in done.check().stderr
-    assert (tmp_path / "bert_config.json").read_text() == text
+    done = script_runner.run(SCRIPT, tmp_path, **flags).check()
     assert "2 lines of the input are <doc> tags" in done.stderr
     assert "1 lines of the input are JSON" in done.stderr
 
@@ -164,7 +171,7 @@ def extended_checkpoint(tmp_path_factory, pretrained, tiny):
     """)
     script_runner.run(SCRIPT, folder, **flags).check()
     convert = parse_flags(f"""
-        --init_checkpoint={pretrained[0]}/model.ckpt-7
+        --init_checkpoint={pretrained.folder}/run/model.ckpt-7
         --bert_config_file={tiny}/bert_config.json --vocab_file={VOCAB}
         --extended_vocab_file=new.txt --output_dir=model
     """)

@@ -15,7 +15,7 @@ from serving.exporting.export_config import ExportConfig
 from tests.support import script_runner
 from tests.support.checkpoints import call_signature
 from tests.support.models import built, tiny_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 from tests.support.weights.huggingface_files import HEAD, change_weights
 from tools import export
 

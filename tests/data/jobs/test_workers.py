@@ -9,7 +9,8 @@ import time
 import pytest
 
 from data.jobs import workers
-from tests.support import golden, script_runner, waiting
+from tests.support import processes, waiting
+from tests.support.paths import ROOT
 
 
 def square(number):
@@ -57,7 +58,7 @@ def say_pid():
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="no /proc")
 def test_no_process_outlives_a_killed_parent(tmp_path):
     script = tmp_path / "parent.py"
-    script.write_text(PARENT.format(root=str(golden.ROOT)))
+    script.write_text(PARENT.format(root=str(ROOT)))
     with (
         subprocess.Popen(
             [sys.executable, script],
@@ -68,9 +69,9 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
         waiting.killed_late(process),
     ):
         pids = [int(process.stdout.readline()) for _ in range(2)]
-        assert all(map(script_runner.is_running, pids))
+        assert all(map(processes.is_running, pids))
         process.kill()
-    script_runner.wait_for_end(pids)
+    processes.wait_for_end(pids)
     assert os.listdir(tmp_path) == ["parent.py"]
 
 

@@ -13,8 +13,9 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
+from tests.support.paths import ROOT
 
-FILES = golden.ROOT / "tests/testdata/ner"
+FILES = ROOT / "tests/testdata/ner"
 
 
 # {what the file shows: its text, the flags to read it, and its sentence}.

@@ -10,7 +10,7 @@ import pytest
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,10 @@ from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
-from tests.support import golden
+from tests.support.paths import ROOT
 
 # The same spans in the format of each tool, and of predict.py's answers.
-FORMATS = json.loads(
-    (golden.ROOT / "tests/testdata/ner/formats.json").read_bytes()
-)
+FORMATS = json.loads((ROOT / "tests/testdata/ner/formats.json").read_bytes())
 TEXT = FORMATS["ours"]["text"]
 WORDS = ["Anna", "left", "New", "York", "\u2014", "in", "\U0001f600", "Oslo"]
 TAGS = ["B-PER", "O", "B-LOC", "I-LOC", "O", "O", "O", "B-LOC", "O"]

@@ -21,7 +21,7 @@ from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
-from tests.support import golden
+from tests.support.paths import ROOT
 from tests.support.squad.squad_answers import check_bytes
 from tests.support.squad.squad_cases import (
     CASES,
@@ -32,7 +32,7 @@ from tests.support.squad.squad_cases import (
 )
 from tests.support.tokenizers.tokenizer_cases import random_strings
 
-SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+SMALL_VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def cut_passages(*contexts):

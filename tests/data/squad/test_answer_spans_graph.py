@@ -11,9 +11,9 @@ from data.squad import answer_spans_graph, passage_windows_graph
 from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
 from data.squad.squad_options import WindowOptions
 from data.text import tokenization
-from tests.support import golden
+from tests.support.paths import ROOT
 
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 # [CLS], the question's one WordPiece and [SEP] precede a window.
 FIRST = 3
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+import modeling
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
-from tests.support.tokenizers.preprocessor_cases import LENGTH, SAMPLES
+from tests.support.paths import SAMPLES
+from tests.support.tokenizers.preprocessor_cases import LENGTH
 
 
 @pytest.fixture(scope="session")
@@ -23,3 +25,19 @@ def letters_layer(create_tokenizer):
     """The TokenizerLayer of single letters: [CLS] 2, [SEP] 3, a 4, b 5, c 6."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     return create_tokenizer([*special, "a", "b", "c", "[MASK]"]).layer
+
+
+@pytest.fixture
+def classifier():
+    """A classifier of three classes, with new weights."""
+    config = modeling.BertConfig(
+        vocab_size=len(FullTokenizer(SAMPLES / "vocab.txt").tokens),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=32,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    return modeling.BertClassifier(config, num_labels=3, seed=1)

@@ -12,7 +12,7 @@ from data.text import tokenizer_loading
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.reading.presets import Preset
 from tests.support import golden
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from data.text import packing_layer, tokenization
-from tests.support import golden
+from tests.support.paths import ROOT
 from tests.support.tokenizers.packed_texts import check_packed
 
 
@@ -54,7 +54,7 @@ def test_a_long_pair_is_cut(letters_layer, truncate, input_ids):
 @pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
 def test_packing_truncates_as_run_classifier(max_seq_length):
     tokenizer = tokenization.FullTokenizer(
-        golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+        ROOT / "tests/testdata/golden/vocab/uncased.txt"
     )
     texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
     first, second = zip(*texts, strict=True)

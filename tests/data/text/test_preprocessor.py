@@ -1,54 +1,27 @@
-"""Strings become the inputs of models, in Keras and in tf.data.
+"""Texts in any container become features, and other values are refused.
 
-data/text/preprocessor.py makes them. data/text/text_lists.py takes their
-strings from any container, and imports/registration.py lets Keras load what it
-saved of them.
+data/text/preprocessor.py packs the texts, which data/text/text_lists.py takes
+from their containers.
 """
 
-import importlib.util
-import json
-import subprocess
-import sys
-
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import modeling
 from data import text as data_text
-from data.text import BertTextClassifierPreprocessor, FullTokenizer
+from data.text import BertTextClassifierPreprocessor
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
 from tests.support.tokenizers.preprocessor_cases import (
-    LENGTH,
     NAMES,
-    SAMPLES,
     SECONDS,
     TEXTS,
     assert_same,
     expected,
 )
 from tests.support.tokenizers.tokenizer_cases import random_strings
-from tests.support.waiting import TIMEOUT
-
-
-@pytest.fixture
-def classifier():
-    """A classifier of three classes, with new weights."""
-    config = modeling.BertConfig(
-        vocab_size=len(FullTokenizer(SAMPLES / "vocab.txt").tokens),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=32,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    return modeling.BertClassifier(config, num_labels=3, seed=1)
-
 
 # {name of a container: function that puts a list of texts into it}
 CONTAINERS = {
@@ -183,227 +156,8 @@ def test_many_texts_are_tokenized_in_parts(preprocessor, monkeypatch):
     assert_same(preprocessor((texts, texts[::-1])), whole)
 
 
-@pytest.fixture
-def folder(tmp_path, classifier):
-    """A folder with weights and a vocabulary."""
-    classifier.build()
-    modeling.save_huggingface(classifier, tmp_path)
-    (tmp_path / "vocab.txt").write_bytes((SAMPLES / "vocab.txt").read_bytes())
-    return tmp_path
-
-
-def state(folder, **settings):
-    """Writes what a folder states about its tokenizer."""
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-
-
-@pytest.mark.parametrize("do_lower_case", [False, True])
-def test_from_preset_reads_the_casing(folder, do_lower_case):
-    state(folder, do_lower_case=do_lower_case)
-    preprocessor = BertTextClassifierPreprocessor.from_preset(folder)
-    assert preprocessor.tokenizer.do_lower_case == do_lower_case
-
-
-@pytest.mark.parametrize(
-    ("settings", "length"), [({}, 32), ({"model_max_length": 20}, 20)]
-)
-def test_from_preset_reads_the_length(folder, settings, length):
-    """The network's, if the folder states none."""
-    state(folder, do_lower_case=True, **settings)
-    preprocessor = BertTextClassifierPreprocessor.from_preset(folder)
-    assert preprocessor.sequence_length == length
-
-
-def test_from_preset_takes_options(folder):
-    state(folder, do_lower_case=True)
-    preprocessor = BertTextClassifierPreprocessor.from_preset(
-        folder, special_tokens_in_strings=True, name="text"
-    )
-    assert preprocessor.name == "text"
-    ids = preprocessor("[MASK]")["input_ids"][0].numpy()
-    assert ids[1] == preprocessor.tokenizer.id_of("[MASK]")
-
-
-def test_a_preprocessor_comes_back_from_its_config(folder):
-    state(folder, do_lower_case=True, model_max_length=20)
-    preprocessor = BertTextClassifierPreprocessor.from_preset(
-        folder, special_tokens_in_strings=True, name="text"
-    )
-    config = json.loads(json.dumps(preprocessor.get_config()))
-    again = BertTextClassifierPreprocessor.from_config(config)
-    assert again.get_config() == preprocessor.get_config()
-    assert_same(again(["a [MASK]"]), preprocessor(["a [MASK]"]))
-
-
-def test_a_model_is_fitted_on_strings(
-    preprocessor, sample_tokenizer, classifier
-):
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    classifier.compile("sgd", loss, jit_compile=False)
-    labels = np.arange(3)
-    inputs = expected(sample_tokenizer, TEXTS)
-    right = classifier.evaluate(inputs, labels, verbose=0)
-    scores = classifier.evaluate(preprocessor(TEXTS), labels, verbose=0)
-    assert scores == pytest.approx(right, rel=1e-6)
-    kernel = classifier.head.get_weights()[0]
-    classifier.fit(preprocessor(TEXTS), labels, verbose=0)
-    assert (classifier.head.get_weights()[0] != kernel).any()
-    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels)).batch(2)
-    classifier.fit(dataset.map(preprocessor), verbose=0)
-    assert classifier.predict(preprocessor("A boat."), verbose=0).shape == (
-        1,
-        3,
-    )
-
-
-def end_to_end(preprocessor, classifier, num_texts):
-    """A model from strings to probabilities."""
-    texts = [keras.Input((), dtype="string") for _ in range(num_texts)]
-    features = preprocessor(texts[0] if num_texts == 1 else tuple(texts))
-    assert features["input_ids"].shape == (None, LENGTH)
-    outputs = keras.layers.Softmax()(classifier(features))
-    return keras.Model(texts if num_texts > 1 else texts[0], outputs)
-
-
-@pytest.fixture(params=[1, 2], ids=["single", "pair"])
-def segments(request):
-    """Strings of single texts, or those of pairs."""
-    return [TEXTS, SECONDS][: request.param]
-
-
-@pytest.fixture
-def inputs(segments):
-    """The strings as an input of Keras."""
-    tensors = [tf.constant(segment) for segment in segments]
-    return tensors if len(tensors) > 1 else tensors[0]
-
-
-@pytest.fixture
-def model(preprocessor, classifier, segments):
-    """A model that reads strings."""
-    return end_to_end(preprocessor, classifier, len(segments))
-
-
-@pytest.fixture
-def probabilities(sample_tokenizer, classifier, segments):
-    """What the classifier computes of the same texts."""
-    second = segments[1] if len(segments) > 1 else None
-    inputs = expected(sample_tokenizer, TEXTS, second)
-    return keras.ops.softmax(classifier(inputs))
-
-
-def test_a_model_over_strings_predicts_as_its_classifier(
-    model, inputs, probabilities
-):
-    np.testing.assert_allclose(model(inputs), probabilities, atol=1e-6)
-    predicted = model.predict(inputs, verbose=0)
-    np.testing.assert_allclose(predicted, probabilities, atol=1e-6)
-
-
-def test_a_model_over_strings_is_saved_and_loaded(
-    model, inputs, probabilities, tmp_path
-):
-    model.save(tmp_path / "model.keras")
-    loaded = keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(loaded(inputs), probabilities, atol=1e-6)
-
-
-# For a process that imports TensorFlow alone, as TensorFlow Serving has only
-# the operations of TensorFlow, and no Python.
-SERVE = """
-import sys
-import numpy as np, tensorflow as tf
-folder, texts = sys.argv[1], eval(sys.argv[2])
-serve = tf.saved_model.load(folder).signatures["serving_default"]
-names = serve.structured_input_signature[1]
-outputs = serve(**dict(zip(sorted(names), map(tf.constant, texts))))
-assert not {"data", "modeling"} & {*sys.modules}
-from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
-with open(folder + "/saved_model.pb", "rb") as file:
-    (graph,) = SavedModel.FromString(file.read()).meta_graphs
-functions = graph.graph_def.library.function
-used = {node.op for function in functions for node in function.node_def}
-assert "PyFunc" not in used and "EagerPyFunc" not in used
-print(next(iter(outputs.values())).numpy().tolist())
-"""
-
-
-def test_a_trained_model_over_strings_is_served_by_tensorflow_alone(
-    model, inputs, segments, tmp_path
-):
-    model.compile(
-        "adam", keras.losses.SparseCategoricalCrossentropy(), metrics=["acc"]
-    )
-    model.fit(inputs, np.arange(3), verbose=0)
-    predicted = model.predict(inputs, verbose=0)
-    model.export(tmp_path / "export", verbose=False)
-    done = subprocess.run(
-        [sys.executable, "-c", SERVE, tmp_path / "export", repr(segments)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
-    assert done.returncode == 0, done.stderr
-    np.testing.assert_allclose(eval(done.stdout), predicted, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "import keras, data.text",
-        "import data.text, keras",
-        "import keras, modeling",
-        "import modeling, keras",
-    ],
-)
-def test_keras_loads_a_model_in_a_new_process(
-    imports, preprocessor, classifier, tmp_path
-):
-    model = end_to_end(preprocessor, classifier, 1)
-    model.save(file := tmp_path / "model.keras")
-    code = f"{imports}; model = keras.models.load_model({str(file)!r}); "
-    code += "print(model.count_params())"
-    output = fresh_process.run("-c", code).check().stdout
-    assert int(output) == model.count_params()
-
-
-def test_importing_the_package_is_quick():
+def test_importing_the_package_imports_no_large_library():
     code = "import sys, data.text; print({'keras', 'tensorflow', 'numpy'} & "
     code += "{*sys.modules})"
     assert fresh_process.run("-c", code).check().stdout.strip() == "set()"
     assert "BertTextClassifierPreprocessor" in data_text.__all__
-
-
-ON_ANOTHER_BACKEND = """
-import keras, numpy as np, tensorflow as tf, modeling
-from data.text import BertTextClassifierPreprocessor, FullTokenizer
-tokenizer = FullTokenizer("examples/samples/vocab.txt")
-preprocessor = BertTextClassifierPreprocessor(tokenizer, 12)
-texts = ["The boat left at noon.", "It rains."]
-dataset = tf.data.Dataset.from_tensor_slices((texts, [0, 1]))
-dataset = dataset.batch(2).map(preprocessor)
-features, _ = next(iter(dataset))
-right = tokenizer(texts)["input_ids"]
-assert (features["input_ids"].numpy()[:, : right.shape[1]] == right).all()
-config = modeling.BertConfig(vocab_size=1600, hidden_size=16,
-    num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
-model = modeling.BertClassifier(config, num_labels=2)
-model.compile("adam", keras.losses.SparseCategoricalCrossentropy(True))
-model.fit(dataset, verbose=0)
-try:
-    preprocessor(texts)
-except ValueError as error:
-    print(error)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["jax", "torch"])
-def test_other_backends_map_a_dataset(backend):
-    if importlib.util.find_spec(backend) is None:
-        pytest.skip(f"{backend} is not installed")
-    done = fresh_process.run("-c", ON_ANOTHER_BACKEND, KERAS_BACKEND=backend)
-    output = done.check().stdout
-    assert f"Keras on {backend} holds no strings" in output
-    assert "dataset.map(preprocessor)" in output

@@ -9,10 +9,10 @@ import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
 from serving import ExportOptions
-from tests.support import golden
+from tests.support.paths import ROOT
 from tests.support.tokenizers.tokenizer_cases import random_strings
 
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 WORDS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
@@ -85,7 +85,7 @@ def test_the_beginning_of_a_long_text_has_its_first_wordpieces(keeping):
 
 def test_from_preset_takes_the_option(tmp_path):
     for name in ("vocab.txt", "tokenizer_config.json"):
-        content = (golden.ROOT / "examples/samples" / name).read_bytes()
+        content = (ROOT / "examples/samples" / name).read_bytes()
         (tmp_path / name).write_bytes(content)
     tokenizer = FullTokenizer.from_preset(
         tmp_path, special_tokens_in_strings=True

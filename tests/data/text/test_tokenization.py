@@ -15,6 +15,7 @@ from data.classification.classification_examples import InputExample
 from data.text import tokenization, tokenizer_loading
 from model_folders.reading.presets import Preset
 from tests.support import golden
+from tests.support.paths import ROOT
 from tests.support.tokenizers import reference_tokenizer
 from tests.support.tokenizers.tokenizer_cases import (
     ASSIGNED,
@@ -22,7 +23,7 @@ from tests.support.tokenizers.tokenizer_cases import (
     random_strings,
 )
 
-VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
@@ -87,7 +88,7 @@ def test_a_word_of_more_than_200_letters_is_unknown(create_tokenizer):
 
 
 def test_a_call_returns_what_a_run_trains_on():
-    words = golden.ROOT / "examples/samples/vocab.txt"
+    words = ROOT / "examples/samples/vocab.txt"
     tokenizer = tokenization.FullTokenizer(words, do_lower_case=True)
     texts = ["The boat left at noon, and nobody saw it.", "", "Marré"]
     pairs = ["It sails again on the next morning.", "", "boats " * 9]

@@ -12,13 +12,14 @@ import tensorflow as tf
 
 from data.text import tokenization
 from tests.support import golden
+from tests.support.paths import ROOT
 from tests.support.tokenizers.packed_texts import check_packed
 from tests.support.tokenizers.tokenizer_cases import (
     load_recorded,
     random_strings,
 )
 
-SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+SMALL_VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["lower", "cased"])

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.support import graph_memory
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the peak of memory is read from /proc"

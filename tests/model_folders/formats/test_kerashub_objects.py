@@ -7,7 +7,7 @@ import pytest
 
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
 from model_folders.formats import kerashub_config, kerashub_objects
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"
 CONFIG = BertConfig(

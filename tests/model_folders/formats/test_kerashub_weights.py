@@ -13,7 +13,7 @@ from model_folders.formats.kerashub_weights import (
     open_kerashub_entries,
     read_shards,
 )
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.fixture

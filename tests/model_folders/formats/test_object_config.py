@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from model_folders.formats import object_config
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/hub_v2_mlm"
 

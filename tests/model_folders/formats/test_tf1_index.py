@@ -7,7 +7,7 @@ import pytest
 
 from model_folders.formats.tf1_index import check_index
 from modeling import find_checkpoint
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/v1_items"
 INDEXES = sorted(ROOT.glob("tests/testdata/**/*.index"))

@@ -9,7 +9,7 @@ from model_folders.formats.tf_h5_weights import (
     find_tf_h5_weights,
     open_tf_h5_entries,
 )
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/transformers4"
 

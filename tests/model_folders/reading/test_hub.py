@@ -13,7 +13,7 @@ import urllib.parse
 import pytest
 
 from tests.support import fresh_process
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 CONFIG = json.loads((RECORDED / "config.json").read_text())

@@ -14,8 +14,8 @@ from modeling.checkpoints.finding import (
 from modeling.checkpoints.foreign import ForeignCheckpoint
 from modeling.checkpoints.huggingface import HuggingFaceCheckpoint
 from modeling.checkpoints.tf1 import Tf1Checkpoint
-from tests.support.golden import ROOT
 from tests.support.models import SMALL, built
+from tests.support.paths import ROOT
 
 TESTDATA = ROOT / "tests/testdata"
 

@@ -19,9 +19,9 @@ from model_folders import kinds
 from model_folders.reading import preset_reading
 from modeling import task_models
 from modeling.checkpoints.variable_names import google_name_of
-from tests.support.golden import ROOT
 from tests.support.models import built, tiny_config
-from tests.support.script_runner import SAMPLES, snapshot
+from tests.support.output_files import snapshot
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.weights.kerashub_presets import (
     CONFIG,
     LABELS,

@@ -10,7 +10,7 @@ import pytest
 
 import modeling
 from model_folders.reading import preset_reading
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
 from tests.support.weights.conversions import convert

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from modeling import BertModel, find_checkpoint, load_checkpoint, load_config
-from tests.support.golden import ROOT
 from tests.support.model_cases import assert_close
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 WEIGHTS = RECORDED / "pytorch_model.bin"

@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading import preset_reading
 from tests.support import script_runner
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.weights.odd_datasets import ODD_DATASETS
 
 WEIGHTS = ROOT / "tests/testdata/weights"

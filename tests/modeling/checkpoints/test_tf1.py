@@ -40,6 +40,7 @@ from tests.support.checkpoints import (
 )
 from tests.support.model_cases import assert_close
 from tests.support.models import SMALL, built
+from tests.support.paths import ROOT
 
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
 
@@ -372,7 +373,7 @@ def test_weights_of_another_type_are_refused(tmp_path):
     "save", [save_checkpoint, save_huggingface, save_kerashub, save_release]
 )
 def test_a_model_can_be_saved_before_its_first_call(save, tmp_path):
-    tokenizer = FullTokenizer(golden.ROOT / "examples/samples/vocab.txt")
+    tokenizer = FullTokenizer(ROOT / "examples/samples/vocab.txt")
     config = BertConfig(
         vocab_size=len(tokenizer.tokens),
         hidden_size=4,

@@ -16,7 +16,7 @@ from modeling import (
     save_release,
 )
 from tests.support.models import SMALL, built
-from tests.support.script_runner import snapshot
+from tests.support.output_files import snapshot
 
 
 def check_bias(folder):

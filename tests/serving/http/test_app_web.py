@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from tests.support import script_runner
-from tests.support.golden import ROOT
 from tests.support.pages import blocks
+from tests.support.paths import ROOT
 from tests.support.serving.server_process import ask, running
 from tests.support.waiting import TIMEOUT, killed_late
 

@@ -20,7 +20,7 @@ from serving.http import server_process
 from serving.http.app import ServerApp
 from serving.http.export_to_serve import ExportToServe
 from serving.http.limit_flags import LimitFlags
-from tests.support import script_runner
+from tests.support import fork_server
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.serving.server_process import send
 from tests.support.waiting import TIMEOUT, wait_until
@@ -81,7 +81,7 @@ def served_by(target, status):
     """A server in a process of its own with this health, until SIGTERM."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    process = script_runner.PROCESSES.Process(target=target, args=[port])
+    process = fork_server.PROCESSES.Process(target=target, args=[port])
     process.start()
     server = SimpleNamespace(port=port, pid=process.pid)
     try:

@@ -13,7 +13,7 @@ import shutil
 import numpy as np
 import pytest
 
-from tests.support import script_runner
+from tests.support import output_files, script_runner
 from tests.support.serving.bulk_files import (
     WORDS,
     make_text,
@@ -89,7 +89,7 @@ def whole_answers(inputs, folders, tmp_path_factory):
     """The answers to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
     assert run_in(inputs, folders, path).status == 1
-    return script_runner.read_lines(path)
+    return output_files.read_json_lines(path)
 
 
 def test_the_answers_are_those_of_one_file(jobs, whole_answers):
@@ -269,11 +269,11 @@ def repeat(finished_folder, folders):
 
 
 def test_a_finished_job_is_not_repeated(finished_folder, repeat):
-    before = script_runner.snapshot(finished_folder)
+    before = output_files.snapshot(finished_folder)
     done = repeat(num_processes=2)
     assert done.status == 1
     assert "already wrote done-*-of-00003.csv" in done.stderr
-    assert script_runner.snapshot(finished_folder) == before
+    assert output_files.snapshot(finished_folder) == before
 
 
 @pytest.mark.parametrize(
@@ -346,11 +346,11 @@ def test_wrong_inputs_are_refused_before_the_first_answer(
     (folder / "cut.jsonl.gz").write_bytes(
         gzip.compress((folder / "in.jsonl").read_bytes())[:-200]
     )
-    before = script_runner.snapshot(folder)
+    before = output_files.snapshot(folder)
     given = {"output": "no.csv", "num_processes": 1}
     error = predict(**given | flags).error
     assert all(word in error for word in words), error
-    assert script_runner.snapshot(folder) == before
+    assert output_files.snapshot(folder) == before
 
 
 def test_an_input_is_not_replaced(folder, predict):

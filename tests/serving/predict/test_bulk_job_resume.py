@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support import fresh_process, script_runner
+from tests.support import fresh_process, output_files, processes, script_runner
 from tests.support.serving.bulk_files import shards_of, write_texts
 
 FLAGS = {
@@ -59,14 +59,14 @@ def resumed_job(request, many_texts, folders, tmp_path_factory):
     shutil.copy(many_texts / "in.txt", folder)
     flags = FLAGS | {"model": folders["classifier"]}
     with started(folder, flags["model"], num_units=5) as script:
-        workers = script_runner.children(script.pid)
+        workers = processes.list_children(script.pid)
         script.send(request.param)
         done = script.finish()
     names = {path.name for path in folder.iterdir()}
-    script_runner.wait_for_end(workers)
+    processes.wait_for_end(workers)
     work = folder / "out.jsonl.work"
     units = [path.name[5:10] for path in work.glob("unit-*.json")]
-    files = script_runner.snapshot(folder)
+    files = output_files.snapshot(folder)
     script_runner.run("predict.py", folder, **flags).check()
     return Resumed(folder, done, names, units, files)
 
@@ -82,7 +82,7 @@ def test_a_job_that_sigterm_ends_says_how_to_resume(resumed_job):
 
 def test_a_resumed_job_does_not_repeat_finished_units(resumed_job):
     assert 5 <= len(resumed_job.units) < 40
-    files = script_runner.snapshot(resumed_job.folder)
+    files = output_files.snapshot(resumed_job.folder)
     for unit in resumed_job.units:
         path = resumed_job.folder / f"out-{unit}-of-00040.jsonl"
         assert files[path] == resumed_job.files[path]

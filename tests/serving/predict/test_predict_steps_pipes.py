@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT, killed_late
 
 

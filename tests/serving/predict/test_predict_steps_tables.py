@@ -20,7 +20,7 @@ from command_line.flags import ParsedCommand
 from serving.predict import predict_steps
 from serving.predict.outputs.output_rows import OutputRow
 from serving.predict.predict_config import PredictConfig
-from tests.support import script_runner
+from tests.support import output_files
 from tests.support.tables.csv_files import read_csv
 
 NUM_ROWS = 150
@@ -72,7 +72,7 @@ def good_file(tables, folders, tmp_path_factory):
 @pytest.fixture
 def good_answers(good_file):
     """The answers to all rows."""
-    result = script_runner.read_lines(good_file)
+    result = output_files.read_json_lines(good_file)
     assert [answer["id"] for answer in result] == [*map(str, range(NUM_ROWS))]
     return result
 
@@ -133,7 +133,7 @@ def test_several_files_follow_one_another(folder, predict, good_file):
 def test_each_line_of_text_is_a_row(folder, predict, good_answers, caplog):
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
-    result = script_runner.read_lines(folder / "text.jsonl")
+    result = output_files.read_json_lines(folder / "text.jsonl")
     names = ("label", "probabilities")
     assert result == [
         {name: answer[name] for name in names} for answer in good_answers
@@ -240,7 +240,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
     assert not [*folder.glob("new*"), *folder.glob("*.partial*")]
     monkeypatch.undo()
     predict(input_file="in.csv", output_file="kept.jsonl")
-    assert len(script_runner.read_lines(folder / "kept.jsonl")) == NUM_ROWS
+    assert len(output_files.read_json_lines(folder / "kept.jsonl")) == NUM_ROWS
 
 
 def test_a_full_disk_is_named(predict):
@@ -313,7 +313,7 @@ def test_numbers_that_are_not_finite_are_null_in_json_lines(
     folder, odd_columns, predict
 ):
     assert predict(input_file=odd_columns, output_file="odd.jsonl") == 0
-    result = script_runner.read_lines(folder / "odd.jsonl")
+    result = output_files.read_json_lines(folder / "odd.jsonl")
     assert [row["ratio"] for row in result] == [0.5, None, None]
 
 
@@ -342,7 +342,7 @@ def test_both_columns_of_one_name_are_copied(folder, predict):
     assert header[:4] == ["Tag", "review", "Tag", "label"]
     assert [row[:3] for row in rows] == [["1", "a", "2"], ["3", "b", "4"]]
     predict(input_file="twice.csv", output_file="out2.jsonl")
-    first, _ = script_runner.read_lines(folder / "out2.jsonl")
+    first, _ = output_files.read_json_lines(folder / "out2.jsonl")
     assert (first["Tag"], first["Tag.1"]) == ("1", "2")
     with pytest.raises(ValueError, match="two columns are named 'Tag'"):
         predict(input_file="twice.csv", output_file="no.csv", text_column="Tag")

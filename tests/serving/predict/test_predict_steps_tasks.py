@@ -14,7 +14,7 @@ from serving.text_tasks import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.asking import ask_model
 from serving.text_tasks.reply_flags import ReplyFlags
 from tests.support.checkpoints import assert_same
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 # Lines that no task over texts can answer, and a word of each error.
 ODD = [

@@ -5,7 +5,7 @@ import types
 import pytest
 
 from serving.text_models.export_reading import read_tokenizer
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 
 
 @pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])

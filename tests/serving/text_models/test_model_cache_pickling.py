@@ -17,7 +17,7 @@ import pytest
 import serving
 from command_line.beam_flags import parse_options
 from data.jobs import beam_workers
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.serving import dask_cluster
 
 TEXTS = ["The boat left at noon.", "", "a harbor light", "Who?"]

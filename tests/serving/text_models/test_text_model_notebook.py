@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 # The notebook's models, and the exports that stand for them.
 MODELS = {

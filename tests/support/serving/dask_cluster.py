@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self, TypeVar
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT, wait_until
 
 T = TypeVar("T")

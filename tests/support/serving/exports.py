@@ -22,7 +22,7 @@ from files.paths import StrPath
 from modeling.base_model import BaseModel
 from serving import engines
 from tests.support.models import ModelT, built, tiny_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)

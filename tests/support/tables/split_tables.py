@@ -12,7 +12,7 @@ from typing import Any
 from data.classification.table_options import TableOptions
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
 
 TOPICS = SAMPLES / "topics"

@@ -16,7 +16,8 @@ from typing import Any
 from files.json_files import JsonObject, read_json
 from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
-from tests.support.script_runner import SAMPLES, Flags
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import Flags
 from tests.support.tables.csv_files import read_csv, write_csv
 
 

@@ -15,16 +15,32 @@ import numpy as np
 import pytest
 
 from data.arrays import FloatArray
-from files.json_files import JsonObject
+from files.json_files import JsonObject, read_json
+from files.paths import StrPath
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner, tensorboard_events
+from tests.support import output_files, script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.fresh_process import ProcessResult
-from tests.support.script_runner import Flags, read_results
+from tests.support.output_files import read_results
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import Flags, parse_flags
 from training.run_files import history_lines
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
+
+
+def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
+    """Returns the flags to train, evaluate and predict with a short run."""
+    text = f"""
+        --bert_config_file={model}/bert_config.json
+        --vocab_file={SAMPLES}/vocab.txt
+        --max_seq_length=24 --train_batch_size=4
+        --do_train --do_eval --do_predict
+    """
+    # Do not parse these paths, because they may contain spaces.
+    folders = {"data_dir": folder, "output_dir": folder / "run"}
+    return parse_flags(text) | folders | flags
 
 
 def run_task_test(
@@ -135,10 +151,23 @@ def read_history(run: Path) -> list[JsonObject]:
     return lines
 
 
+def find_evaluated_steps(run: Path) -> list[int]:
+    """Returns the steps whose evaluation is in the history of a run."""
+    history = history_lines.read_history(run / history_lines.HISTORY_FILE)
+    return [line["step"] for line in history if line["kind"] == "eval"]
+
+
+def read_length(run: Path) -> int:
+    """Returns the --max_seq_length that a run recorded."""
+    described = read_json(run / "model.json")
+    length: int = described["origin"]["settings"]["flags"]["max_seq_length"]
+    return length
+
+
 def read_predictions(run: Path) -> tuple[FloatArray, list[Any]]:
     """Returns the table of a classifier's outputs, and a dict per example."""
     table = np.loadtxt(run / "test_results.tsv", delimiter="\t", ndmin=2)
-    return table, script_runner.read_lines(run / "predictions.jsonl")
+    return table, output_files.read_json_lines(run / "predictions.jsonl")
 
 
 def read_outputs(run: Path) -> dict[str, bytes]:

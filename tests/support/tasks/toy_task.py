@@ -22,8 +22,8 @@ from files.paths import StrPath
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
-from tests.support import script_runner
 from tests.support.models import write_config
+from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -86,7 +86,7 @@ def create_start(
 
 def load_tokenizer() -> FullTokenizer:
     """Returns the tokenizer of the samples, as every task has one."""
-    return FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    return FullTokenizer(SAMPLES / "vocab.txt")
 
 
 def create_trainer(
@@ -139,7 +139,7 @@ def create_run(
     return create_flags(
         folder / "run",
         bert_config_file=str(config),
-        vocab_file=str(script_runner.SAMPLES / "vocab.txt"),
+        vocab_file=str(SAMPLES / "vocab.txt"),
         train_batch_size=4,
         summary_steps=0,
         **changes,

@@ -8,9 +8,7 @@ import tensorflow as tf
 
 from data.arrays import FeatureArrays
 from data.text.tokenization import FullTokenizer
-from tests.support import golden
 
-SAMPLES = golden.ROOT / "examples/samples"
 TEXTS = ["The boat left at noon.", "Nobody saw the light, did they?", ""]
 SECONDS = ["It rains.", "", "Caf\u00e9s \u4e2d are closed on a day of rain."]
 LENGTH = 12

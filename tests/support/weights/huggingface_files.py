@@ -14,7 +14,7 @@ import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 CONFIG = json.loads((RECORDED / "BertModel/config.json").read_text())

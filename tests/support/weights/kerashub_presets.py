@@ -23,9 +23,8 @@ from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders import kinds, model_json
 from modeling.base_model import BaseModel
-from tests.support.golden import ROOT
 from tests.support.models import ModelT, built, tiny_config
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import ROOT, SAMPLES
 from tests.support.weights.conversions import convert
 
 LABELS = ["no", "yes", "maybe"]

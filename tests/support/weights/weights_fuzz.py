@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 
 from files.paths import StrPath
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.weights import changed_files
 
 # Seconds after which a case hangs, and its process ends.

@@ -3,7 +3,7 @@
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support.script_runner import read_results
+from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import ToyTask, run_task
 from training.run_files.history_lines import HISTORY_FILE, read_history

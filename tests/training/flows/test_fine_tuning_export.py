@@ -6,7 +6,7 @@ training/flows/fine_tuning_export.py writes it.
 import pytest
 
 from model_folders import atomic_folders
-from tests.support.script_runner import read_results, snapshot
+from tests.support.output_files import read_results, snapshot
 from tests.support.tasks import toy_task
 
 

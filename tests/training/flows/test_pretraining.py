@@ -7,7 +7,8 @@ import pytest
 
 import modeling
 from command_line import config_values, flags
-from tests.support import models, script_runner
+from tests.support import models, pretraining_records
+from tests.support.output_files import read_results
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import pretraining
 from training.preparation.starting_point import read_start
@@ -17,7 +18,7 @@ from training.preparation.starting_point import read_start
 def folder(tmp_path_factory):
     """Folder of records of 32 WordPieces, and of the weights model/."""
     folder = tmp_path_factory.mktemp("pretraining")
-    script_runner.create_records(folder, "records", num_shards=1)
+    pretraining_records.create_records(folder, "records", num_shards=1)
     config = models.tiny_config(vocab_size=1600)
     model = models.built(modeling.BertPretrainer(config))
     modeling.save_release(model, folder / "model")
@@ -41,7 +42,7 @@ def evaluate(folder, tmp_path):
         options |= changes
         config = config_values.create_config(PretrainingConfig, **options)
         pretraining.run(read_start(flags.ParsedCommand(config, options)))
-        return script_runner.read_results(tmp_path / "run")
+        return read_results(tmp_path / "run")
 
     return evaluate_weights
 

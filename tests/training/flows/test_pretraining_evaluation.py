@@ -9,7 +9,7 @@ import pytest
 import modeling
 from command_line import config_values
 from data.io import feature_specs, record_datasets
-from tests.support import models, script_runner
+from tests.support import models, pretraining_records
 from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
@@ -21,7 +21,7 @@ from training.flows import pretraining_evaluation
 def path(tmp_path_factory):
     """Path of pretraining records."""
     folder = tmp_path_factory.mktemp("records")
-    script_runner.create_records(
+    pretraining_records.create_records(
         folder,
         "records",
         max_seq_length=128,

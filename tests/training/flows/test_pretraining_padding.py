@@ -10,11 +10,12 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from execution.batch_predictor import BatchPredictor
-from tests.support import models, script_runner
+from tests.support import models, pretraining_records
+from tests.support.paths import SAMPLES
 from tests.support.script_runner import parse_flags
 from training.flows import pretraining_evaluation
 
-VOCAB = script_runner.SAMPLES / "vocab.txt"
+VOCAB = SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600
 LENGTH = 128
 NUM_PREDICTIONS = 20
@@ -29,7 +30,7 @@ def records(tmp_path_factory):
         --short_seq_prob=1 --num_shards=1
     """)
     for name, dynamic_masking in (("masked", False), ("unmasked", True)):
-        script_runner.create_records(
+        pretraining_records.create_records(
             folder, name, dynamic_masking=dynamic_masking, **flags
         )
     return {

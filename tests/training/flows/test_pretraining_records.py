@@ -6,7 +6,7 @@ import pytest
 
 from command_line import config_values
 from data.pretraining.dynamic_masking import DynamicMasking
-from tests.support import models, script_runner
+from tests.support import models, pretraining_records
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.flows.pretraining_records import find_all_records
@@ -16,7 +16,7 @@ from training.flows.pretraining_records import find_all_records
 def folder(tmp_path_factory):
     """Folder of the records masked-* and unmasked-*."""
     folder = tmp_path_factory.mktemp("records")
-    return script_runner.create_masked_and_unmasked(folder, num_shards=2)
+    return pretraining_records.create_masked_and_unmasked(folder, num_shards=2)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from model_folders.reading.preset_reading import read_preset
 from tests.support.models import tiny_config
-from tests.support.script_runner import read_results
+from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import (
     ToyTask,

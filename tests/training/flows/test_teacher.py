@@ -15,6 +15,7 @@ from model_folders.reading import preset_reading
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
+from tests.support.paths import SAMPLES
 from tests.support.script_runner import parse_flags
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
@@ -217,13 +218,13 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     bert_config = tiny_config()
     teacher = tmp_path / "teacher"
     teacher.mkdir()
-    text = (script_runner.SAMPLES / "vocab.txt").read_text()
+    text = (SAMPLES / "vocab.txt").read_text()
     (teacher / "bert_config.json").write_text(bert_config.to_json_string())
     (teacher / "vocab.txt").write_text(text)
     config = toy_task.create_config(
         tmp_path / "new", teacher=str(teacher), do_train=True
     )
-    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     start = toy_task.create_start(config, bert_config, tokenizer)
     origin = {"settings": {"output_mode": "multilabel"}}
     other = {

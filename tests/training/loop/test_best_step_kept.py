@@ -12,7 +12,7 @@ import pytest
 import modeling
 from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
-from tests.support.script_runner import read_results
+from tests.support.output_files import read_results
 from tests.support.tasks import scripted_task, toy_task
 from tests.support.tasks.scripted_task import (
     WITHOUT_TRAINING,

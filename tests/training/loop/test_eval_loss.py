@@ -2,11 +2,12 @@
 
 import pytest
 
+from modeling.base_loss import BatchLoss
 from training.loop import eval_loss
 
 
-class TwoParts:
-    """The sums and weights of two parts, as they are in the features."""
+class TwoParts(BatchLoss):
+    """A loss whose sums are the outputs, and whose divisors the features."""
 
     def sums(self, outputs, features):
         return outputs

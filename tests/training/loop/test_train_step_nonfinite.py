@@ -7,7 +7,7 @@ import pytest
 
 from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner
+from tests.support import script_runner, virtual_devices
 from tests.support.two_weight_model import batches, create_trainer
 
 
@@ -46,7 +46,9 @@ def overflow_on_all_devices(output_dir):
 def test_devices_overflow_together(tmp_path):
     code = "from tests.training.loop import test_train_step_nonfinite\n"
     code += "test_train_step_nonfinite.overflow_on_all_devices('run')"
-    script = script_runner.write_on_devices(tmp_path / "script.py", code)
+    script = virtual_devices.write_script_on_devices(
+        tmp_path / "script.py", code
+    )
     script_runner.run(script, tmp_path).check()
 
 

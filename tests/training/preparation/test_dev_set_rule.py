@@ -8,6 +8,9 @@ import dataclasses
 import pytest
 
 from command_line import config_values
+from data.classification.table_options import TableOptions
+from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.presets import Preset
@@ -20,10 +23,12 @@ FRACTION = 0.2
 KEY = ("text",)
 
 
-class Processor:
-    """All that the split needs to know of the processor of a table."""
-
-    key_names = KEY
+PROCESSOR = TABLE_TASK_SPECS["csv"].create_processor(
+    None,
+    DataFileOptions(data_file="table.csv"),
+    TableOptions(),
+    set_by_user=frozenset(),
+)
 
 
 def create_start(preset):
@@ -86,7 +91,7 @@ def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
     ],
 )
 def test_untrained_rows_are_not_in_doubt(preset, caplog):
-    start = choose_dev_set_rule(create_start(preset), Processor())
+    start = choose_dev_set_rule(create_start(preset), PROCESSOR)
     assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, FRACTION, KEY, FRACTION
     )
@@ -152,7 +157,7 @@ def test_untrained_rows_are_not_in_doubt(preset, caplog):
 def test_possibly_trained_rows_are_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
-    start = choose_dev_set_rule(create_start(preset), Processor())
+    start = choose_dev_set_rule(create_start(preset), PROCESSOR)
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
     assert start.dev_set_rule == expected
     assert expected.is_doubtful

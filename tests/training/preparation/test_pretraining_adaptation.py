@@ -3,7 +3,7 @@
 import pytest
 
 from command_line import config_values, flags
-from tests.support import script_runner
+from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records
 
@@ -12,7 +12,7 @@ from training.preparation.pretraining_adaptation import adapt_to_records
 def folder(tmp_path_factory):
     """Folder of records of 32 WordPieces: masked-* and unmasked-*."""
     folder = tmp_path_factory.mktemp("records")
-    return script_runner.create_masked_and_unmasked(folder, num_shards=1)
+    return pretraining_records.create_masked_and_unmasked(folder, num_shards=1)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_training_masks_as_many_wordpieces_as_the_flag_says(adapt):
 
 
 def test_records_to_evaluate_must_be_as_long(adapt, folder, tmp_path):
-    script_runner.create_records(
+    pretraining_records.create_records(
         tmp_path,
         "short",
         max_seq_length=16,

@@ -9,8 +9,8 @@ import pytest
 
 import modeling
 from model_folders.reading.presets import Preset
-from tests.support.golden import ROOT
 from tests.support.models import TINY, built
+from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.preparation import resuming
 from training.preparation.flag_completion import complete_flags

@@ -12,7 +12,7 @@ from model_folders import model_json
 from model_folders.checkpoint_folders import find_best
 from model_folders.reading import preset_reading
 from tests.support import models
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import (
     RECORDS,

@@ -1,14 +1,18 @@
 """What the task of a classifier makes of texts and of outputs."""
 
-import types
-
 import numpy as np
 import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.metrics import compute_metrics
+from data.classification.table_options import TableOptions
+from data.classification.task_selection.classification_sets import (
+    ClassificationSets,
+)
+from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.tables.data_file_options import DataFileOptions
 from tests.support.models import SMALL
+from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_set, create_task_start
 from training.config.classifier_flags import ClassifierFlags
 from training.tasks.classifier import ClassifierTask
@@ -20,56 +24,43 @@ EXAMPLES = [
 ]
 # The most probable labels are "yes" and "yes".
 LOGITS = np.array([[0.0, 2.0], [1.0, 3.0]], "float32")
-# {kind of labels: the loss_kind and output_mode of the sets, the loss's class}
+# {kind of labels: (task_name, output_mode, the loss's class)}
 LOSSES = {
-    "one label": ("labels", "classification", modeling.ClassifierLoss),
-    "several labels": ("labels", "multilabel", modeling.MultiLabelLoss),
-    "a number": ("labels", "regression", modeling.RegressionLoss),
+    "one label": ("csv", "classification", modeling.ClassifierLoss),
+    "several labels": ("csv", "multilabel", modeling.MultiLabelLoss),
+    "a number": ("csv", "regression", modeling.RegressionLoss),
     "a ranking": ("ranking", "regression", modeling.RankingLoss),
 }
 
 
-class ListReader:
-    """Reads EXAMPLES as each set."""
-
-    metrics = ("eval_accuracy",)
-    may_be_cross_encoder = False
-    settings = types.MappingProxyType({})
-
-    def __init__(self, examples, loss_kind, output_mode):
-        self.examples = examples
-        self.loss_kind = loss_kind
-        self.output_mode = output_mode
-        self.dev_sets = ["dev"]
-        self.test_sets = []
-
-    def take(self, set_name):
-        return self.examples
-
-    def processor_of(self, set_name):
-        return self
-
-    def score(self, examples, *labels):
-        return compute_metrics(self.metrics, *labels)
-
-
 @pytest.fixture
 def create_task(tmp_path):
-    """A function that returns a task for inputs of 5 WordPieces."""
+    """A function that returns a task for inputs of 5 WordPieces.
+
+    Its sets are tables in `tmp_path`, which a test writes if it reads them.
+    """
 
     def create_classifier_task(
-        loss_kind="labels",
+        task_name="csv",
         output_mode="classification",
-        examples=EXAMPLES,
         class_weights=None,
         doc_stride=0,
+        **columns,
     ):
+        labels = None if output_mode == "regression" else LABELS
+        spec = TABLE_TASK_SPECS[task_name]
+        processor = spec.create_processor(
+            tmp_path,
+            DataFileOptions(),
+            TableOptions(output_mode=output_mode, labels=labels, **columns),
+            set_by_user=frozenset(),
+        )
         return ClassifierTask(
             create_task_start(tmp_path, max_seq_length=5),
-            "csv",
+            task_name,
             ClassifierFlags(doc_stride=doc_stride),
-            ListReader(examples, loss_kind, output_mode),
-            labels=None if output_mode == "regression" else LABELS,
+            ClassificationSets(processor, table_task_spec=spec),
+            labels=labels,
             num_texts=1,
             class_weights=class_weights or {},
         )
@@ -79,8 +70,8 @@ def create_task(tmp_path):
 
 @pytest.mark.parametrize("kind", LOSSES)
 def test_the_loss_suits_the_kind_of_labels(kind, create_task):
-    loss_kind, output_mode, loss_class = LOSSES[kind]
-    assert isinstance(create_task(loss_kind, output_mode).loss, loss_class)
+    task_name, output_mode, loss_class = LOSSES[kind]
+    assert isinstance(create_task(task_name, output_mode).loss, loss_class)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +123,10 @@ def test_the_windows_of_a_text_are_pooled_to_their_mean(create_task):
     assert pooled.tolist() == [[2.0, 0.5], [5.0, 5.0]]
 
 
-def test_pairs_are_refused_with_doc_stride(create_task):
-    pair = InputExample("1", "a man", "a day", "no")
-    task = create_task(examples=[pair], doc_stride=2)
+def test_pairs_are_refused_with_doc_stride(create_task, tmp_path):
+    rows = [("a man", "a day", "no")]
+    write_csv(tmp_path / "train.csv", ("text", "text_b", "label"), rows)
+    task = create_task(doc_stride=2, text_b_column="text_b")
     with pytest.raises(ValueError, match="the train set contains pairs"):
         task.read_examples("train")
 
@@ -148,4 +140,4 @@ def test_records_to_predict_have_no_labels(create_task):
 def test_the_score_is_the_share_of_right_labels(create_task):
     encoded_set = create_set("dev", EXAMPLES)
     scores = create_task().evaluate(encoded_set, [({}, LOGITS)])
-    assert scores == {"eval_accuracy": 0.5}
+    assert scores["eval_accuracy"] == 0.5

@@ -6,7 +6,7 @@ import modeling
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
-from tests.support import script_runner
+from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
@@ -25,7 +25,7 @@ def create_start(**options):
         config=config,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=100),
-        tokenizer=FullTokenizer(script_runner.SAMPLES / "vocab.txt"),
+        tokenizer=FullTokenizer(SAMPLES / "vocab.txt"),
         set_by_user=frozenset(options),
     )
 

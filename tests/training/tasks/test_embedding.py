@@ -1,13 +1,13 @@
 """What the task of embeddings makes of pairs of texts and of outputs."""
 
-import types
-
 import numpy as np
 import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.metrics import compute_metrics
+from data.classification.table_options import TableOptions
+from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.tables.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.embedding import EmbeddingTask
@@ -29,9 +29,8 @@ def create_task(tmp_path):
     """A function (has_scores) -> task for texts of 8 WordPieces."""
 
     def create_embedding_task(has_scores):
-        processor = types.SimpleNamespace(
-            metrics=("pearson",),
-            score=lambda _, *labels: compute_metrics(("pearson",), *labels),
+        processor = TABLE_TASK_SPECS["embedding"].create_processor(
+            tmp_path, DataFileOptions(), TableOptions(), set_by_user=frozenset()
         )
         return EmbeddingTask(
             create_task_start(tmp_path, max_seq_length=8),

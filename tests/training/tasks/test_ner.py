@@ -1,12 +1,13 @@
 """What the task of run_ner.py makes of sentences and of outputs."""
 
-import types
-
 import numpy as np
 import pytest
 
 from data.ner.ner_example import NerExample
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import create_ner_features
+from data.tables.data_file_options import DataFileOptions
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
@@ -25,7 +26,9 @@ def create_task(tmp_path):
     """A function (legal_tags) -> task for inputs of 8 WordPieces."""
 
     def create_ner_task(legal_tags=False):
-        processor = types.SimpleNamespace(read_labels=lambda: TAGS)
+        processor = NerProcessor(
+            tmp_path, DataFileOptions(), NerOptions(labels=TAGS)
+        )
         return NerTask(
             create_task_start(tmp_path, max_seq_length=LENGTH),
             processor,

@@ -6,7 +6,7 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.pairs import pair_features
 from data.text.tokenization import FullTokenizer
-from tests.support.script_runner import SAMPLES
+from tests.support.paths import SAMPLES
 
 
 @pytest.mark.parametrize(

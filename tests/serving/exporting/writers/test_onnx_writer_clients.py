@@ -16,7 +16,7 @@ from scipy import special
 
 import serving
 from serving import engines
-from tests.support import script_runner
+from tests.support.paths import SAMPLES
 from tests.support.serving import exports
 from tests.support.serving.exports import CASED_TOKENIZER, TOKENIZER
 from tests.support.waiting import TIMEOUT
@@ -24,7 +24,7 @@ from tests.support.waiting import TIMEOUT
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
 pytestmark = pytest.mark.slow
-TEXTS = (script_runner.SAMPLES / "corpus.txt").read_text().split("\n")
+TEXTS = (SAMPLES / "corpus.txt").read_text().split("\n")
 TEXTS = [text for text in TEXTS if text.strip()][:100]
 LENGTH = 128
 # {kind of export: the class that loads it, its outputs, and ours}

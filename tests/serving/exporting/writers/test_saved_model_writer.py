@@ -17,7 +17,7 @@ from serving.exporting.export_folder import write_export
 from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from tests.support import model_cases
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 
 CONFIG = dataclasses.replace(model_cases.CONFIG, num_hidden_layers=1)
 OTHER = dataclasses.replace(CONFIG, layer_norm_eps=0.1, hidden_act="silu")

@@ -9,7 +9,7 @@ import pytest
 
 from serving.predict.outputs import output_writer
 from serving.predict.outputs.output_rows import OutputRow
-from tests.support.golden import ROOT
+from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT
 
 

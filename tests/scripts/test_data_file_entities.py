@@ -1,0 +1,160 @@
+"""Runs of run_ner.py on one file of entities: the split and the files."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import serving
+from data.ner import span_files
+from data.ner.entity_scoring import find_entities
+from data.ner.word_splitting import find_words
+from tests.support import script_runner
+from tests.support.fresh_process import ProcessResult
+from tests.support.output_files import read_json_lines, read_results
+from tests.support.paths import SAMPLES
+from tests.support.script_runner import parse_flags
+from tests.support.tasks.task_runs import (
+    find_evaluated_steps,
+    read_length,
+    run_commands,
+)
+
+pytestmark = pytest.mark.slow
+
+
+class EntityRun(NamedTuple):
+    """A run of run_ner.py on one file.
+
+    Attributes:
+        folder: folder in which the command ran. The run is in `run`.
+        path: the file.
+        rows: {text: (its row of the file, its right entities)}.
+        flags: flags of the command.
+        done: exit status and output of the command.
+    """
+
+    folder: Path
+    path: Path
+    rows: dict
+    flags: dict
+    done: ProcessResult
+
+
+@pytest.fixture(scope="module")
+def entities(request, tmp_path_factory, model_flags):
+    """An EntityRun on a file whose ending is the parameter.
+
+    Tests may add files to the folder, but change none.
+    """
+    folder = tmp_path_factory.mktemp("entities")
+    text = (SAMPLES / "entities/train.txt").read_text()
+    sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
+    rows = {}
+    for sentence in sentences:
+        words, tags = zip(*map(str.split, sentence.split("\n")), strict=True)
+        text = " ".join(words)
+        places = find_words(text, words)
+        right = [
+            [places[first][0], places[after - 1][1], entity_type]
+            for entity_type, first, after in find_entities(tags)
+        ]
+        rows[text] = {"id": len(rows), "text": text, "label": right}, right
+        if request.param == "txt":
+            rows[text] = {"words": [*words], "labels": [*tags]}, right
+    lines = [json.dumps(row) for row, _ in rows.values()]
+    path = folder / f"names.{request.param}"
+    path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
+    flags = model_flags | parse_flags(f"""
+        --data_file={path.name} --output_dir=run --train_batch_size=4
+        --learning_rate=2e-3
+    """)
+    done = script_runner.run("run_ner.py", folder, **flags).check()
+    return EntityRun(
+        folder=folder, path=path, rows=rows, flags=flags, done=done
+    )
+
+
+for_each_format_of_entities = pytest.mark.parametrize(
+    "entities", ["txt", "jsonl"], indirect=True
+)
+
+
+@for_each_format_of_entities
+def test_a_run_on_one_file_of_entities_names_its_files(entities):
+    lines = "\n  run/report.html\n  run/dev_predictions.jsonl\n"
+    assert lines in entities.done.stderr
+
+
+@for_each_format_of_entities
+def test_the_commands_that_a_run_of_entities_names_succeed(entities):
+    is_json = entities.path.suffix == ".jsonl"
+    assert run_commands(entities.done, entities.folder) == 1 + is_json
+
+
+@for_each_format_of_entities
+def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
+    folder = entities.folder
+    entries = read_json_lines(folder / "run/dev_predictions.jsonl")
+    assert len(entries) == 17
+    counts = np.zeros(3, int)
+    for entry in entries:
+        row, right = entities.rows[entry["text"]]
+        assert row.items() <= entry.items()
+        predicted = entry["predicted_entities"]
+        assert entry["correct"] == (predicted == right)
+        assert len(entry["probabilities"]) == len(predicted)
+        assert all(
+            0 < probability <= 1 for probability in entry["probabilities"]
+        )
+        both = sum(one in right for one in predicted)
+        counts += len(predicted), len(right), both
+    f1 = read_results(folder / "run")["f1"]
+    assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum())
+    assert f1 > 0
+
+
+@for_each_format_of_entities
+def test_the_dev_set_is_evaluated_after_each_epoch(entities):
+    # 63 sentences in batches of 4, and the last step of 7 epochs.
+    steps = [*range(15, 106, 15), 110]
+    assert find_evaluated_steps(entities.folder / "run") == steps
+
+
+@for_each_format_of_entities
+def test_the_length_suits_the_sentences(entities):
+    assert 8 <= read_length(entities.folder / "run") < 64
+
+
+@for_each_format_of_entities
+def test_the_same_command_finds_a_run_of_entities_that_has_ended(entities):
+    results = read_results(entities.folder / "run")
+    again = script_runner.run("run_ner.py", entities.folder, **entities.flags)
+    assert "has ended" in again.check().stderr
+    assert read_results(entities.folder / "run") == results
+
+
+@pytest.mark.parametrize("entities", ["jsonl"], indirect=True)
+def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
+    """The same model answers the same for a test set, and in its export."""
+    folder = entities.folder
+    shutil.copy(entities.path, folder / "test.jsonl")
+    flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
+    done = script_runner.run("run_ner.py", folder, **parse_flags(flags))
+    assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
+    path = folder / "again/predictions.jsonl"
+    labels = [
+        example.labels
+        for example in span_files.read_annotated_texts(path, "dev")
+    ]
+    lines = read_json_lines(path)
+    assert labels == [line["labels"] for line in lines]
+    assert [line["id"] for line in lines] == [*range(len(entities.rows))]
+    tagged = {line["text"]: line["entities"] for line in lines}
+    for entry in read_json_lines(folder / "run/dev_predictions.jsonl"):
+        assert tagged[entry["text"]] == entry["predicted_entities"]
+    answers = serving.load(folder / "run_model").tag([*tagged])
+    assert [one["label"] for one in answers] == [*tagged.values()]
