@@ -26,9 +26,8 @@ def main(parsed: flags.ParsedCommand[ExtractFeaturesConfig]) -> None:
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
-    config = config_values.fill_unset_flags(
-        parsed.config, parsed.set_by_user, stated, checkpoint
-    )
+    parsed = config_values.decide_open_flags(parsed, stated, checkpoint)
+    config = parsed.config
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset
     )

@@ -154,9 +154,15 @@ def _run_guarded(
 
 
 def _prepare(parsed: ParsedCommand[ConfigT]) -> ParsedCommand[ConfigT]:
-    """Returns the command with the flags that other flags imply."""
+    """Returns the command with the flags decided that other flags imply."""
     prepared = parsed.config.prepare(parsed.set_by_user)
-    return dataclasses.replace(parsed, config=prepared)
+    former_values = config_values.flag_values_of(parsed.config)
+    implied = {
+        name: value
+        for name, value in config_values.flag_values_of(prepared).items()
+        if value != former_values[name]
+    }
+    return config_values.decide_flags(parsed, implied)
 
 
 def _run_locked(

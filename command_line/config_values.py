@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from command_line.declared_flags import flags_of
 from command_line.flag_metadata import group_of, is_flag
-from command_line.flags import Config, ConfigT, ValueT
+from command_line.flags import Config, ConfigT, ParsedCommand, ValueT
 from command_line.path_flags import PathFlag
 from command_line.roles import Role
 
@@ -114,27 +114,43 @@ def convert_paths(
     return replace_values(config, **converted)
 
 
-def fill_unset_flags(
-    config: ConfigT,
-    set_by_user: frozenset[str],
-    stated: Mapping[str, object],
-    source: str,
-) -> ConfigT:
-    """Returns the flags with the stated values of flags that no user set.
+def decide_flags(
+    parsed: ParsedCommand[ConfigT], values: Mapping[str, object]
+) -> ParsedCommand[ConfigT]:
+    """Returns the command with flags decided, whatever decided them before.
 
     Args:
-        config: the flags to complete.
-        set_by_user: names of the flags that the user set.
+        parsed: the command.
+        values: {name of a flag: value}.
+
+    Raises:
+        TypeError: there is no flag of this name.
+    """
+    return dataclasses.replace(
+        parsed,
+        config=replace_values(parsed.config, **values),
+        decided=parsed.decided | values.keys(),
+    )
+
+
+def decide_open_flags(
+    parsed: ParsedCommand[ConfigT], stated: Mapping[str, object], source: str
+) -> ParsedCommand[ConfigT]:
+    """Returns the command with the flags decided that were still open.
+
+    Args:
+        parsed: the command.
         stated: {name: value, None if it is unknown}. Names that are no flags of
             this script are ignored.
         source: the file or folder that states the values.
 
     Raises:
-        ValueError: a value is not valid for its flag.
+        ValueError: a value is not valid for its flag, even if the flag was
+            decided before.
     """
-    unset = unset_names(config, set_by_user)
-    changes: dict[str, object] = {}
-    for flag in flags_of(config, *Role):
+    open_flags = find_open_flags(parsed)
+    values: dict[str, object] = {}
+    for flag in flags_of(parsed.config, *Role):
         value = stated.get(flag.name)
         if value is None:
             continue
@@ -142,23 +158,15 @@ def fill_unset_flags(
             raise ValueError(
                 f"{source}: `{flag.name}` must not be {value!r:.80}"
             )
-        if flag.name in unset:
-            changes[flag.name] = value
-    return replace_values(config, **changes)
+        if flag.name in open_flags:
+            values[flag.name] = value
+    return decide_flags(parsed, values)
 
 
-def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
-    """Returns names of flags that no user set and that have their defaults.
-
-    `set_by_user` are the names of the flags that the user set.
-    """
-    values = flag_values_of(config)
-    defaults = {
-        flag.name
-        for flag in flags_of(config, *Role)
-        if values[flag.name] == flag.default
-    }
-    return defaults - set_by_user
+def find_open_flags(parsed: ParsedCommand[Config]) -> set[str]:
+    """Returns the names of the flags that nothing has decided yet."""
+    names = {flag.name for flag in flags_of(parsed.config, *Role)}
+    return names - parsed.set_by_user - parsed.decided
 
 
 def list_path_flags(config: Config) -> list[PathFlag]:

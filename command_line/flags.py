@@ -220,11 +220,18 @@ class Config:
 
 
 ConfigT = TypeVar("ConfigT", bound=Config)
+# Covariant, so that what takes the command of a Config accepts that of any
+# script.
+ConfigT_co = TypeVar("ConfigT_co", bound=Config, covariant=True)
 
 
 @dataclasses.dataclass(frozen=True)
-class ParsedCommand(Generic[ConfigT]):
-    """The flags of a command, and which of them the user set.
+class ParsedCommand(Generic[ConfigT_co]):
+    """The flags of a command, and who decided their values.
+
+    The user decides first. What the user left open, other flags and the files
+    of the command may decide: `config_values.decide_flags`. All flags that
+    nothing decides have their defaults.
 
     Attributes:
         config: the flags.
@@ -232,12 +239,14 @@ class ParsedCommand(Generic[ConfigT]):
         arguments: the other arguments: texts, or flags of Apache Beam. Empty
             for a script that accepts none (see `cli.run`).
         script: name of the script, without its folder.
+        decided: names of the flags that other flags or files decided.
     """
 
-    config: ConfigT
+    config: ConfigT_co
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     arguments: Sequence[str] = ()
     script: str = ""
+    decided: frozenset[str] = frozenset()
 
     @property
     def set_by_user(self) -> frozenset[str]:

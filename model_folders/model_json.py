@@ -60,7 +60,7 @@ _OBJECT_ENTRIES = (
 _AllowedValues: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" would
-# count as true. `config_values.fill_unset_flags` checks every entry that
+# count as true. `config_values.decide_open_flags` checks every entry that
 # becomes a flag.
 _ALLOWED_VALUES_OF_ENTRY: dict[str, _AllowedValues] = {
     "best_step": int | None,

@@ -3,6 +3,7 @@
 import pytest
 
 from command_line import config_values
+from command_line.flags import ParsedCommand
 from tests.support.flag_groups import Config
 from training.config.classifier_config import ClassifierConfig
 
@@ -29,21 +30,39 @@ def test_the_values_of_all_groups_are_those_of_flags():
     }
 
 
-def test_only_what_is_unset_is_filled():
-    config = config_values.create_config(Config, folder="x", length=9)
-    stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
-    filled = config_values.fill_unset_flags(config, frozenset(), stated, "x")
-    assert (filled.loop.steps, filled.loop.length) == (3, 9)
-    assert filled.windows.stride == 64
+def parse(**values):
+    """Returns the command of a user who sets these flags."""
+    return ParsedCommand(config_values.create_config(Config, **values), values)
+
+
+def test_a_file_decides_flags_that_are_open():
+    stated = {"steps": 3, "length": None, "no_flag": 2}
+    decided = config_values.decide_open_flags(parse(folder="x"), stated, "x")
+    assert decided.config.loop.steps == 3
+    assert decided.decided == {"steps"}
+    assert "steps" not in decided.set_by_user
 
 
 def test_what_the_user_set_stays():
-    config = config_values.create_config(Config, folder="x")
-    stated = {"steps": 3}
-    kept = config_values.fill_unset_flags(
-        config, frozenset({"steps"}), stated, "x"
-    )
-    assert kept.loop.steps == 5
+    parsed = parse(folder="x", steps=5)
+    kept = config_values.decide_open_flags(parsed, {"steps": 3}, "x")
+    assert kept.config.loop.steps == 5
+
+
+def test_the_first_file_that_states_a_value_decides():
+    """Even if its value is the default."""
+    parsed = parse(folder="x")
+    default = parsed.config.loop.steps
+    once = config_values.decide_open_flags(parsed, {"steps": default}, "x")
+    twice = config_values.decide_open_flags(once, {"steps": 3}, "y")
+    assert twice.config.loop.steps == default
+
+
+def test_a_flag_is_open_until_it_is_decided():
+    parsed = parse(folder="x", length=9)
+    assert config_values.find_open_flags(parsed) == {"name", "steps"}
+    decided = config_values.decide_flags(parsed, {"steps": 3})
+    assert config_values.find_open_flags(decided) == {"name"}
 
 
 @pytest.mark.parametrize("name", ["stride", "patience", "loop"])
@@ -75,8 +94,8 @@ def test_a_required_flag_needs_a_value():
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
     config = config_values.create_config(ClassifierConfig, output_dir="run")
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
-        config_values.fill_unset_flags(
-            config, frozenset(), {name: value}, "model.json"
+        config_values.decide_open_flags(
+            ParsedCommand(config), {name: value}, "model.json"
         )
 
 

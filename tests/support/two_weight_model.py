@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import modeling
 from command_line import config_values
-from command_line.flags import flag, group
+from command_line.flags import ParsedCommand, flag, group
 from data.io.record_datasets import Records, trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
@@ -185,7 +185,7 @@ def create_trainer(
         strategy=strategy,
     )
     start = StartingPoint(
-        config=config,
+        parsed=ParsedCommand(config),
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,

@@ -55,31 +55,31 @@ def adapt_to_data_file(
     config = start.config
     if not (may_set_flags and config.data_file and config.training.do_train):
         return start
-    values = _choose_unset_flags(start, processor)
+    values = _choose_open_flags(start, processor)
     if not values:
         return start
     chosen = [f"--{name}={value:g}" for name, value in values.items()]
     logging.info("Set to suit most examples: %s", " ".join(chosen))
     return dataclasses.replace(
-        start, config=config_values.replace_values(config, **values)
+        start, parsed=config_values.decide_flags(start.parsed, values)
     )
 
 
-def _choose_unset_flags(
+def _choose_open_flags(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
 ) -> dict[str, float]:
-    """Returns {flag: value} of the length and the epochs that nobody set."""
+    """Returns {flag: value} of the length and the epochs, if they are open."""
     config = start.config
-    unset = config_values.unset_names(config, start.set_by_user)
+    open_flags = config_values.find_open_flags(start.parsed)
     values: dict[str, float] = {}
-    if "num_train_epochs" in unset:
+    if "num_train_epochs" in open_flags:
         values["num_train_epochs"] = _choose_epochs(
             len(processor.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
-    if "max_seq_length" in unset:
+    if "max_seq_length" in open_flags:
         values["max_seq_length"] = _choose_length(
             processor,
             start.required_tokenizer,

@@ -19,8 +19,8 @@ _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 def complete_flags(
     parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
-) -> TrainingConfigT:
-    """Sets the flags that the user did not set to the values in a folder.
+) -> flags.ParsedCommand[TrainingConfigT]:
+    """Lets the folder of the weights decide flags, and checks all flags.
 
     The network, the vocabulary and the casing come from the folder. The
     settings of the head are only used if the command does not train.
@@ -33,16 +33,14 @@ def complete_flags(
         ValueError: a required flag is not set, and the folder does not state
             it. Or flags contradict each other, the folder or the run.
     """
-    config = parsed.config
-    trains = config.training.do_train
+    trains = parsed.config.training.do_train
     if preset and (preset.is_own_run or not trains):
-        preset.check_model_class(config.model_class)
+        preset.check_model_class(parsed.config.model_class)
     if preset:
         stated = _find_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        config = config_values.fill_unset_flags(
-            config, parsed.set_by_user, stated, source
-        )
+        parsed = config_values.decide_open_flags(parsed, stated, source)
+    config = parsed.config
     check_required(config, config.required_flags, preset)
     config.check(parsed.set_by_user)
     if not (preset or trains):
@@ -52,7 +50,7 @@ def complete_flags(
         )
     if trains:
         check_resumed(config, preset)
-    return config
+    return parsed
 
 
 def _find_stated_flags(

@@ -3,8 +3,6 @@
 This module imports no TensorFlow.
 """
 
-import dataclasses
-
 from command_line import config_values, flags
 from data.io.text_files import expand_patterns
 from data.pretraining.record_files import find_masking_and_lengths
@@ -14,21 +12,19 @@ from training.config.pretraining_config import PretrainingConfig
 def adapt_to_records(
     parsed: flags.ParsedCommand[PretrainingConfig],
 ) -> flags.ParsedCommand[PretrainingConfig]:
-    """Returns the flags with the lengths of the records that they name.
+    """Lets the records decide the lengths that the user did not set.
 
-    The lengths are set as if the user had set them, because a folder of weights
-    may state others.
+    So the folder of the weights, which may state other lengths, does not.
 
     Raises:
         ValueError: a flag states another length than the records have.
         OSError: a file is missing or cannot be read.
     """
     options = parsed.config.pretraining
-    command = {**parsed.command}
     values: dict[str, int] = {
         name: getattr(options, name)
         for name in ("max_seq_length", "max_predictions_per_seq")
-        if name in command
+        if name in parsed.set_by_user
     }
     for flag in ("input_file", "eval_input_file"):
         if not (pattern := getattr(options, flag)):
@@ -45,7 +41,4 @@ def adapt_to_records(
                     f"--{name}={value}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    config = config_values.replace_values(parsed.config, **values)
-    return dataclasses.replace(
-        parsed, config=config, command={**values, **command}
-    )
+    return config_values.decide_flags(parsed, values)

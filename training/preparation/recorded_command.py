@@ -4,8 +4,6 @@ This module imports no TensorFlow.
 """
 
 import os
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from command_line import config_values, flags
 from command_line.declared_flags import flags_of
@@ -16,22 +14,10 @@ from model_folders.reading import hub
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
-class RecordedCommand(NamedTuple):
-    """A command, as model.json records it.
-
-    Attributes:
-        script: name of the script.
-        flags: {flag that the user set: value}, without folders in paths.
-    """
-
-    script: str = ""
-    flags: Mapping[str, object] = {}
-
-
-def command_to_record(
-    parsed: flags.ParsedCommand[flags.ConfigT],
-) -> RecordedCommand:
-    """Returns the script and the flags of a command, for model.json.
+def select_recorded_flags(
+    parsed: flags.ParsedCommand[flags.Config],
+) -> dict[str, object]:
+    """Returns {flag that the user set: value}, without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.
     """
@@ -48,4 +34,4 @@ def command_to_record(
         paths = str(command[flag.name]).split(",")
         names = [os.path.basename(path.rstrip("/")) for path in paths]
         command[flag.name] = source or ",".join(names)
-    return RecordedCommand(parsed.script, command)
+    return command

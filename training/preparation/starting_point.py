@@ -19,10 +19,6 @@ from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.preparation.flag_completion import complete_flags
-from training.preparation.recorded_command import (
-    RecordedCommand,
-    command_to_record,
-)
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.
@@ -36,25 +32,29 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     """What a training command starts from.
 
     Attributes:
-        config: the flags, completed by what the folder of the weights states.
+        parsed: the flags, and who decided them.
         preset: Preset of the weights, None for random weights.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
-        set_by_user: names of the flags that the user set.
-        command: the script and the flags that the user set, for model.json.
         dev_set_rule: which rows of --data_file are the dev set, None without
             the flag.
     """
 
-    config: TrainingConfigT_co
+    parsed: flags.ParsedCommand[TrainingConfigT_co]
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
-    set_by_user: frozenset[str] = frozenset()
-    command: RecordedCommand = dataclasses.field(
-        default_factory=RecordedCommand
-    )
     dev_set_rule: DevSetRule | None = None
+
+    @property
+    def config(self) -> TrainingConfigT_co:
+        """The flags, those included that files have decided so far."""
+        return self.parsed.config
+
+    @property
+    def set_by_user(self) -> frozenset[str]:
+        """Names of the flags that the user set."""
+        return self.parsed.set_by_user
 
     @property
     def required_tokenizer(self) -> FullTokenizer:
@@ -89,7 +89,8 @@ def read_start(
         OSError: a file is missing or cannot be read.
     """
     preset = read_initial_preset(parsed.config)
-    config = complete_flags(parsed, preset)
+    parsed = complete_flags(parsed, preset)
+    config = parsed.config
     # `checks.check_files` later checks its lengths, because the rows of
     # --data_file may still change the flags.
     config_file = config.model.required_config_file
@@ -109,12 +110,10 @@ def read_start(
             config_file=config_file,
         )
     return StartingPoint(
-        config=config,
+        parsed=parsed,
         preset=preset,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        set_by_user=parsed.set_by_user,
-        command=command_to_record(parsed),
     )
 
 

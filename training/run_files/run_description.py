@@ -25,6 +25,7 @@ from model_folders.model_json_types import (
 )
 from model_folders.tokenizer_files import create_vocab_files
 from training.config.training_config import TrainingConfig
+from training.preparation.recorded_command import select_recorded_flags
 from training.preparation.resuming import select_flag_values
 from training.preparation.starting_point import StartingPoint
 
@@ -58,8 +59,8 @@ def create_model_json(
             {"name": kinds.model_class_of(model), **head_settings},
         ),
         "origin": {
-            "script": start.command.script,
-            "command": start.command.flags,
+            "script": start.parsed.script,
+            "command": select_recorded_flags(start.parsed),
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),

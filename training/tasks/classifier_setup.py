@@ -4,8 +4,6 @@ Call the functions in their order, as run_classifier.py does. They import no
 TensorFlow.
 """
 
-import dataclasses
-
 from command_line import config_values, flags
 from data.classification.glue import glue_tasks
 from data.classification.labels.class_weights import (
@@ -29,10 +27,10 @@ from training.tasks.embedding import EmbeddingTask
 def open_data_file(
     parsed: flags.ParsedCommand[ClassifierConfig],
 ) -> tuple[flags.ParsedCommand[ClassifierConfig], Table | None]:
-    """Opens --data_file, and finds the columns that no flag names.
+    """Opens --data_file, and lets it decide the columns that no flag names.
 
-    Returns the flags with the columns, and the table. The table is None if the
-    command reads no --data_file, or if the task opens the file later.
+    Returns the command with these flags, and the table. The table is None if
+    the command reads no --data_file, or if the task opens the file later.
 
     Raises:
         ValueError: a column is not found.
@@ -46,8 +44,7 @@ def open_data_file(
     columns = table_columns.find_unset_columns(
         config.table, parsed.set_by_user, table
     )
-    config = config_values.replace_values(config, **columns)
-    return dataclasses.replace(parsed, config=config), table
+    return config_values.decide_flags(parsed, columns), table
 
 
 def create_classification_sets(

@@ -11,7 +11,6 @@ from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
-from training.preparation.recorded_command import command_to_record
 from training.preparation.starting_point import StartingPoint
 from training.run_files import run_description
 
@@ -62,11 +61,10 @@ def test_command_names_files_but_no_folders(tmp_path):
         toy_task.parse_flags(options), script="run_classifier.py"
     )
     start = StartingPoint(
-        config=parsed.config,
+        parsed=parsed,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
-        command=command_to_record(parsed),
     )
     description = run_description.create_model_json(
         start, model=None, settings={}

@@ -67,17 +67,19 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
 def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
     parsed = parse_flags(create_flags(folder, **changes))
-    return complete_flags(parsed, read_initial_preset(parsed.config))
+    return complete_flags(parsed, read_initial_preset(parsed.config)).config
 
 
 def create_start(
     config: FineTuningConfig,
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None = None,
+    *,
+    set_by_user: Iterable[str] = (),
 ) -> StartingPoint[FineTuningConfig]:
     """Returns the start of a command, for which no file is read."""
     return StartingPoint(
-        config=config,
+        parsed=flags.ParsedCommand(config, dict.fromkeys(set_by_user)),
         preset=None,
         bert_config=bert_config,
         tokenizer=tokenizer,

@@ -35,7 +35,7 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
 
     preset = preset_reading.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
-        config=create_config(Config, **create_flags("run")),
+        parsed=ParsedCommand(create_config(Config, **create_flags("run"))),
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),

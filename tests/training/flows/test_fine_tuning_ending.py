@@ -1,7 +1,5 @@
 """What a fine-tuning writes and says at its end."""
 
-import dataclasses
-
 import pytest
 
 import modeling
@@ -74,9 +72,8 @@ def finish(tmp_path):
         config = create_config(
             tmp_path / "run", do_train=False, do_eval=True, **flags
         )
-        start = create_start(config, SMALL, load_tokenizer())
         task = WholeModelTask(
-            dataclasses.replace(start, set_by_user=frozenset(given))
+            create_start(config, SMALL, load_tokenizer(), set_by_user=given)
         )
         end_without_scores(FineTuningRun(task, {}, create_trainer(task)))
 

@@ -33,10 +33,12 @@ def create_start(folder):
             do_train=True,
             **options,
         )
-        start = toy_task.create_start(
-            config, models.tiny_config(vocab_size=1600), tokenizer
+        return toy_task.create_start(
+            config,
+            models.tiny_config(vocab_size=1600),
+            tokenizer,
+            set_by_user=options,
         )
-        return dataclasses.replace(start, set_by_user=frozenset(options))
 
     return create
 

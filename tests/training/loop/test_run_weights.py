@@ -2,6 +2,7 @@
 
 import pytest
 
+from command_line.flags import ParsedCommand
 from files.json_files import write_json
 from model_folders import model_json
 from tests.support.two_weight_model import (
@@ -39,7 +40,10 @@ def weights_of(folder, **flags):
     """Returns a model, and the weights of the run in a folder."""
     config = create_config(folder, **flags)
     start = StartingPoint(
-        config=config, preset=None, bert_config=None, tokenizer=None
+        parsed=ParsedCommand(config),
+        preset=None,
+        bert_config=None,
+        tokenizer=None,
     )
     model = TwoWeightModel()
     return model, RunWeights(model, config, RunFolder.open(start))

@@ -3,6 +3,7 @@
 tests/scripts/test_data_file.py tests them with runs.
 """
 
+import dataclasses
 from types import SimpleNamespace
 
 import pytest
@@ -13,9 +14,9 @@ from data.classification.table_options import TableOptions
 from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
+from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
-from training.preparation.starting_point import StartingPoint
 
 COLUMNS = {
     "text_column": "query",
@@ -45,20 +46,22 @@ def create_processor(table, task_name):
     )
 
 
-def adapt_training(table, task_name, max_position_embeddings=512, **flags):
-    """Returns the numbers of epochs and of WordPieces of a new training."""
+def adapt_training(table, task_name, max_position_embeddings=512, **decided):
+    """Returns the numbers of epochs and of WordPieces of a training.
+
+    `decided` are the flags that the folder of the weights has decided.
+    """
     config = config_values.create_config(
-        ClassifierConfig,
-        output_dir="",
-        do_train=True,
-        data_file=table,
-        **flags,
+        ClassifierConfig, output_dir="", do_train=True, data_file=table
     )
     bert_config = modeling.BertConfig(
         vocab_size=100, max_position_embeddings=max_position_embeddings
     )
-    start = StartingPoint(
-        config, None, bert_config, TOKENIZER, set_by_user=frozenset(COLUMNS)
+    start = toy_task.create_start(
+        config, bert_config, TOKENIZER, set_by_user=COLUMNS
+    )
+    start = dataclasses.replace(
+        start, parsed=config_values.decide_flags(start.parsed, decided)
     )
     processor = create_processor(table, task_name)
     adapted = adapt_to_data_file(start, processor).config.fine_tuning
@@ -82,9 +85,17 @@ def test_the_length_is_at_most_that_of_the_model(table, task_name):
 
 
 @TASK_NAMES
-def test_a_resumed_run_keeps_its_epochs_and_its_length(table, task_name):
-    recorded = {"num_train_epochs": 5, "max_seq_length": 64}
-    assert adapt_training(table, task_name, **recorded) == (5, 64)
+@pytest.mark.parametrize(
+    ("epochs", "length"),
+    [pytest.param(5, 64, id="chosen"), pytest.param(3, 128, id="defaults")],
+)
+def test_a_resumed_run_keeps_its_epochs_and_its_length(
+    table, task_name, epochs, length
+):
+    adapted = adapt_training(
+        table, task_name, num_train_epochs=epochs, max_seq_length=length
+    )
+    assert adapted == (epochs, length)
 
 
 @pytest.mark.parametrize(

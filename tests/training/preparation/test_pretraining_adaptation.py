@@ -35,9 +35,17 @@ def test_masked_records_state_both_lengths(adapt):
     assert options.max_predictions_per_seq == 5
 
 
-def test_a_length_of_the_records_counts_as_set_by_the_user(adapt):
-    """Else, the folder of the weights could replace it."""
-    assert "max_seq_length" in adapt("masked").set_by_user
+def test_the_records_decide_before_the_folder_of_the_weights(adapt):
+    stated = {"max_seq_length": 64}
+    completed = config_values.decide_open_flags(
+        adapt("masked"), stated, "model.json"
+    )
+    assert completed.config.pretraining.max_seq_length == 32
+
+
+def test_a_length_of_the_records_is_not_what_the_user_typed(adapt):
+    """model.json records what the user typed as the command."""
+    assert "max_seq_length" not in adapt("masked").command
 
 
 @pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])

@@ -1,13 +1,13 @@
 """What model.json records of a command."""
 
 from tests.support.tasks.toy_task import parse_flags
-from training.preparation.recorded_command import command_to_record
+from training.preparation.recorded_command import select_recorded_flags
 
 
 def record_command(**command):
     """Returns the flags that model.json records of a command."""
     parsed = parse_flags(command | {"output_dir": "run"})
-    return command_to_record(parsed).flags
+    return select_recorded_flags(parsed)
 
 
 def test_a_recorded_command_names_no_folders():

@@ -20,13 +20,11 @@ from training.tasks.classifier_setup import (
 
 def create_start(**options):
     """Returns the start of a command, for which no weights are read."""
-    config = create_config(ClassifierConfig, output_dir="", **options)
     return StartingPoint(
-        config=config,
+        parsed=parse_options(**options),
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=100),
         tokenizer=FullTokenizer(SAMPLES / "vocab.txt"),
-        set_by_user=frozenset(options),
     )
 
 
