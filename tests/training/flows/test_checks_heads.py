@@ -1,7 +1,6 @@
 """The head that a folder states, and the labels that it names."""
 
 import dataclasses
-import importlib
 import itertools
 import json
 
@@ -19,7 +18,11 @@ from tests.support.weights.huggingface_files import (
     change_weights,
     write_huggingface_files,
 )
+from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
+from training.config.ner_config import NerConfig
+from training.config.squad_config import SquadConfig
+from training.config.swag_config import SwagConfig
 from training.flows import checks
 from training.preparation.starting_point import StartingPoint, read_start
 
@@ -127,7 +130,7 @@ def test_an_output_mode_that_another_library_contradicts_is_refused(
 
 
 @pytest.mark.parametrize(
-    "runner", ["run_classifier", "run_ner", "run_squad", "run_swag"]
+    "config_class", [ClassifierConfig, NerConfig, SquadConfig, SwagConfig]
 )
 @pytest.mark.parametrize(
     "flags",
@@ -138,7 +141,7 @@ def test_an_output_mode_that_another_library_contradicts_is_refused(
     ],
 )
 def test_the_head_is_named_before_its_flags(
-    tmp_path, monkeypatch, runner, flags
+    tmp_path, monkeypatch, config_class, flags
 ):
     """Lengths of another task's head, and labels, are no news of this one."""
     monkeypatch.chdir(tmp_path)
@@ -146,8 +149,7 @@ def test_the_head_is_named_before_its_flags(
     for folder in ("run", "best"):
         describe_model(tmp_path / folder, name="BertOther", **head)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    config = importlib.import_module(runner).Config
-    parsed = ParsedCommand(create_config(config, **flags), flags)
+    parsed = ParsedCommand(create_config(config_class, **flags), flags)
     with pytest.raises(ValueError, match="contains a BertOther"):
         read_start(parsed)
 
