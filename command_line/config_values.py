@@ -164,7 +164,10 @@ def decide_open_flags(
 
 
 def find_open_flags(parsed: ParsedCommand[Config]) -> set[str]:
-    """Returns the names of the flags that nothing has decided yet."""
+    """Returns the names of the flags that nothing has decided yet.
+
+    These are only flags with a role (roles.py), which files may decide.
+    """
     names = {flag.name for flag in flags_of(parsed.config, *Role)}
     return names - parsed.set_by_user - parsed.decided
 

@@ -60,9 +60,9 @@ def test_the_first_file_that_states_a_value_decides():
 
 def test_a_flag_is_open_until_it_is_decided():
     parsed = parse(folder="x", length=9)
-    assert config_values.find_open_flags(parsed) == {"name", "steps"}
+    assert config_values.find_open_flags(parsed) == {"steps"}
     decided = config_values.decide_flags(parsed, {"steps": 3})
-    assert config_values.find_open_flags(decided) == {"name"}
+    assert config_values.find_open_flags(decided) == set()
 
 
 @pytest.mark.parametrize("name", ["stride", "patience", "loop"])

@@ -34,7 +34,7 @@ def describe_run(options, resumes=None):
     preset = read_initial_preset(parsed.config)
     if resumes:
         preset = Preset("run", is_own_run=True, recorded_settings=resumes)
-    config = complete_flags(parsed, preset)
+    config = complete_flags(parsed, preset).config
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
