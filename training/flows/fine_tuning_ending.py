@@ -18,6 +18,7 @@ from training.flows import run_ending
 from training.flows.fine_tuning_export import export_model
 from training.flows.fine_tuning_run import AnyFineTuningRun
 from training.run_files.run_folder import RunFolder
+from training.run_files.run_results import log_scores
 from training.task import AnyTask
 
 
@@ -49,7 +50,7 @@ def end_with_scores(run: AnyFineTuningRun, begin_time: float) -> None:
     run_ending.store_weights(run.trainer)
     _write_card(run.trainer.run_folder, config)
     if run.has_trained:
-        run.trainer.run_folder.warn_of_earlier_results(begin_time)
+        run.trainer.run_folder.results.warn_of_earlier_files(begin_time)
     warn_of_missed_labels(config, results)
     run_ending.log_end(
         run.trainer,
@@ -68,7 +69,7 @@ def end_without_scores(run: AnyFineTuningRun) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    run.trainer.run_folder.log_results(run.evaluate())
+    log_scores(run.evaluate())
     if not run.task.config.is_chief:
         return
     export_dir = run.task.config.export.export_dir
@@ -101,7 +102,7 @@ def _predict_test_sets(run: AnyFineTuningRun, results: Scores) -> Scores:
             results = results | scores
             run_ending.write_dev_scores(trainer, scores, results)
         else:
-            trainer.run_folder.write_test_results(
+            trainer.run_folder.results.write_test_scores(
                 scores, suffix_of(test_set.name)
             )
     return results

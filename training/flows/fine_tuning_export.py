@@ -52,7 +52,7 @@ def export_model(
             task, model_class, folder, scored
         )
         if scores:
-            trainer.run_folder.write_export_results(scores)
+            trainer.run_folder.results.write_export_scores(scores)
             if card:
                 _write_scored_card(
                     folder,

@@ -41,7 +41,7 @@ def write_dev_scores(trainer: Trainer, scores: Scores, results: Scores) -> None:
         scores,
         dev_set_checksum=trainer.dev_set_checksum,
     )
-    trainer.run_folder.write_dev_results(results)
+    trainer.run_folder.results.write_dev_scores(results)
 
 
 def store_weights(trainer: Trainer) -> None:
@@ -74,7 +74,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         description=description,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=run_folder.results or {},
+        results=run_folder.results.dev_scores,
     )
     modeling.save_release(
         trainer.model,
@@ -126,7 +126,8 @@ def log_end(
         commands: commands that use the model.
         seconds: duration of this command.
     """
+    shown_files = trainer.run_folder.results.list_shown_files()
     typed = map(with_command_names, commands)
-    lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
+    lines = [*score_lines, *shown_files, *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

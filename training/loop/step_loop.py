@@ -223,8 +223,7 @@ class StepLoop:
     def _save(self, logs: Logs, reasons: EndReasons) -> None:
         """Saves the current step, with the optimizer if training may go on."""
         step = self._run_weights.global_step
-        rate = logs["learning_rate"]
-        self._history.add("checkpoint", step, {}, rate)
+        self._history.add_checkpoint(step, logs["learning_rate"])
         # A run that a signal or the time ended may be resumed.
         goes_on = not (reasons.is_complete or reasons.has_ended)
         self._run_weights.save(

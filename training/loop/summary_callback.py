@@ -42,7 +42,7 @@ class SummaryCallback(Callback):
             values["examples_per_second"] = num_examples / seconds
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = _measure_peak_memory() / 2**30
-        self._history.add("train", step, values, logs.get("learning_rate"))
+        self._history.add_training(step, values, logs.get("learning_rate"))
         return Decision.NONE
 
 

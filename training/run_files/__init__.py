@@ -3,6 +3,7 @@
 loop/checkpointer.py writes the checkpoints:
 
     run_folder.py: `RunFolder`, which writes all but the checkpoints
+    run_results.py: `RunResults`: the scores, and which files contain results
     run_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run
     history_lines.py: the lines of its file

@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from files import atomic
 from training.config.training_config import TrainingConfig
@@ -114,26 +114,38 @@ class History:
         with self._clock.running():
             yield
 
-    def add(
+    def add_training(
         self,
-        kind: Literal["train", "checkpoint"],
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None = None,
     ) -> None:
-        """Adds a line to the history, or replaces the step's line of this kind.
+        """Adds what a training step measured, or replaces that of the step.
 
         Args:
-            kind: kind of the line.
             step: number of steps trained.
-            metrics: {name: value}.
+            metrics: {name: value}, such as the losses and the speed.
             learning_rate: learning rate of the step, None if it is unknown.
 
         Raises:
             OSError: the file cannot be written.
         """
-        line = self._create_line(kind, step, metrics, learning_rate)
-        if kind == "checkpoint" and self.best_step is not None:
+        self._write(self._create_line("train", step, metrics, learning_rate))
+
+    def add_checkpoint(
+        self, step: int, learning_rate: float | None = None
+    ) -> None:
+        """Adds the line of a checkpoint, with the best step so far.
+
+        Args:
+            step: number of steps trained.
+            learning_rate: learning rate of the step, None if it is unknown.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        line = self._create_line("checkpoint", step, {}, learning_rate)
+        if self.best_step is not None:
             line["best_step"] = self.best_step
         self._write(line)
 
@@ -159,24 +171,6 @@ class History:
         line = self._create_line("eval", step, metrics, learning_rate)
         line["dev_set"] = dev_set_checksum
         self._write(line)
-
-    def _write(self, line: HistoryLine) -> None:
-        """Writes a line to the file, and its metrics for TensorBoard."""
-        if not self._config.is_chief:
-            return
-        kind = line["kind"]
-        step = line["step"]
-        former = self._lines.get((kind, step))
-        self._lines[kind, step] = line
-        is_new = line["metrics"] and former != line
-        if is_new and self._config.training.summary_steps:
-            prefix = "eval/" if kind == "eval" else ""
-            self._event_writer.write(prefix, step, line["metrics"])
-        if former or not self._clock.is_running:
-            # A killed run may have left half a line at the end of the file.
-            self._write_all()
-        else:
-            self._append(line)
 
     def add_if_comparable(
         self,
@@ -206,6 +200,22 @@ class History:
             self.add_evaluation(
                 step, metrics, dev_set_checksum=dev_set_checksum
             )
+
+    def find_best_evaluation(
+        self, dev_set_checksum: int
+    ) -> BestEvaluation | None:
+        """Returns the evaluation of the best step, None without one.
+
+        An evaluation on a dev set with another checksum does not count.
+        """
+        line = self._lines.get(("eval", self.best_step or 0))
+        if line is None or line.get("dev_set") != dev_set_checksum:
+            return None
+        metrics = {
+            name: math.nan if value is None else value
+            for name, value in line["metrics"].items()
+        }
+        return BestEvaluation(line["step"], metrics)
 
     def _create_line(
         self,
@@ -239,21 +249,23 @@ class History:
         }
         return line
 
-    def find_best_evaluation(
-        self, dev_set_checksum: int
-    ) -> BestEvaluation | None:
-        """Returns the evaluation of the best step, None without one.
-
-        An evaluation on a dev set with another checksum does not count.
-        """
-        line = self._lines.get(("eval", self.best_step or 0))
-        if line is None or line.get("dev_set") != dev_set_checksum:
-            return None
-        metrics = {
-            name: math.nan if value is None else value
-            for name, value in line["metrics"].items()
-        }
-        return BestEvaluation(line["step"], metrics)
+    def _write(self, line: HistoryLine) -> None:
+        """Writes a line to the file, and its metrics for TensorBoard."""
+        if not self._config.is_chief:
+            return
+        kind = line["kind"]
+        step = line["step"]
+        former = self._lines.get((kind, step))
+        self._lines[kind, step] = line
+        is_new = line["metrics"] and former != line
+        if is_new and self._config.training.summary_steps:
+            prefix = "eval/" if kind == "eval" else ""
+            self._event_writer.write(prefix, step, line["metrics"])
+        if former or not self._clock.is_running:
+            # A killed run may have left half a line at the end of the file.
+            self._write_all()
+        else:
+            self._append(line)
 
     def _append(self, line: HistoryLine) -> None:
         """Writes a line at the end of the file."""

@@ -94,7 +94,11 @@ def create_listed_files(
 
 
 def write_listed_files(
-    folder: Path, files: Mapping[str, bytes], description: ModelJson
+    folder: Path,
+    files: Mapping[str, bytes],
+    description: ModelJson,
+    *,
+    best_step: int | None = None,
 ) -> None:
     """Writes files, and the model.json that lists them.
 
@@ -104,27 +108,29 @@ def write_listed_files(
         folder: an existing folder of weights.
         files: {name: contents}, as `create_listed_files` returns.
         description: contents of model.json, without the list.
+        best_step: step of the run's best weights, None if it has none.
 
     Raises:
         ValueError: a file in the folder describes another model.
         OSError: a file cannot be written.
     """
     own_names = _read_listed_names(folder)
-    for name, contents in files.items():
+    for name, file_contents in files.items():
         path = folder / name
         # An earlier command wrote the file, and saved no weights that need it.
         is_outdated = name in own_names and not list_checkpoint_steps(folder)
         if is_outdated or not path.is_file():
-            write_bytes(path, contents)
+            write_bytes(path, file_contents)
             own_names.add(name)
-        elif not _has_contents(path, contents):
+        elif not _has_contents(path, file_contents):
             raise ValueError(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
-    write_json(
-        folder / MODEL_JSON_FILE, {**description, "files": sorted(own_names)}
-    )
+    contents: ModelJson = {**description, "files": sorted(own_names)}
+    if best_step is not None:
+        contents["best_step"] = best_step
+    write_json(folder / MODEL_JSON_FILE, contents)
 
 
 def _read_listed_names(folder: Path) -> set[str]:

@@ -1,14 +1,12 @@
 """Writes what a run's folder contains beside its checkpoints.
 
-These files are the scores, the card and the history, and those that
-run_description.py creates. This module imports no TensorFlow.
+These files are the card, the history, those that run_description.py creates,
+and the results, which run_results.py writes. This module imports no TensorFlow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-
-from absl import logging
 
 from command_line.path_flags import STATE
 from files import json_files
@@ -21,35 +19,14 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading import preset_reading
-from model_folders.scores import (
-    DEV_RESULTS,
-    EXPORT_RESULTS,
-    format_scores,
-)
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
 from training.run_files.history import History
+from training.run_files.run_results import RunResults
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-
-# Patterns of the files that contain results of a run's weights.
-_RESULT_FILES = (
-    "*eval_results*.txt",
-    "*predictions.*",
-    "null_odds.json",
-    "report*.html",
-    "test_results*.tsv",
-)
-# Files that a command names at its end, if the run wrote them.
-_SHOWN_FILES = (
-    "report.html",
-    "dev_predictions.csv",
-    "dev_predictions.jsonl",
-    "predictions.csv",
-    "predictions.jsonl",
-)
 
 
 class RunFolder:
@@ -71,8 +48,7 @@ class RunFolder:
         history: metrics, steps and hours of the run.
         current_preset: Preset of the current weights, None if they are random.
             It is the Preset of the start until `write_description` runs.
-        results: what this command wrote to eval_results.txt, None before it
-            did.
+        results: the files of the scores, reports and predictions.
     """
 
     def __init__(
@@ -87,7 +63,7 @@ class RunFolder:
         self.labels = labels
         self.tokenizer = start.tokenizer
         self.current_preset = start.preset
-        self.results: Mapping[str, float] | None = None
+        self.results = RunResults(self.path, is_chief=start.config.is_chief)
         self.history = run_history
         self._start = start
 
@@ -136,14 +112,8 @@ class RunFolder:
         description = run_description.create_model_json(
             self._start, model, settings
         )
-        step = self.history.best_step
-        # `write_listed_files` fills the list of files. It is here so that the
-        # best step is the last entry, as `set_best_step` writes it.
-        entries: ModelJson = (
-            {} if step is None else {"files": [], "best_step": step}
-        )
         run_description.write_listed_files(
-            self.path, files, description | entries
+            self.path, files, description, best_step=self.history.best_step
         )
         if config.keeps_best:
             run_description.write_listed_files(
@@ -182,58 +152,6 @@ class RunFolder:
                 file, {**json_files.read_json(file), "best_step": step}
             )
 
-    def log_results(self, results: Mapping[str, float]) -> None:
-        """Logs a table of scores, sorted by name."""
-        table = format_scores({key: results[key] for key in sorted(results)})
-        logging.info("***** Eval results *****\n%s", table)
-
-    def write_dev_results(self, results: Mapping[str, float]) -> None:
-        """Writes and logs the scores on the dev set, which the card states.
-
-        Args:
-            results: {name: score}.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self.log_results(results)
-        self.results = results
-        self._write_results(DEV_RESULTS, results)
-
-    def write_test_results(
-        self, results: Mapping[str, float], suffix: str = ""
-    ) -> None:
-        """Writes and logs the scores on a test set.
-
-        Args:
-            results: {name: score}.
-            suffix: suffix of the set's name, such as "_mm".
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self.log_results(results)
-        self._write_results(f"test_eval_results{suffix}.txt", results)
-
-    def write_export_results(self, results: Mapping[str, float]) -> None:
-        """Writes the scores of the exported files on the dev set.
-
-        Does not log them, because the table would only repeat the model's.
-
-        Args:
-            results: {name: score}.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self._write_results(EXPORT_RESULTS, results)
-
-    def _write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like Google's code, sorted by key."""
-        if self._start.config.is_chief:
-            lines = [f"{key} = {results[key]}\n" for key in sorted(results)]
-            write_text(self.path / name, "".join(lines))
-
     def write_card(
         self,
         *,
@@ -266,35 +184,9 @@ class RunFolder:
             description=self._fixed_model_json or json_files.read_json(model),
             labels=self.labels,
             do_lower_case=casing,
-            results=self.results or {},
+            results=self.results.dev_scores,
             files=model_card.file_sizes(self.path) if is_finished else {},
             export=export,
             table=table,
         )
         write_text(path, card.text())
-
-    def warn_of_earlier_results(self, begin_time: float) -> None:
-        """Logs a warning that names the results of earlier weights.
-
-        Their files stay, because the user may need them.
-
-        Args:
-            begin_time: time at which this command began, as time.time().
-        """
-        paths = sorted(
-            str(path)
-            for pattern in _RESULT_FILES
-            for path in self.path.glob(pattern)
-            if path.stat().st_mtime < begin_time
-        )
-        if paths:
-            logging.warning(
-                "An earlier command wrote %s, with other weights than this "
-                "command trained. Move or remove what you no longer need.",
-                ", ".join(paths),
-            )
-
-    def list_shown_files(self) -> list[str]:
-        """Returns the paths of the reports and predictions in the folder."""
-        paths = [self.path / name for name in _SHOWN_FILES]
-        return [str(path) for path in paths if path.is_file()]

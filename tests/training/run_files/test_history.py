@@ -32,7 +32,7 @@ def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
     first = history_of(tmp_path)
     with first.training(0):
         seconds.now += 900
-        first.add("checkpoint", 1, {})
+        first.add_checkpoint(1)
         seconds.now += 900
         assert first.hours == 0.5
     # What passes between two trainings does not count.
@@ -49,7 +49,7 @@ def test_a_line_of_training_states_its_hours_and_examples(seconds, tmp_path):
     run_history = history_of(tmp_path)
     with run_history.training(0):
         seconds.now += 36
-        run_history.add("train", 1, {"loss": float("nan")}, 0.1)
+        run_history.add_training(1, {"loss": float("nan")}, 0.1)
     assert history_lines.read_history(
         tmp_path / history_lines.HISTORY_FILE
     ) == [
@@ -71,10 +71,10 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     first = history_of(tmp_path)
     with first.training(0):
         for step in (1, 2, 3):
-            first.add("train", step, {})
-        first.add("checkpoint", 3, {})
+            first.add_training(step, {})
+        first.add_checkpoint(3)
         for step in (4, 5):
-            first.add("train", step, {})
+            first.add_training(step, {})
     path = tmp_path / history_lines.HISTORY_FILE
     path.write_text(path.read_text()[:-20])
     again = history_of(tmp_path)
