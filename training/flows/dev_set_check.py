@@ -51,26 +51,44 @@ class DevSetCase(enum.Enum):
         return self is not DevSetCase.OTHER_ROWS
 
 
-def check_dev_set(
+def find_dev_set_case(
     start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
 ) -> DevSetCase:
-    """Finds the case of the dev set, and does what `DevSetCase` says of it.
+    """Returns what the dev set of a command is to its weights.
 
     For example, a run was trained on train.csv, and the dev.csv of --data_dir
-    is a copy of train.csv: the check then fails.
+    is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
 
     Args:
         start: what the command starts from.
         recorded_sets: the sets of the command.
-
-    Raises:
-        ValueError: the dev set is the file that the run was trained on.
     """
     preset = start.preset
     dev_set = recorded_sets.get("eval")
     if not start.config.can_split_file or preset is None or dev_set is None:
         return DevSetCase.EXPECTED
-    case = _find_case(start, preset, dev_set)
+    return _find_case(start, preset, dev_set)
+
+
+def check_dev_set(
+    start: StartingPoint[FineTuningConfig],
+    recorded_sets: RecordedSets,
+    case: DevSetCase,
+) -> None:
+    """Warns of a dev set that is not as expected, as `DevSetCase` says.
+
+    Args:
+        start: what the command starts from.
+        recorded_sets: the sets of the command.
+        case: result of `find_dev_set_case`.
+
+    Raises:
+        ValueError: the dev set is the file that the run was trained on.
+    """
+    if case is DevSetCase.EXPECTED or start.preset is None:
+        return
+    preset = start.preset
+    dev_set = recorded_sets["eval"]
     match case:
         case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
             _warn_of_train_file(start, preset, dev_set)
@@ -96,7 +114,6 @@ def check_dev_set(
                 preset.source,
                 preset.recorded_sets["eval"].file,
             )
-    return case
 
 
 def _find_case(

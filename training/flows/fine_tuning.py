@@ -8,7 +8,10 @@ import time
 from data.io import record_checks
 from execution import devices
 from training.flows import checks
-from training.flows.dev_set_check import check_dev_set
+from training.flows.dev_set_check import (
+    check_dev_set,
+    find_dev_set_case,
+)
 from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
 from training.flows.fine_tuning_ending import (
     end_with_scores,
@@ -51,7 +54,8 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
-    dev_set_case = check_dev_set(task.start, recorded_sets)
+    dev_set_case = find_dev_set_case(task.start, recorded_sets)
+    check_dev_set(task.start, recorded_sets, dev_set_case)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
     set_seed_and_precision(task.config)
     trainer = create_trainer(

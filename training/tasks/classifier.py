@@ -48,7 +48,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     Args:
         start: what the command starts from.
         task_name: name of the task, such as "mrpc" or "csv".
-        options: flags of classifiers.
+        flags: flags of classifiers.
         classification_sets: the sets, and what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
@@ -60,7 +60,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self,
         start: StartingPoint[DataFileConfig],
         task_name: str,
-        options: ClassifierFlags,
+        flags: ClassifierFlags,
         classification_sets: ClassificationSets,
         *,
         labels: list[str] | None,
@@ -78,13 +78,13 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         )
         self.eval_loss = create_classifier_loss(classification_sets)
         self.task_name = task_name
-        self.options = options
+        self.flags = flags
         self.classification_sets = classification_sets
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
         self.dev_sets = classification_sets.dev_sets
         self.test_sets = classification_sets.test_sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.doc_stride = options.doc_stride
+        self.doc_stride = flags.doc_stride
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
         self.decoder = label_decoding.LabelDecoder(
@@ -98,7 +98,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             class_weights=class_weights,
         )
         self.export_settings = create_export_settings(
-            classification_sets, options.doc_stride
+            classification_sets, flags.doc_stride
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -242,7 +242,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         labels = prediction_files.write_test_predictions(
             encoded_set, outputs, self.decoder, output_dir
         )
-        if self.options.glue_submission:
+        if self.flags.glue_submission:
             suffix = suffix_of(encoded_set.name)
             name = self.task_name + suffix.replace("_", "-")
             glue_submissions.write_submission(output_dir, name, labels)

@@ -12,7 +12,11 @@ from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.dev_set_check import DevSetCase, check_dev_set
+from training.flows.dev_set_check import (
+    DevSetCase,
+    check_dev_set,
+    find_dev_set_case,
+)
 
 # Checksums of three files.
 TRAIN, DEV, OTHER = 5, 6, 7
@@ -67,6 +71,13 @@ def dev_set(checksum, num_rows=4):
     return {"eval": RecordedSet("eval", "now.csv", num_rows, checksum)}
 
 
+def find_and_check(start, sets):
+    """Checks the dev set, as a command does. Returns its case."""
+    case = find_dev_set_case(start, sets)
+    check_dev_set(start, sets, case)
+    return case
+
+
 @pytest.mark.parametrize(
     "start",
     [
@@ -88,7 +99,7 @@ def test_a_run_is_not_scored_on_its_train_set(start):
         "another --output_dir"
     )
     with pytest.raises(ValueError, match=f"^{says}$"):
-        check_dev_set(start, dev_set(TRAIN))
+        find_and_check(start, dev_set(TRAIN))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +136,7 @@ def test_a_run_is_not_scored_on_its_train_set(start):
     ],
 )
 def test_a_run_is_scored_on_what_is_not_its_train_set(start, sets):
-    check_dev_set(start, sets)
+    find_and_check(start, sets)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +155,7 @@ def test_a_run_is_scored_on_what_is_not_its_train_set(start, sets):
 def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(
     start, caplog
 ):
-    check_dev_set(start, dev_set(TRAIN))
+    find_and_check(start, dev_set(TRAIN))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -153,7 +164,7 @@ def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(
 
 
 def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
-    check_dev_set(create_start(own_run()), dev_set(OTHER))
+    find_and_check(create_start(own_run()), dev_set(OTHER))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -207,7 +218,7 @@ def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
     ],
 )
 def test_expected_scores_come_without_a_warning(start, sets, caplog):
-    check_dev_set(start, sets)
+    find_and_check(start, sets)
     assert caplog.messages == []
 
 
@@ -234,7 +245,7 @@ def test_expected_scores_come_without_a_warning(start, sets, caplog):
     ],
 )
 def test_another_part_of_a_table_is_another_dev_set(run, sets):
-    case = check_dev_set(create_start(run, RULE), sets)
+    case = find_and_check(create_start(run, RULE), sets)
     assert case is DevSetCase.OTHER_ROWS
     assert not case.writes_scores
 
@@ -271,13 +282,13 @@ def test_another_part_of_a_table_is_another_dev_set(run, sets):
     ],
 )
 def test_scores_of_all_other_commands_may_be_written(start, sets):
-    assert check_dev_set(start, sets).writes_scores
+    assert find_and_check(start, sets).writes_scores
 
 
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
     start = create_start(own_run(dev_set_rule=RULE), RULE)
     with caplog.at_level("INFO", logger="absl"):
-        check_dev_set(start, dev_set(OTHER))
+        find_and_check(start, dev_set(OTHER))
     assert caplog.messages == [
         "This is not the dev set of --output_dir=run. The scores are only "
         "shown, and the files of the run stay as they are. To write them, set "
