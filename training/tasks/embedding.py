@@ -11,7 +11,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_records import encode_features
 from data.classification.labels import label_decoding
 from data.classification.pairs import pair_features, pair_scoring
-from data.classification.pairs.pair_processors import PairProcessor
+from data.classification.table_tasks.pair_processors import PairProcessor
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from model_folders.scores import Scores

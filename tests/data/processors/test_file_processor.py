@@ -1,7 +1,7 @@
 """Sets of a folder or of one file, and what is said of both of them.
 
 data/processors/file_processor.py reads them.
-data/classification/table_sets/repeated_texts.py finds texts that both contain.
+data/classification/table_tasks/repeated_texts.py finds texts that both contain.
 """
 
 import gc
@@ -10,9 +10,9 @@ import weakref
 
 import pytest
 
-from data.classification.table_options import TableOptions
-from data.classification.table_sets.table_processor import TableProcessor
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows

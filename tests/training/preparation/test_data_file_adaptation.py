@@ -9,8 +9,8 @@ import pytest
 
 import modeling
 from command_line import config_values
-from data.classification.table_options import TableOptions
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from training.config.classifier_config import ClassifierConfig

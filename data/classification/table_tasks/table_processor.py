@@ -15,11 +15,14 @@ from data.classification.labels.task_labels import (
     labels_of_examples,
     labels_of_flags,
 )
-from data.classification.table_options import TableOptions
-from data.classification.table_sets.repeated_texts import RepeatedTexts
-from data.classification.table_sets.row_parsing import ParsedRow, RowParser
-from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
-from data.classification.table_sets.table_rows import (
+from data.classification.table_tasks.repeated_texts import RepeatedTexts
+from data.classification.table_tasks.row_parsing import ParsedRow, RowParser
+from data.classification.table_tasks.table_columns import (
+    FILES_OF_SET,
+    layout_of,
+)
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_rows import (
     RowCounts,
     read_placed_rows,
 )
@@ -88,7 +91,7 @@ class TableProcessor(
             data_dir,
             data_file_options,
             options,
-            labels_of_flags(options, self.output_mode, label_columns),
+            labels_of_flags(options.labels, self.output_mode, label_columns),
         )
         self._label_columns = label_columns
         self._table = table
