@@ -6,4 +6,4 @@ from data.classification.glue import glue_tasks
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 
 # The values of --task_name, in the order of the alphabet.
-TASK_NAMES: Final = sorted([*glue_tasks.PROCESSOR_OF_TASK, *TABLE_TASK_SPECS])
+TASK_NAMES: Final = sorted([*glue_tasks.SPEC_OF_TASK, *TABLE_TASK_SPECS])

@@ -1,4 +1,4 @@
-"""Labels from a classifier's outputs, and numbers from labels."""
+"""Labels from a classifier's outputs, arrays that data/arrays.py names."""
 
 import numpy as np
 import pytest
