@@ -15,8 +15,8 @@ from data.tables.row_keys import key_of
 from files.paths import StrPath
 
 
-class Example(Protocol):
-    """An example of a set.
+class RowExample(Protocol):
+    """An example of a set, which is a row of a file.
 
     Attributes:
         row: {column: cell} of the example's row of the file, or None.
@@ -28,11 +28,11 @@ class Example(Protocol):
         """Returns a copy whose `row` is None."""
 
 
-ExampleT = TypeVar("ExampleT", bound=Example)
+RowExampleT = TypeVar("RowExampleT", bound=RowExample)
 OptionsT = TypeVar("OptionsT")
 
 
-class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
+class FileProcessor(DataProcessor[RowExampleT], Generic[RowExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
     The processor reads in this order, and each file only once:
@@ -82,7 +82,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         They are `_labels_of_flags`, or else `_read_labels_of_rows` reads them.
         """
 
-    def _read_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
+    def _read_sets(self, set_name: BaseSet) -> dict[BaseSet, list[RowExampleT]]:
         """Reads the file of a set, and before it its possible labels.
 
         Returns:
@@ -106,18 +106,14 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
             ValueError: the file is malformed, or names too few labels.
         """
         if self._labels_of_rows is None:
-            has_dev_set = bool(self._data_file_options.data_file)
-            needed_sets = {"train", "dev"} if has_dev_set else {"train"}
-            if not needed_sets <= self._held.keys():
-                self._held.update(self._read_training_file())
-            train = self._held["train"]
+            train = self.read("train")
             # The dev set of the same file may have more labels.
-            dev = self._held["dev"] if has_dev_set else []
+            dev = self.read("dev") if self._data_file_options.data_file else []
             self._labels_of_rows = self._collect_labels(train, dev)
             self._log_labels(self._labels_of_rows, train, dev)
         return self._labels_of_rows
 
-    def _read_training_file(self) -> dict[BaseSet, list[ExampleT]]:
+    def _read_training_file(self) -> dict[BaseSet, list[RowExampleT]]:
         """Reads the train set of the folder, or splits --data_file.
 
         Returns {set name: examples}, with the dev set of --data_file.
@@ -146,7 +142,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         }
 
     def _count_labels(
-        self, examples: Iterable[ExampleT]
+        self, examples: Iterable[RowExampleT]
     ) -> collections.Counter[str]:
         labels = map(self.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
@@ -168,7 +164,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         labels: Sequence[str] | None,
         *,
         keeps_rows: bool,
-    ) -> list[ExampleT]:
+    ) -> list[RowExampleT]:
         """Reads the set `set_name` from a file, for `read`.
 
         Args:
@@ -186,7 +182,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     @abc.abstractmethod
     def _collect_labels(
-        self, train: Sequence[ExampleT], dev: Sequence[ExampleT]
+        self, train: Sequence[RowExampleT], dev: Sequence[RowExampleT]
     ) -> list[str]:
         """Returns the labels that the examples have, in order.
 
@@ -202,8 +198,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def _log_labels(
         self,
         labels: Sequence[str],
-        train: Sequence[ExampleT],
-        dev: Sequence[ExampleT],
+        train: Sequence[RowExampleT],
+        dev: Sequence[RowExampleT],
     ) -> None:
         """Logs what users should know of labels that rows name: nothing here.
 
@@ -211,11 +207,11 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         """
 
     @abc.abstractmethod
-    def texts_of(self, example: ExampleT) -> Sequence[str]:
+    def texts_of(self, example: RowExampleT) -> Sequence[str]:
         """Returns the texts that form the input for an example."""
 
     @abc.abstractmethod
-    def labels_of(self, example: ExampleT) -> Sequence[str]:
+    def labels_of(self, example: RowExampleT) -> Sequence[str]:
         """Returns labels to count in both sets, [] if there are none."""
 
     @property
@@ -223,10 +219,10 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def key_names(self) -> list[str]:
         """Names of what the keys consist of, such as columns, sorted."""
 
-    def key_texts(self, example: ExampleT) -> Sequence[str]:
+    def key_texts(self, example: RowExampleT) -> Sequence[str]:
         """Returns the texts that decide which set an example is in."""
         return self.texts_of(example)
 
-    def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
+    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
         """Returns the key of each example. Equal keys are in the same set."""
         return [key_of(self.key_texts(example)) for example in examples]
