@@ -283,7 +283,7 @@ def _find_tags(
         return {"": "O"}
     counts = Counter(columns[tag_column_index])
     is_train = options.set_name == "train"
-    return find_tag_names(path, counts, options.labels, is_train)
+    return find_tag_names(path, counts, options.labels, is_train=is_train)
 
 
 def _read_word(

@@ -67,7 +67,8 @@ def _parse_one_hot(
         ValueError: a cell contains another value than 0, 1, false and true.
     """
     has_label = [
-        _ONE_HOT.get(label_notations.label_text(cell, where)) for cell in cells
+        _ONE_HOT.get(label_notations.convert_label(cell, where))
+        for cell in cells
     ]
     if None in has_label:
         raise ValueError(

@@ -8,7 +8,7 @@ from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
-from data.classification.labels.label_notations import label_text
+from data.classification.labels.label_notations import convert_label
 from model_folders.labels import check_labels
 from model_folders.model_json_types import OutputMode
 
@@ -43,7 +43,7 @@ def labels_of_flags(
         labels = labels or label_columns
     if labels is None:
         return None
-    names = [label_text(label, "--labels") for label in labels]
+    names = [convert_label(label, "--labels") for label in labels]
     check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
     return names
 
