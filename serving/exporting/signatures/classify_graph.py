@@ -9,7 +9,7 @@ from typing import Protocol
 
 import tensorflow as tf
 
-from data.io.record_datasets import trim_padding
+from data.padding import trim_padding
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
