@@ -43,7 +43,7 @@ def read_columns(
     """
     is_test = options.set_name == "test"
     lines, delimiter = _read_lines(path, table_layout)
-    layout = find_layout(path, lines, is_test, delimiter)
+    layout = find_layout(path, lines, delimiter, is_test=is_test)
     sentences = find_sentences(path, lines, layout, options.tag_column_index)
     plan = _find_reading_plan(path, sentences, layout, options)
     for document_index, sentence_lines in sentences:

@@ -118,21 +118,33 @@ class FileProcessor(DataProcessor[RowExampleT], Generic[RowExampleT, OptionsT]):
 
         Returns {set name: examples}, with the dev set of --data_file.
         """
-        data_file = self._data_file_options.data_file
-        path = data_file or self._find_file("train")
-        # No file shows the rows of a train set. But until the split, nothing
-        # tells which rows of --data_file are in the train set.
+        if data_file := self._data_file_options.data_file:
+            return self._split_data_file(data_file)
+        # No file shows the rows of a train set.
         examples = self._read_file(
-            path, "train", self._labels_of_flags, keeps_rows=bool(data_file)
+            self._find_file("train"),
+            "train",
+            self._labels_of_flags,
+            keeps_rows=False,
         )
-        if not data_file:
-            return {"train": examples}
+        return {"train": examples}
+
+    def _split_data_file(self, path: str) -> dict[BaseSet, list[RowExampleT]]:
+        """Reads --data_file, splits it into two sets, and logs their sizes.
+
+        Returns {"train" and "dev": examples}.
+        """
+        # Until the split, nothing tells which rows are in the train set.
+        examples = self._read_file(
+            path, "train", self._labels_of_flags, keeps_rows=True
+        )
         train, dev = data_file_split.split_examples(
             path,
             examples,
             self.keys_of(examples),
             self._data_file_options.dev_fraction,
         )
+        data_file_split.log_sizes(path, train, dev)
         data_file_split.log_labels(
             path, self._count_labels(train), self._count_labels(dev)
         )

@@ -97,7 +97,7 @@ def write_labels(
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
         outputs: outputs of the network, as in `LabelCodec.decode_labels`.
-        codec: codec of the task.
+        codec: converts the outputs to labels.
         suffix: text before the extension of the files' names, such as "_mm".
 
     Returns:
