@@ -5,13 +5,12 @@ The folders import these modules, which import none of the folders.
 Examples and their sets:
 
     classification_examples.py: an example of a classification or a regression
-    regression_labels.py: a label that is a number
     classification_processor.py: the base class of what reads a task's sets
     swag_examples.py: SWAG
 
 From an example to a score:
 
-    label_encoding.py: the label of an example to ids
+    label_numbers.py: the label of an example to ids, or to a number
     classification_features.py: examples to the network's input
     text_windows.py: long texts to several inputs
     classification_records.py: inputs to records

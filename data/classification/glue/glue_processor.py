@@ -12,7 +12,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.classification.regression_labels import parse_regression_label
+from data.classification.label_numbers import parse_regression_label
 from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath

@@ -6,7 +6,7 @@ import numpy as np
 
 from data.arrays import FloatArray, LabelArray
 from data.classification.classification_examples import Label
-from data.classification.label_encoding import encode_label
+from data.classification.label_numbers import encode_label
 from data.probabilities import to_probabilities
 from model_folders.model_json_types import OutputMode
 

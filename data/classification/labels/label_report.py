@@ -12,8 +12,8 @@ from data.classification.classification_examples import (
     Label,
     class_names_of,
 )
+from data.classification.label_numbers import regression_value_of
 from data.classification.labels.label_codec import LabelCodec
-from data.classification.regression_labels import regression_value_of
 from data.report import (
     Baseline,
     Heading,
