@@ -8,6 +8,8 @@ What all tasks use:
     jobs/: large inputs in units of work, which any processes do
     text/: text to WordPieces, in Python and in a graph
     arrays.py: types of NumPy arrays
+    padding.py: trims the padding of a batch
+    probabilities.py: logits to probabilities
 
 A package for each task, which reads, encodes, decodes and scores its examples:
 

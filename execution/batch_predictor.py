@@ -58,7 +58,7 @@ class BatchPredictor:
     def _inputs(self, features: Features) -> Features:
         """Returns the features that the model reads, without strings (guids).
 
-        They contain no labels, so that splits with and without labels use one
+        They contain no labels, so that sets with and without labels use one
         graph.
         """
         return {

@@ -175,7 +175,7 @@ def create_batches(
     import tensorflow as tf
 
     # It imports TensorFlow too.
-    from data.io import record_datasets
+    from data.padding import trim_padding
 
     converted = (
         convert_single_example(index, example, None, max_seq_length, tokenizer)
@@ -195,11 +195,7 @@ def create_batches(
         features = {
             name: tf.constant(rows, tf.int32) for name, rows in columns.items()
         }
-        yield (
-            record_datasets.trim_padding(features)
-            if trims_padding
-            else features
-        )
+        yield trim_padding(features) if trims_padding else features
 
 
 def format_features(

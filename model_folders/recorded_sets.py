@@ -23,8 +23,8 @@ class RecordedSet(NamedTuple):
     """A set of examples that a run read, an entry of `data` in model.json.
 
     Attributes:
-        name: name of the split, such as "train".
-        file: name of the file, or of the folder and the split.
+        name: name of the set, such as "train".
+        file: name of the file, or of the folder and the set.
         num_rows: number of examples.
         checksum: checksum of the file, or of the records.
     """

@@ -17,7 +17,8 @@ USES = {
         """
 import tensorflow as tf
 
-from data.io.record_datasets import Records, create_dataset, trim_padding
+from data.io.record_datasets import Records, create_dataset
+from data.padding import trim_padding
 from data.text.ragged import true_indices
 
 ids = tf.constant([1, 2])

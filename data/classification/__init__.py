@@ -5,14 +5,12 @@ The folders import these modules, which import none of the folders.
 Examples and their sets:
 
     classification_examples.py: an example of a classification or a regression
-    regression_labels.py: a label that is a number
     classification_processor.py: the base class of what reads a task's sets
-    table_options.py: the flags of a table: its columns, the kind of its labels
     swag_examples.py: SWAG
 
 From an example to a score:
 
-    label_encoding.py: the label of an example to ids
+    label_numbers.py: the label of an example to ids, or to a number
     classification_features.py: examples to the network's input
     text_windows.py: long texts to several inputs
     classification_records.py: inputs to records
@@ -22,7 +20,7 @@ Each folder imports only folders above it:
 
     glue/: the tasks of GLUE, and XNLI
     labels/: finds labels, decodes outputs to labels, and reports them
-    table_sets/: a task in a user's tables
-    pairs/: tables of pairs, for ranking and for vectors
+    pairs/: the inputs and the scores of pairs, for ranking and for vectors
+    table_tasks/: a task in a user's own tables
     task_selection/: what --task_name or --processor selects of all these
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from absl import logging
 
 from data.classification.classification_examples import InputExample
-from data.classification.label_encoding import encode_label
+from data.classification.label_numbers import encode_label
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 

@@ -141,7 +141,7 @@ class Labeled(Protocol):
 
 
 class EncodesLabels(Protocol):
-    """Converts labels to numbers, as `LabelDecoder` does."""
+    """Converts labels to numbers, as `LabelCodec` does."""
 
     def encode_labels(self, labels: Sequence[Any]) -> LabelArray:
         """Converts the label of each example to what the metrics compare."""

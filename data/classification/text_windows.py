@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import ClassificationFeatures
-from data.classification.label_encoding import encode_label
+from data.classification.label_numbers import encode_label
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 

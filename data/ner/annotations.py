@@ -56,7 +56,7 @@ def without_answers(row: JsonObject) -> JsonObject:
 
 
 def find_sentence(
-    row: JsonObject, where: str, needs_tags: bool
+    row: JsonObject, where: str, *, needs_tags: bool
 ) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it is no such row.
 
@@ -207,7 +207,7 @@ def _contradiction_error(
 
 
 def find_text_and_spans(
-    row: JsonObject, where: str, needs_spans: bool
+    row: JsonObject, where: str, *, needs_spans: bool
 ) -> AnnotatedText:
     """Returns the text and the spans of a row.
 

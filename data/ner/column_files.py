@@ -43,7 +43,7 @@ def read_columns(
     """
     is_test = options.set_name == "test"
     lines, delimiter = _read_lines(path, table_layout)
-    layout = find_layout(path, lines, is_test, delimiter)
+    layout = find_layout(path, lines, delimiter, is_test=is_test)
     sentences = find_sentences(path, lines, layout, options.tag_column_index)
     plan = _find_reading_plan(path, sentences, layout, options)
     for document_index, sentence_lines in sentences:
@@ -283,7 +283,7 @@ def _find_tags(
         return {"": "O"}
     counts = Counter(columns[tag_column_index])
     is_train = options.set_name == "train"
-    return find_tag_names(path, counts, options.labels, is_train)
+    return find_tag_names(path, counts, options.labels, is_train=is_train)
 
 
 def _read_word(

@@ -44,16 +44,17 @@ class ColumnLayout:
 def find_layout(
     path: str,
     lines: Sequence[tuple[int, str]],
-    is_test: bool,
     delimiter: dialects.Delimiter | None,
+    *,
+    is_test: bool,
 ) -> ColumnLayout:
     """Finds the layout of a file from its first line with words.
 
     Args:
         path: a file of words and tags. The ending of its name tells a CSV file.
         lines: (number, text) of each line.
-        is_test: whether the file is a test set, which may lack tags.
         delimiter: value of --delimiter, None if it is not set.
+        is_test: whether the file is a test set, which may lack tags.
     """
     first = _find_first_line(lines)
     is_csv = table_formats.format_of(path) in ("csv", "xlsx")

@@ -25,7 +25,7 @@ from data.ner.annotations import (
     find_text_and_spans,
     without_answers,
 )
-from data.ner.labeled_spans import read_span
+from data.ner.labeled_spans import LabeledSpan, read_span
 from data.ner.ner_example import NerExample
 from data.ner.tag_names import find_tag_names
 from data.ner.word_splitting import find_words, split_words
@@ -114,7 +114,7 @@ def read_annotated_texts(
             text for text in texts if not (text.is_empty or text.is_unknown)
         ]
     tagged_sentences = [text.example for text in kept if text.has_tags]
-    _replace_tags(path, tagged_sentences, labels, set_name == "train")
+    _replace_tags(path, tagged_sentences, labels, is_train=set_name == "train")
     spans = [span for text in texts for span in text.spans]
     _check_labels(path, {span.label for span in spans})
     span_units.check_units([span.fit for span in spans])
@@ -141,12 +141,12 @@ def _read_row(
         output_row = {key: row[key] for key in row if key not in annotations}
     is_unknown = prodigy.is_left_out(row)
     spans: Sequence[_Span] = []
-    sentence = find_sentence(row, where, not is_test)
+    sentence = find_sentence(row, where, needs_tags=not is_test)
     if sentence:
         words, tags, text = sentence
         tags = ["O"] * len(words) if is_unknown else tags
     else:
-        text, values = find_text_and_spans(row, where, not is_test)
+        text, values = find_text_and_spans(row, where, needs_spans=not is_test)
         is_unknown |= values is None
         words = split_words(text)
         tags, spans = _tag_words(
@@ -164,13 +164,14 @@ def _replace_tags(
     path: StrPath,
     examples: Sequence[NerExample],
     labels: Sequence[str],
+    *,
     is_train: bool,
 ) -> None:
     """Replaces the tags of the file by their names."""
     if not examples:
         return
     counts = Counter(tag for example in examples for tag in example.labels)
-    names = find_tag_names(path, counts, labels, is_train)
+    names = find_tag_names(path, counts, labels, is_train=is_train)
     for example in examples:
         for word, tag in zip(example.words, example.labels, strict=True):
             if tag not in names:
@@ -223,6 +224,10 @@ def _tag_words(
     """Returns the tags of a text's words, and the spans that they come from.
 
     `values` are the spans in the file.
+
+    Raises:
+        ValueError: a span is malformed, contains no word, or overlaps the words
+            of another span.
     """
     word_spans = find_words(text, words)
     # {span: its value in the file}
@@ -230,27 +235,55 @@ def _tag_words(
     tags = ["O"] * len(word_spans)
     spans = []
     for span in sorted(value_of_span):
-        start, end, label = span
-        description = f"{[start, end, label]} {text[start:end]!r}"
-        first, after = _find_covered_words(word_spans, start, end)
-        if {*tags[first:after]} != {"O"}:
-            raise ValueError(
-                f"{where}: the span {description} contains no word, or "
-                f"overlaps the words of another span. Text: {text[:80]!r}"
-            )
-        tags[first:after] = [f"I-{label}"] * (after - first)
-        tags[first] = f"B-{label}"
+        first, after = _find_covered_words(word_spans, span.start, span.end)
+        _check_free(tags[first:after], span, text, where)
+        tags[first:after] = [f"I-{span.label}"] * (after - first)
+        tags[first] = f"B-{span.label}"
         complete = text[word_spans[first][0] : word_spans[after - 1][1]]
-        is_complete = complete == text[start:end].strip()
-        value = value_of_span[span]
-        # The text of the span, if it has one, has confirmed its place.
-        is_confirmed = isinstance(value, dict) and "text" in value
-        fit = span_units.find_span_fit(text, start, end, where)
-        if is_complete or is_confirmed:
-            fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
-        widened = "" if is_complete else f"{description} to {complete!r}"
-        spans.append(_Span(label, fit, widened))
+        spans.append(
+            _fit_span(span, value_of_span[span], complete, text, where)
+        )
     return tags, spans
+
+
+def _check_free(
+    tags: Sequence[str], span: LabeledSpan, text: str, where: str
+) -> None:
+    """Raises a ValueError if a span's words are none, or are tagged already.
+
+    `tags` are the tags of the words that the span covers.
+    """
+    if {*tags} != {"O"}:
+        raise ValueError(
+            f"{where}: the span {_describe_span(span, text)} contains no word, "
+            f"or overlaps the words of another span. Text: {text[:80]!r}"
+        )
+
+
+def _fit_span(
+    span: LabeledSpan, value: object, complete: str, text: str, where: str
+) -> _Span:
+    """Compares a span with the words that it covers.
+
+    Args:
+        span: the span.
+        value: the span in the file.
+        complete: the text of the complete words.
+        text: the text that contains the span.
+        where: place of the text, for messages.
+    """
+    is_complete = complete == text[span.start : span.end].strip()
+    # The text of the span, if it has one, has confirmed its place.
+    is_confirmed = isinstance(value, dict) and "text" in value
+    fit = span_units.find_span_fit(text, span.start, span.end, where)
+    if is_complete or is_confirmed:
+        fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
+    widened = f"{_describe_span(span, text)} to {complete!r}"
+    return _Span(span.label, fit, widened="" if is_complete else widened)
+
+
+def _describe_span(span: LabeledSpan, text: str) -> str:
+    return f"{[*span]} {text[span.start : span.end]!r}"
 
 
 def _find_covered_words(

@@ -38,6 +38,7 @@ def find_tag_names(
     path: StrPath,
     counts: Mapping[str, int],
     labels: Sequence[str],
+    *,
     is_train: bool,
 ) -> dict[str, str]:
     """Returns {tag in a file: its name}, without the values that are no tags.

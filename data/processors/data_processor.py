@@ -6,10 +6,10 @@ from typing import Generic, TypeVar
 
 from data.processors.set_names import BaseSet
 
-ExampleT = TypeVar("ExampleT")
+_ExampleT = TypeVar("_ExampleT")
 
 
-class DataProcessor(abc.ABC, Generic[ExampleT]):
+class DataProcessor(abc.ABC, Generic[_ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
@@ -20,9 +20,9 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
 
     def __init__(self) -> None:
         # {name of a set that was read, and not yet taken: its examples}
-        self._held: dict[BaseSet, list[ExampleT]] = {}
+        self._held: dict[BaseSet, list[_ExampleT]] = {}
 
-    def read(self, set_name: BaseSet) -> list[ExampleT]:
+    def read(self, set_name: BaseSet) -> list[_ExampleT]:
         """Returns the examples of a set, and holds them.
 
         Raises:
@@ -34,14 +34,16 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
             self._held.update(self._read_sets(set_name))
         return self._held[set_name]
 
-    def take(self, set_name: BaseSet) -> list[ExampleT]:
+    def take(self, set_name: BaseSet) -> list[_ExampleT]:
         """Returns a set as `read` does, and holds it no longer."""
         examples = self.read(set_name)
         del self._held[set_name]
         return examples
 
     @abc.abstractmethod
-    def _read_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
+    def _read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[_ExampleT]]:
         """Reads a set from its file, for `read`, whose errors it raises.
 
         Returns:

@@ -15,8 +15,8 @@ from data.tables.row_keys import key_of
 from files.paths import StrPath
 
 
-class Example(Protocol):
-    """An example of a set.
+class RowExample(Protocol):
+    """An example of a set, which is a row of a file.
 
     Attributes:
         row: {column: cell} of the example's row of the file, or None.
@@ -28,11 +28,11 @@ class Example(Protocol):
         """Returns a copy whose `row` is None."""
 
 
-ExampleT = TypeVar("ExampleT", bound=Example)
+RowExampleT = TypeVar("RowExampleT", bound=RowExample)
 OptionsT = TypeVar("OptionsT")
 
 
-class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
+class FileProcessor(DataProcessor[RowExampleT], Generic[RowExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
     The processor reads in this order, and each file only once:
@@ -82,7 +82,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         They are `_labels_of_flags`, or else `_read_labels_of_rows` reads them.
         """
 
-    def _read_sets(self, set_name: BaseSet) -> dict[BaseSet, list[ExampleT]]:
+    def _read_sets(self, set_name: BaseSet) -> dict[BaseSet, list[RowExampleT]]:
         """Reads the file of a set, and before it its possible labels.
 
         Returns:
@@ -106,37 +106,45 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
             ValueError: the file is malformed, or names too few labels.
         """
         if self._labels_of_rows is None:
-            has_dev_set = bool(self._data_file_options.data_file)
-            needed_sets = {"train", "dev"} if has_dev_set else {"train"}
-            if not needed_sets <= self._held.keys():
-                self._held.update(self._read_training_file())
-            train = self._held["train"]
+            train = self.read("train")
             # The dev set of the same file may have more labels.
-            dev = self._held["dev"] if has_dev_set else []
+            dev = self.read("dev") if self._data_file_options.data_file else []
             self._labels_of_rows = self._collect_labels(train, dev)
             self._log_labels(self._labels_of_rows, train, dev)
         return self._labels_of_rows
 
-    def _read_training_file(self) -> dict[BaseSet, list[ExampleT]]:
+    def _read_training_file(self) -> dict[BaseSet, list[RowExampleT]]:
         """Reads the train set of the folder, or splits --data_file.
 
         Returns {set name: examples}, with the dev set of --data_file.
         """
-        data_file = self._data_file_options.data_file
-        path = data_file or self._find_file("train")
-        # No file shows the rows of a train set. But until the split, nothing
-        # tells which rows of --data_file are in the train set.
+        if data_file := self._data_file_options.data_file:
+            return self._split_data_file(data_file)
+        # No file shows the rows of a train set.
         examples = self._read_file(
-            path, "train", self._labels_of_flags, keeps_rows=bool(data_file)
+            self._find_file("train"),
+            "train",
+            self._labels_of_flags,
+            keeps_rows=False,
         )
-        if not data_file:
-            return {"train": examples}
+        return {"train": examples}
+
+    def _split_data_file(self, path: str) -> dict[BaseSet, list[RowExampleT]]:
+        """Reads --data_file, splits it into two sets, and logs their sizes.
+
+        Returns {"train" and "dev": examples}.
+        """
+        # Until the split, nothing tells which rows are in the train set.
+        examples = self._read_file(
+            path, "train", self._labels_of_flags, keeps_rows=True
+        )
         train, dev = data_file_split.split_examples(
             path,
             examples,
             self.keys_of(examples),
             self._data_file_options.dev_fraction,
         )
+        data_file_split.log_sizes(path, train, dev)
         data_file_split.log_labels(
             path, self._count_labels(train), self._count_labels(dev)
         )
@@ -146,7 +154,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         }
 
     def _count_labels(
-        self, examples: Iterable[ExampleT]
+        self, examples: Iterable[RowExampleT]
     ) -> collections.Counter[str]:
         labels = map(self.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
@@ -168,7 +176,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         labels: Sequence[str] | None,
         *,
         keeps_rows: bool,
-    ) -> list[ExampleT]:
+    ) -> list[RowExampleT]:
         """Reads the set `set_name` from a file, for `read`.
 
         Args:
@@ -186,7 +194,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     @abc.abstractmethod
     def _collect_labels(
-        self, train: Sequence[ExampleT], dev: Sequence[ExampleT]
+        self, train: Sequence[RowExampleT], dev: Sequence[RowExampleT]
     ) -> list[str]:
         """Returns the labels that the examples have, in order.
 
@@ -202,8 +210,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def _log_labels(
         self,
         labels: Sequence[str],
-        train: Sequence[ExampleT],
-        dev: Sequence[ExampleT],
+        train: Sequence[RowExampleT],
+        dev: Sequence[RowExampleT],
     ) -> None:
         """Logs what users should know of labels that rows name: nothing here.
 
@@ -211,11 +219,11 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         """
 
     @abc.abstractmethod
-    def texts_of(self, example: ExampleT) -> Sequence[str]:
+    def texts_of(self, example: RowExampleT) -> Sequence[str]:
         """Returns the texts that form the input for an example."""
 
     @abc.abstractmethod
-    def labels_of(self, example: ExampleT) -> Sequence[str]:
+    def labels_of(self, example: RowExampleT) -> Sequence[str]:
         """Returns labels to count in both sets, [] if there are none."""
 
     @property
@@ -223,10 +231,10 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def key_names(self) -> list[str]:
         """Names of what the keys consist of, such as columns, sorted."""
 
-    def key_texts(self, example: ExampleT) -> Sequence[str]:
+    def key_texts(self, example: RowExampleT) -> Sequence[str]:
         """Returns the texts that decide which set an example is in."""
         return self.texts_of(example)
 
-    def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
+    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
         """Returns the key of each example. Equal keys are in the same set."""
         return [key_of(self.key_texts(example)) for example in examples]

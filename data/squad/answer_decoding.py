@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
 from data.squad.answer_spans import (
-    NO_ANSWER_SCORE_DIFF,
+    NULL_ODDS_WITHOUT_ANSWER,
     RawResult,
     TokenSpan,
     find_spans,
@@ -44,13 +44,13 @@ class SquadAnswers(NamedTuple):
     Attributes:
         texts: text of each answer.
         nbest: n-best list of each question, best entry first.
-        score_diffs: score of no answer minus the best answer's score, only for
+        null_odds: score of no answer minus the best answer's score, only for
             SQuAD v2.0.
     """
 
     texts: dict[str, str]
     nbest: dict[str, list[NbestEntry]]
-    score_diffs: dict[str, float]
+    null_odds: dict[str, float]
 
 
 def decode_predictions(
@@ -84,7 +84,7 @@ def decode_predictions(
         )
         answers.texts[example.qas_id] = answer.nbest[answer.chosen_index].text
         if options.version_2_with_negative:
-            answers.score_diffs[example.qas_id] = answer.score_diff
+            answers.null_odds[example.qas_id] = answer.null_odds
         answers.nbest[example.qas_id] = with_probabilities(answer.nbest)
     return answers
 
@@ -117,12 +117,12 @@ class RankedCandidates(NamedTuple):
     Attributes:
         nbest: the candidates, best first. There is at least one candidate.
         chosen_index: index in `nbest` of the predicted answer.
-        score_diff: score of no answer minus score of the best answer.
+        null_odds: score of no answer minus score of the best answer.
     """
 
     nbest: list[Candidate]
     chosen_index: int
-    score_diff: float
+    null_odds: float
 
 
 def decode_question(
@@ -194,19 +194,17 @@ def _choose_answer(
     # These values remain if "no answer" is the only candidate. Google's code
     # fails in this case.
     chosen_index = 0
-    score_diff = NO_ANSWER_SCORE_DIFF
+    null_odds = NULL_ODDS_WITHOUT_ANSWER
     for index, candidate in enumerate(nbest):
         if candidate.text and candidate.start >= 0:
             chosen_index = index
-            score_diff = (
-                null_score - candidate.start_logit - candidate.end_logit
-            )
+            null_odds = null_score - candidate.start_logit - candidate.end_logit
             break
     threshold = options.null_score_diff_threshold
-    if options.version_2_with_negative and score_diff > threshold:
+    if options.version_2_with_negative and null_odds > threshold:
         texts = [candidate.text for candidate in nbest]
         chosen_index = texts.index("")
-    return RankedCandidates(nbest, chosen_index, score_diff)
+    return RankedCandidates(nbest, chosen_index, null_odds)
 
 
 def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:

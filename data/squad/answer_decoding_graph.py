@@ -13,7 +13,7 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.squad.answer_spans_graph import (
     BestLogits,
     QuestionWindows,
@@ -281,7 +281,7 @@ class SquadDecoder:
         null_odds = tf.where(
             has_answer,
             null_score - nbest.start_logits[best] - nbest.end_logits[best],
-            tf.constant(NO_ANSWER_SCORE_DIFF, tf.float64),
+            tf.constant(NULL_ODDS_WITHOUT_ANSWER, tf.float64),
         )
         if self.options.version_2_with_negative:
             has_answer &= null_odds <= self.options.null_score_diff_threshold

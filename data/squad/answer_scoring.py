@@ -17,6 +17,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 def score_predictions(
     file: SquadFile,
     predictions: Mapping[str, str],
+    *,
     version_2_with_negative: bool = False,
     nbest: Mapping[str, list[NbestEntry]] | None = None,
     null_odds: Mapping[str, float] | None = None,

@@ -15,7 +15,7 @@ from data.squad.squad_options import DecodingOptions
 
 # Score of no answer minus score of the best answer, for a question whose only
 # candidate is "no answer".
-NO_ANSWER_SCORE_DIFF = 1000000.0
+NULL_ODDS_WITHOUT_ANSWER = 1000000.0
 
 
 class RawResult(NamedTuple):
@@ -63,7 +63,8 @@ class QuestionSpans(NamedTuple):
         spans: the possible answers.
         null: span of "no answer", which contains only [CLS], in the window
             where [CLS] has the lowest score.
-        null_score: score of no answer, NO_ANSWER_SCORE_DIFF without windows.
+        null_score: score of no answer. Without windows,
+            NULL_ODDS_WITHOUT_ANSWER.
     """
 
     spans: list[TokenSpan]
@@ -85,7 +86,7 @@ def find_spans(
     """
     spans: list[TokenSpan] = []
     null = TokenSpan(None, 0, 0, 0.0, 0.0)
-    null_score = NO_ANSWER_SCORE_DIFF
+    null_score = NULL_ODDS_WITHOUT_ANSWER
     for feature in features:
         result = result_of[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.squad.passage_windows_graph import WHITE_SPACE_RUN, Passages
 from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
@@ -97,14 +97,10 @@ class QuestionWindows(NamedTuple):
     def own_best(self) -> BestLogits:
         """Returns the highest logits of the question's windows."""
         rows = slice(self.start, self.end)
-        return {
-            "start_logits": self.best["start_logits"][rows],
-            "starts": self.best["starts"][rows],
-            "null_start_logits": self.best["null_start_logits"][rows],
-            "end_logits": self.best["end_logits"][rows],
-            "ends": self.best["ends"][rows],
-            "null_end_logits": self.best["null_end_logits"][rows],
-        }
+        best: BestLogits = tf.nest.map_structure(
+            lambda logits: logits[rows], self.best
+        )
+        return best
 
 
 def find_spans(
@@ -297,15 +293,14 @@ def find_null(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
     This span contains only [CLS], in the window where [CLS] has the lowest
     score. The result is (Spans of one span, score, float64 []).
     """
-    best = question.best
-    rows = slice(question.start, question.end)
+    best = question.own_best()
     # Append the values that are the result for a question without windows.
     start_logits, end_logits = (
-        tf.concat([tf.cast(logits[rows], tf.float64), [0.0]], 0)
+        tf.concat([tf.cast(logits, tf.float64), [0.0]], 0)
         for logits in (best["null_start_logits"], best["null_end_logits"])
     )
     scores = (start_logits + end_logits)[:-1]
-    scores = tf.concat([scores, [NO_ANSWER_SCORE_DIFF]], 0)
+    scores = tf.concat([scores, [NULL_ODDS_WITHOUT_ANSWER]], 0)
     lowest = tf.reduce_min(scores)
     # If a score is NaN, no score equals `lowest`. Choose the appended values.
     lowest_windows = tf.where(scores == lowest)[:, 0]

@@ -54,6 +54,7 @@ class SquadExample:
 
 def read_squad_examples(
     file: SquadFile,
+    *,
     is_training: bool,
     version_2_with_negative: bool = False,
     use_char_offsets: bool = False,

@@ -56,7 +56,7 @@ class SquadProcessor(DataProcessor[SquadExample]):
         answer_scoring.score_predictions(
             self.required_squad_file,
             empty_answers,
-            self._version_2_with_negative,
+            version_2_with_negative=self._version_2_with_negative,
         )
 
     @property

@@ -1,7 +1,7 @@
 """Splits the examples of one file into a train set and a dev set."""
 
 import collections
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TypeVar
 
 from absl import logging
@@ -15,7 +15,7 @@ T = TypeVar("T")
 def split_examples(
     path: str, examples: Sequence[T], keys: Sequence[str], fraction: float
 ) -> tuple[list[T], list[T]]:
-    """Returns the train set and the dev set of a file, and logs their sizes.
+    """Returns the train set and the dev set of a file.
 
     Args:
         path: value of --data_file, for the error.
@@ -39,13 +39,17 @@ def split_examples(
                 "another --dev_fraction, or make the sets yourself "
                 "(--data_dir)"
             )
+    return train, dev
+
+
+def log_sizes(path: str, train: Sized, dev: Sized) -> None:
+    """Logs how many examples of a file are in its two sets."""
     logging.info(
         "%s: %d examples to train on, %d for the dev set",
         path,
         len(train),
         len(dev),
     )
-    return train, dev
 
 
 def log_labels(

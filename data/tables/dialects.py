@@ -61,7 +61,7 @@ class TableDialect(NamedTuple):
 
 
 def find_dialect(
-    path: str, lines: Iterator[str], chosen: ChosenDialect, is_tsv: bool
+    path: str, lines: Iterator[str], chosen: ChosenDialect, *, is_tsv: bool
 ) -> TableDialect:
     r"""Finds the dialect of a table, and whether it has a header.
 
@@ -70,7 +70,9 @@ def find_dialect(
         the same number of cells:
 
         >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
-        >>> table = find_dialect("f.csv", iter(lines), ChosenDialect(), False)
+        >>> table = find_dialect(
+        ...     "f.csv", iter(lines), ChosenDialect(), is_tsv=False
+        ... )
         >>> table.dialect.delimiter, table.has_header, table.width
         (';', True, 2)
 
@@ -92,7 +94,7 @@ def find_dialect(
     hint = sample.take_hint(CHARACTER_OF_DELIMITER.values())
     chosen = chosen._replace(delimiter=chosen.delimiter or hint)
     try:
-        return _find_in_sample(path, sample, chosen, is_tsv)
+        return _find_in_sample(path, sample, chosen, is_tsv=is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, chosen.encoding)
@@ -111,12 +113,12 @@ def find_common_width(widths: Sequence[int]) -> int:
 
 
 def _find_in_sample(
-    path: str, sample: TableSample, chosen: ChosenDialect, is_tsv: bool
+    path: str, sample: TableSample, chosen: ChosenDialect, *, is_tsv: bool
 ) -> TableDialect:
     """Finds the dialect and the header by the first lines of a table."""
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
-    dialect = _choose_dialect(path, sample, chosen, is_tsv)
+    dialect = _choose_dialect(path, sample, chosen, is_tsv=is_tsv)
     records = sample.read_records(dialect)
     if chosen.quoting is not False:
         table_checks.check_quotes(path, records)
@@ -161,7 +163,7 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: TableSample, chosen: ChosenDialect, is_tsv: bool
+    path: str, sample: TableSample, chosen: ChosenDialect, *, is_tsv: bool
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
@@ -187,7 +189,7 @@ def _choose_dialect(
     if is_tsv and not fits:
         return _choose_usual_dialect("\t", chosen)
     if not fits:
-        return _dialect_of_malformed(path, sample, delimiters, chosen)
+        return _choose_by_names(path, sample, delimiters, chosen)
     strictest = _choose_strictest(fits.values())
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
@@ -210,13 +212,13 @@ def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
     return [fit.dialect for fit in fits if _strictness_of(fit) == lowest]
 
 
-def _dialect_of_malformed(
+def _choose_by_names(
     path: str,
     sample: TableSample,
     delimiters: Sequence[str],
     chosen: ChosenDialect,
 ) -> Dialect:
-    """Returns the dialect of a sample that no dialect fits.
+    """Chooses the dialect of a malformed sample, which no dialect fits.
 
     The names of the columns, in the first record, show the delimiter, if they
     contain only one of `delimiters`. Without a delimiter, the table has one

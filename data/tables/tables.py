@@ -81,6 +81,7 @@ def read_table(
     table: Table,
     text_columns: Sequence[str],
     columns: Sequence[str] = (),
+    *,
     may_lack: bool = False,
 ) -> Iterator[tuple[str, JsonObject]]:
     """Yields (where, row) of a table. Fails at a malformed row.

@@ -26,7 +26,7 @@ _COMPUTED_VALUE = re.compile(rb"<v[^>/]*>[^<]")
 
 
 def read_sheet(
-    path: StrPath, sheet: str | None, empty_is_gap: bool = False
+    path: StrPath, sheet: str | None, *, empty_is_gap: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the row in the sheet, cells), without empty rows.
 

@@ -109,7 +109,7 @@ def _decode_answer(
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]
     reply = _describe_answer(example.context, *best[answer.chosen_index])
-    reply["null_odds"] = float(answer.score_diff)
+    reply["null_odds"] = float(answer.null_odds)
     if reply_flags.n_best > 1:
         reply["n_best"] = [
             _describe_answer(example.context, candidate, entry)

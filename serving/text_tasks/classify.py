@@ -6,10 +6,8 @@ from typing import NotRequired
 import numpy as np
 
 from data.arrays import FloatArray
-from data.classification.labels.label_decoding import (
-    pool_logits,
-    to_probabilities,
-)
+from data.classification.labels.text_outputs import pool_logits
+from data.probabilities import to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
 from serving.engines import OutputArrays, output_kinds

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 import modeling
 from command_line import config_values
 from command_line.flags import ParsedCommand, flag, group
-from data.io.record_datasets import Records, trim_padding
+from data.io.record_datasets import Records
+from data.padding import trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor

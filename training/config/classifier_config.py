@@ -7,12 +7,12 @@ from typing import Self
 from command_line import config_values, flags
 from command_line.flags import group
 from data.classification.glue import glue_submissions
-from data.classification.table_options import TableOptions
-from data.classification.task_selection.table_task_specs import (
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import (
     TABLE_TASK_SPECS,
-    TASK_NAMES,
     TableTaskSpec,
 )
+from data.classification.task_selection.task_names import TASK_NAMES
 from data.classification.task_selection.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
 from training.config.classifier_flags import ClassifierFlags

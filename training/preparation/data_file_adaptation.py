@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
+from data.processors.file_processor import FileProcessor, OptionsT, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
 from training.preparation.dev_set_rule import choose_dev_set_rule
@@ -31,7 +31,7 @@ _MAX_TOKENIZED = 10_000
 
 def adapt_to_data_file(
     start: StartingPoint[DataFileConfigT],
-    processor: FileProcessor[ExampleT, OptionsT],
+    processor: FileProcessor[RowExampleT, OptionsT],
     *,
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
@@ -67,7 +67,7 @@ def adapt_to_data_file(
 
 def _choose_open_flags(
     start: StartingPoint[DataFileConfigT],
-    processor: FileProcessor[ExampleT, OptionsT],
+    processor: FileProcessor[RowExampleT, OptionsT],
 ) -> dict[str, float]:
     """Returns {flag: value} of the length and the epochs, if they are open."""
     config = start.config
@@ -101,7 +101,7 @@ def _choose_epochs(
 
 
 def _choose_length(
-    processor: FileProcessor[ExampleT, OptionsT],
+    processor: FileProcessor[RowExampleT, OptionsT],
     tokenizer: FullTokenizer,
     num_positions: int,
 ) -> int:

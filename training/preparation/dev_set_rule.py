@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.processors.file_processor import ExampleT, FileProcessor, OptionsT
+from data.processors.file_processor import FileProcessor, OptionsT, RowExampleT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
@@ -50,7 +50,7 @@ class _Overlap(NamedTuple):
 
 def choose_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
-    processor: FileProcessor[ExampleT, OptionsT],
+    processor: FileProcessor[RowExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, if the flag is set.
 

@@ -17,7 +17,7 @@ from data.classification.classification_records import (
     encode_features,
 )
 from data.classification.glue import glue_layouts, glue_submissions
-from data.classification.labels import label_decoding, label_report
+from data.classification.labels import label_codec, label_report, text_outputs
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
@@ -87,7 +87,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self.doc_stride = flags.doc_stride
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
-        self.decoder = label_decoding.LabelDecoder(
+        self.codec = label_codec.LabelCodec(
             classification_sets.output_mode, labels
         )
         self.settings = create_classifier_settings(
@@ -150,8 +150,8 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         """Returns {name: Feature} of a set's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
-            self.decoder.output_mode,
-            self.decoder.num_outputs,
+            self.codec.output_mode,
+            self.codec.num_outputs,
             has_weights=bool(self.doc_stride) and set_name == "train",
         )
         if base_set_of(set_name) == "test":
@@ -165,7 +165,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
-            bert_config, self.decoder.num_outputs, **options
+            bert_config, self.codec.num_outputs, **options
         )
 
     def pool(
@@ -181,14 +181,14 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             if record_index == 0
             or text_index != encoded_set.origins[record_index - 1]
         ]
-        return label_decoding.pool_batches(batches, starts)
+        return text_outputs.pool_batches(batches, starts)
 
     def evaluate(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._compute_scores(
-            encoded_set, label_decoding.concatenate_outputs(batches)
+            encoded_set, text_outputs.concatenate_outputs(batches)
         )
 
     def write_report(
@@ -204,10 +204,10 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         has_rows = encoded_set.examples[0].row is not None
         if not (has_rows or self.config.report):
             return
-        outputs = label_decoding.concatenate_outputs(batches)
+        outputs = text_outputs.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
-            path, encoded_set.examples, outputs, self.decoder
+            path, encoded_set.examples, outputs, self.codec
         )
         if self.config.report:
             self._write_label_report(encoded_set, outputs, output_dir)
@@ -223,10 +223,10 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         suffix = suffix_of(encoded_set.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
-            report.create_heading(self.decoder.output_mode, data_path, scores),
+            report.create_heading(self.codec.output_mode, data_path, scores),
             examples=encoded_set.examples,
             outputs=outputs,
-            decoder=self.decoder,
+            codec=self.codec,
             tokenizer=self.tokenizer,
             max_seq_length=length,
         )
@@ -238,9 +238,9 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         output_dir: str,
     ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""
-        outputs = label_decoding.concatenate_outputs(batches)
+        outputs = text_outputs.concatenate_outputs(batches)
         labels = prediction_files.write_test_predictions(
-            encoded_set, outputs, self.decoder, output_dir
+            encoded_set, outputs, self.codec, output_dir
         )
         if self.flags.glue_submission:
             suffix = suffix_of(encoded_set.name)
@@ -251,10 +251,10 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     def _compute_scores(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        labels = self.decoder.decode_labels(outputs)
+        labels = self.codec.decode_labels(outputs)
         score = self.classification_sets.processor_of(encoded_set.name).score
         return metrics.score_labeled(
-            encoded_set.examples, labels, self.decoder, score
+            encoded_set.examples, labels, self.codec, score
         )
 
 

@@ -10,8 +10,8 @@ from data.classification.labels.class_weights import (
     compute_class_weights,
     log_class_weights,
 )
-from data.classification.pairs import pair_features, pair_processors
-from data.classification.table_sets import table_columns
+from data.classification.pairs import pair_features
+from data.classification.table_tasks import pair_processors, table_columns
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )

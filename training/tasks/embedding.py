@@ -9,9 +9,9 @@ from data.arrays import FloatArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.classification_records import encode_features
-from data.classification.labels import label_decoding
+from data.classification.labels import text_outputs
 from data.classification.pairs import pair_features, pair_scoring
-from data.classification.pairs.pair_processors import PairProcessor
+from data.classification.table_tasks.pair_processors import PairProcessor
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from model_folders.scores import Scores
@@ -66,7 +66,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
         self.processor = processor
-        self.decoder = pair_scoring.CosineDecoder()
+        self.codec = pair_scoring.CosineCodec()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
@@ -111,7 +111,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
         return self._compute_scores(
-            encoded_set, label_decoding.concatenate_outputs(batches)
+            encoded_set, text_outputs.concatenate_outputs(batches)
         )
 
     def write_report(
@@ -122,10 +122,10 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if encoded_set.examples[0].row is not None:
-            outputs = label_decoding.concatenate_outputs(batches)
+            outputs = text_outputs.concatenate_outputs(batches)
             path = os.path.join(output_dir, "dev_predictions.csv")
             prediction_files.write_table_rows(
-                path, encoded_set.examples, outputs, self.decoder
+                path, encoded_set.examples, outputs, self.codec
             )
 
     def write_predictions(
@@ -135,9 +135,9 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         output_dir: str,
     ) -> Scores:
         """Writes the cosines of the pairs of the test set."""
-        outputs = label_decoding.concatenate_outputs(batches)
+        outputs = text_outputs.concatenate_outputs(batches)
         prediction_files.write_test_predictions(
-            encoded_set, outputs, self.decoder, output_dir
+            encoded_set, outputs, self.codec, output_dir
         )
         return self._compute_scores(encoded_set, outputs)
 
@@ -145,11 +145,11 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         self, encoded_set: _EncodedSet, vectors: FloatArray
     ) -> Scores:
         if self.has_scores.get(encoded_set.name, True):
-            cosines = self.decoder.decode_labels(vectors)
+            cosines = self.codec.decode_labels(vectors)
             return metrics.score_labeled(
                 encoded_set.examples,
                 cosines,
-                self.decoder,
+                self.codec,
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]

@@ -10,7 +10,6 @@ import numpy as np
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.classification.labels.label_decoding import to_probabilities
 from data.io import feature_specs, tf_examples
 from data.ner import (
     entity_files,
@@ -21,6 +20,7 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
+from data.probabilities import to_probabilities
 from data.processors.set_names import SetName, base_set_of
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores

@@ -9,7 +9,7 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.labels import label_writing
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 from data.processors.set_names import suffix_of
 from serving.predict.outputs import output_writer
 from serving.predict.outputs.output_rows import OutputRow
@@ -20,7 +20,7 @@ def write_table_rows(
     path: str,
     examples: Sequence[InputExample],
     outputs: FloatArray,
-    decoder: LabelDecoder,
+    codec: LabelCodec,
 ) -> None:
     """Writes the rows of a user's table, and the answers beside them.
 
@@ -30,7 +30,7 @@ def write_table_rows(
         path: path of the CSV file.
         examples: N examples, at least one.
         outputs: the model's outputs for them, float [N, ...].
-        decoder: converts the outputs to answers.
+        codec: converts the outputs to answers.
 
     Raises:
         OSError: the file cannot be written.
@@ -39,7 +39,7 @@ def write_table_rows(
         rows = [
             OutputRow(cells)
             for cells in label_writing.create_prediction_rows(
-                examples, outputs, decoder
+                examples, outputs, codec
             )
         ]
         output_writer.write_output(path, "csv", [rows])
@@ -48,7 +48,7 @@ def write_table_rows(
 def write_test_predictions(
     encoded_set: task.EncodedSet[InputExample, task.OriginT],
     outputs: FloatArray,
-    decoder: LabelDecoder,
+    codec: LabelCodec,
     output_dir: str,
 ) -> Sequence[Label]:
     """Writes the predictions of a test set. Returns the predicted labels.
@@ -56,7 +56,7 @@ def write_test_predictions(
     Args:
         encoded_set: the test set, of N examples.
         outputs: the model's outputs for them, float [N, ...].
-        decoder: converts the outputs to answers.
+        codec: converts the outputs to answers.
         output_dir: folder for predictions.csv, if the examples are rows of a
             table, and for the files of `write_labels`.
 
@@ -65,11 +65,11 @@ def write_test_predictions(
         ValueError: an output is not finite.
     """
     path = os.path.join(output_dir, "predictions.csv")
-    write_table_rows(path, encoded_set.examples, outputs, decoder)
+    write_table_rows(path, encoded_set.examples, outputs, codec)
     return label_writing.write_labels(
         output_dir,
         label_writing.create_example_entries(encoded_set.examples),
         outputs,
-        decoder,
+        codec,
         suffix_of(encoded_set.name),
     )

@@ -138,7 +138,7 @@ class SquadTask(
 
     def evaluate(self, encoded_set: _EncodedSet, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._compute_scores(*self.decode_answers(encoded_set, batches))
+        return self._compute_scores(self.decode_answers(encoded_set, batches))
 
     def write_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
@@ -148,22 +148,20 @@ class SquadTask(
         The answer files have the names and the format of Google's script.
         Returns the scores, or {} if --predict_file contains no answers.
         """
-        predictions, nbest, null_odds = self.decode_answers(
-            encoded_set, batches
-        )
+        answers = self.decode_answers(encoded_set, batches)
         outputs: dict[str, Mapping[str, object]] = {
-            "predictions.json": predictions,
-            "nbest_predictions.json": nbest,
+            "predictions.json": answers.texts,
+            "nbest_predictions.json": answers.nbest,
         }
         is_v2 = self.decoding_options.version_2_with_negative
         if is_v2:
-            outputs["null_odds.json"] = null_odds
+            outputs["null_odds.json"] = answers.null_odds
         for name, content in outputs.items():
             path = os.path.join(output_dir, name)
             write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
-            scores = self._compute_scores(predictions, nbest, null_odds)
+            scores = self._compute_scores(answers)
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
@@ -174,7 +172,7 @@ class SquadTask(
                 os.path.join(output_dir, "report.html"),
                 heading,
                 file,
-                predictions,
+                answers.texts,
                 version_2_with_negative=is_v2,
             )
         return scores
@@ -182,10 +180,7 @@ class SquadTask(
     def decode_answers(
         self, encoded_set: _EncodedSet, batches: _Batches
     ) -> answer_decoding.SquadAnswers:
-        """Returns three dicts: the answers, the n-best lists, the null odds.
-
-        The keys of each dict are the ids of the questions.
-        """
+        """Turns the logits of all windows into answers to the questions."""
         results: list[answer_spans.RawResult] = []
         for features, outputs in batches:
             results += map(
@@ -206,18 +201,13 @@ class SquadTask(
             self.tokenizer.basic_tokenizer,
         )
 
-    def _compute_scores(
-        self,
-        predictions: Mapping[str, str],
-        nbest: Mapping[str, list[answer_decoding.NbestEntry]],
-        null_odds: Mapping[str, float],
-    ) -> Scores:
+    def _compute_scores(self, answers: answer_decoding.SquadAnswers) -> Scores:
         return answer_scoring.score_predictions(
             self.processor.required_squad_file,
-            predictions,
+            answers.texts,
             version_2_with_negative=(
                 self.decoding_options.version_2_with_negative
             ),
-            nbest=nbest,
-            null_odds=null_odds,
+            nbest=answers.nbest,
+            null_odds=answers.null_odds,
         )

@@ -7,7 +7,7 @@ import modeling
 from data.arrays import FloatArray
 from data.classification import metrics, swag_examples
 from data.classification.classification_records import encode_features
-from data.classification.labels import label_decoding, label_writing
+from data.classification.labels import label_codec, label_writing, text_outputs
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
@@ -32,9 +32,7 @@ class SwagTask(
         layout: layout of the tables in --data_dir.
     """
 
-    decoder = label_decoding.LabelDecoder(
-        "classification", swag_examples.LABELS
-    )
+    codec = label_codec.LabelCodec("classification", swag_examples.LABELS)
 
     def __init__(
         self, start: StartingPoint[FineTuningConfig], layout: TableLayout
@@ -85,7 +83,7 @@ class SwagTask(
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._compute_scores(
-            encoded_set, label_decoding.concatenate_outputs(batches)
+            encoded_set, text_outputs.concatenate_outputs(batches)
         )
 
     def write_predictions(
@@ -99,13 +97,13 @@ class SwagTask(
         Returns the scores of the predictions, or {} if the test set contains no
         labels.
         """
-        outputs = label_decoding.concatenate_outputs(batches)
+        outputs = text_outputs.concatenate_outputs(batches)
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
             for example in encoded_set.examples
         )
-        label_writing.write_labels(output_dir, entries, outputs, self.decoder)
+        label_writing.write_labels(output_dir, entries, outputs, self.codec)
         return self._compute_scores(encoded_set, outputs)
 
     def _compute_scores(
@@ -113,7 +111,7 @@ class SwagTask(
     ) -> Scores:
         return metrics.score_labeled(
             encoded_set.examples,
-            self.decoder.decode_labels(outputs),
-            self.decoder,
+            self.codec.decode_labels(outputs),
+            self.codec,
             lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
         )

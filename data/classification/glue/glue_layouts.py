@@ -120,6 +120,7 @@ def find_indices(
     header: Sequence[str],
     text_columns: Sequence[str | int],
     label_column: str | int | None,
+    *,
     has_header: bool,
 ) -> ColumnIndices:
     """Finds the columns of a file by the names in its first line.
@@ -141,7 +142,9 @@ def find_indices(
     has_named_columns = texts is not None and (has_header or label is not None)
     is_mirror = has_named_columns and texts != [*text_columns]
     if isinstance(text_columns[0], int) and not is_mirror:
-        return _find_official_indices(text_columns, label_column, has_header)
+        return _find_official_indices(
+            text_columns, label_column, has_header=has_header
+        )
     if texts is None:
         missing = next(
             column
@@ -162,6 +165,7 @@ def find_indices(
 def _find_official_indices(
     text_columns: Sequence[str | int],
     label_column: str | int | None,
+    *,
     has_header: bool,
 ) -> ColumnIndices:
     columns = [int(column) for column in text_columns]

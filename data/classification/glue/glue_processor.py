@@ -5,100 +5,51 @@ glue_tasks.py lists the tasks. glue_layouts.py finds the columns of a file.
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from absl import logging
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
-from data.classification.regression_labels import parse_regression_label
+from data.classification.glue.glue_task_spec import GlueTaskSpec
+from data.classification.label_numbers import parse_regression_label
 from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
-from model_folders.model_json_types import OutputMode
-
-# Names of the labels of natural language inference, in GLUE and XNLI.
-NLI_LABELS = ("contradiction", "entailment", "neutral")
 
 
-class _SetFile(NamedTuple):
-    """The file of a set.
-
-    Attributes:
-        path: a TSV file of GLUE.
-        set_name: the set that it contains.
-        lines: (number, cells) of each line.
-        indices: where the texts and the label are in a line.
-    """
-
-    path: str
-    set_name: BaseSet
-    lines: Sequence[tuple[int, list[str]]]
-    indices: glue_layouts.ColumnIndices
-
-
-@dataclasses.dataclass(kw_only=True)
 class GlueProcessor(ClassificationProcessor):
     """Reads a task of GLUE, whose train, dev and test sets are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
 
-    Attributes:
-        label_names: names of the labels. Not used in regression.
-        train_file: name of the train set's file.
-        other_files: name of the dev and the test set's file. {} stands for
-            "dev" or "test".
-        dev_guid: first part of the guids of the dev set's examples.
-        text_columns: column of the text, or the two columns of a pair. A column
-            is a name in the file's first line, or a number, counted from 0.
-        label_column: column of the label. A test set may lack this column.
-        has_header: False if only the test set's file begins with a header line,
-            and contains a text in column 1.
-        guid_column: column of the last part of the examples' guids. None = the
-            number of the line, counted from 0.
-        hub_labels: names of the labels in the order in which Hugging Face's
-            GLUE data set numbers them, () if GLUE's own files number them too.
-        drops_short_lines: True to skip lines with too few columns and log a
-            warning, False to raise an error. If True, a test set's short lines
-            are not skipped. Their missing texts become empty texts, because
-            GLUE identifies predictions by line.
-        output_mode, metrics: see ClassificationProcessor.
+    Args:
+        spec: the files, columns and labels of the task.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
     """
 
-    label_names: Sequence[str] = ("0", "1")
-    train_file: str = "train.tsv"
-    other_files: str = "{}.tsv"
-    dev_guid: str = "dev"
-    text_columns: Sequence[str | int] = ("sentence1", "sentence2")
-    label_column: str | int = "label"
-    has_header: bool = True
-    guid_column: int | None = None
-    hub_labels: Sequence[str] = ()
-    drops_short_lines: bool = False
-    output_mode: OutputMode = "classification"
-    metrics: tuple[str, ...] = ("eval_accuracy",)
-    data_dir: StrPath | None = ""
-    layout: TableLayout = DEFAULT_LAYOUT
-
-    def __post_init__(self) -> None:
-        """Begins without a set."""
+    def __init__(
+        self,
+        spec: GlueTaskSpec,
+        data_dir: StrPath | None,
+        layout: TableLayout = DEFAULT_LAYOUT,
+    ) -> None:
         super().__init__()
+        self.output_mode = spec.output_mode
+        self.metrics = spec.metrics
+        self.text_columns = spec.text_columns
+        self.test_set_has_labels = spec.test_set_has_labels
+        self._spec = spec
+        self._data_dir = data_dir
+        self._layout = layout
 
     def read_labels(self) -> list[str] | None:
-        """Returns the attribute `label_names`, or None in regression.
+        """Returns the names of the task's labels, or None in regression.
 
         The function reads no file, because each task of GLUE has its labels.
         """
-        return self._labels
-
-    @property
-    def _labels(self) -> list[str] | None:
-        if self.output_mode == "regression":
-            return None
-        return [*self.label_names]
+        return self._spec.labels
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set.
@@ -114,134 +65,187 @@ class GlueProcessor(ClassificationProcessor):
 
     def _find_file(self, set_name: BaseSet) -> str:
         """Returns the path of a set, as `glue_layouts.find_table` does."""
-        file_name = self.other_files.format(set_name)
-        if set_name == "train":
-            file_name = self.train_file
-        return glue_layouts.find_table(self.data_dir, set_name, file_name)
+        return glue_layouts.find_table(
+            self._data_dir, set_name, self._spec.file_of_set(set_name)
+        )
 
     def _read_sets(
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Returns {name of the set: examples}, for `read`."""
         path = self._find_file(set_name)
-        lines = [*glue_layouts.read_cells(path, self.layout)]
-        # Empty lines at the end, which editors may add, are no examples.
-        while lines and lines[-1][1] == [""]:
-            lines.pop()
-        if not lines:
-            raise ValueError(f"{path} contains no example")
-        indices = self._find_indices(path, lines[0][1], set_name)
-        set_file = _SetFile(path, set_name, lines, indices)
-        examples = [*self._create_examples(set_file)]
+        lines = _read_lines(path, self._layout)
+        indices = _find_indices(self._spec, set_name, path, lines[0].cells)
+        parser = _LineParser(self._spec, set_name, path, indices)
+        examples = [*parser.parse_lines(lines)]
         if not examples:
             raise ValueError(f"{path} contains no example")
-        self._log_lines(set_file)
+        parser.log_lines(lines)
         return {set_name: examples}
 
-    def _create_examples(self, set_file: _SetFile) -> Iterator[InputExample]:
-        """Yields the examples of a file's lines.
 
-        Raises a ValueError that names a malformed line.
-        """
-        for index, (line_number, line) in enumerate(set_file.lines):
-            if index == 0 and set_file.indices.has_header:
-                continue
-            try:
-                example = self._create_example(index, line, set_file)
-            except IndexError:
-                short = glue_layouts.short_line_error(line)
-                raise ValueError(
-                    f"{set_file.path}, line {line_number}: {short}"
-                ) from None
-            except ValueError as error:
-                raise ValueError(
-                    f"{set_file.path}, line {line_number}: {error}"
-                ) from error
-            if example:
-                yield example
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file.
 
-    def _log_lines(self, set_file: _SetFile) -> None:
-        """Logs how numbers are read as labels, and what short lines become."""
-        path, set_name, lines, indices = set_file
-        if set_name != "test":
-            column = indices.columns[-1]
-            cells = (line[column] for _, line in lines if len(line) > column)
-            glue_layouts.log_label_numbers(path, cells, self.hub_labels)
-        longest = max(indices.columns)
-        num_short = sum(len(line) <= longest for _, line in lines)
-        if self.drops_short_lines and num_short:
-            action = "skipped" if set_name != "test" else "added empty texts to"
-            message = "%s: %s %d lines with too few columns"
-            logging.warning(message, path, action, num_short)
+    Attributes:
+        index: number of the line, or of the row of another table, counted
+            from 0.
+        line_number: its place in the file, for errors.
+        cells: the cells of the line, at least one.
+    """
 
-    def _find_indices(
-        self, path: str, header: list[str], set_name: BaseSet
-    ) -> glue_layouts.ColumnIndices:
-        """Returns where the texts and the labels of a set are.
+    index: int
+    line_number: int
+    cells: list[str]
 
-        `header` are the cells of the first line.
-        """
-        columns = self.text_columns
-        if set_name == "test" and not self.has_header:
-            # GLUE's test set has a header line, but other columns.
-            columns = (1,)
-        try:
-            return glue_layouts.find_indices(
-                header,
-                columns,
-                None if set_name == "test" else self.label_column,
-                has_header=self.has_header or set_name == "test",
-            )
-        except ValueError as error:
-            raise ValueError(f"{path}, line 1: {error}") from error
 
-    def _create_example(
-        self, index: int, line: list[str], set_file: _SetFile
-    ) -> InputExample | None:
-        """Returns the example of a line, None if the line is skipped.
+def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
+    """Reads the lines of a file, without empty lines at its end.
 
-        Args:
-            index: number of the line, counted from 0.
-            line: cells of the line.
-            set_file: the file of the line.
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: the file is empty, or a line is malformed.
+    """
+    lines = [
+        _Line(index, line_number, cells)
+        for index, (line_number, cells) in enumerate(
+            glue_layouts.read_cells(path, layout)
+        )
+    ]
+    # Editors may add empty lines at the end, which are no examples.
+    while lines and lines[-1].cells == [""]:
+        lines.pop()
+    if not lines:
+        raise ValueError(f"{path} contains no example")
+    return lines
+
+
+def _find_indices(
+    spec: GlueTaskSpec, set_name: BaseSet, path: str, header: Sequence[str]
+) -> glue_layouts.ColumnIndices:
+    """Returns where the texts and the labels of a set are.
+
+    `header` are the cells of the first line.
+
+    Raises:
+        ValueError: a column is missing. The message names it.
+    """
+    if spec.columns_of_set:
+        return glue_layouts.ColumnIndices([*spec.columns_of_set[set_name]])
+    columns = spec.text_columns
+    if set_name == "test" and not spec.has_header:
+        # GLUE's test set has a header line, but other columns.
+        columns = (1,)
+    try:
+        return glue_layouts.find_indices(
+            header,
+            columns,
+            None if set_name == "test" else spec.label_column,
+            has_header=spec.has_header or set_name == "test",
+        )
+    except ValueError as error:
+        raise ValueError(f"{path}, line 1: {error}") from error
+
+
+class _LineParser:
+    """Turns the lines of a set's file into examples.
+
+    Args:
+        spec: the task.
+        set_name: the set that the file contains.
+        path: the file, for messages.
+        indices: where the texts and the label are in a line.
+    """
+
+    def __init__(
+        self,
+        spec: GlueTaskSpec,
+        set_name: BaseSet,
+        path: str,
+        indices: glue_layouts.ColumnIndices,
+    ) -> None:
+        self._spec = spec
+        self._set_name = set_name
+        self._path = path
+        self._indices = indices
+        # Number of cells of a line that has all columns.
+        self._width = max(indices.columns) + 1
+
+    def parse_lines(self, lines: Sequence[_Line]) -> Iterator[InputExample]:
+        """Yields the examples of the lines, without those that are skipped.
 
         Raises:
-            IndexError: the line has too few columns.
+            ValueError: a line has too few columns, or its label is unknown.
+                The message names the line.
+        """
+        for line in lines[1:] if self._indices.has_header else lines:
+            if self._is_skipped(line):
+                continue
+            try:
+                yield self._create_example(line.index, self._fill(line.cells))
+            except ValueError as error:
+                raise ValueError(
+                    f"{self._path}, line {line.line_number}: {error}"
+                ) from error
+
+    def _is_short(self, line: _Line) -> bool:
+        return len(line.cells) < self._width
+
+    def _is_skipped(self, line: _Line) -> bool:
+        """Returns whether a line is no example of the set."""
+        spec = self._spec
+        has_languages = spec.language is not None and self._set_name != "train"
+        if has_languages and line.cells[0] != spec.language:
+            return True
+        drops_short = spec.drops_short_lines and self._set_name != "test"
+        return drops_short and self._is_short(line)
+
+    def _fill(self, cells: list[str]) -> list[str]:
+        """Returns the cells of a line, with an empty cell in each column.
+
+        Raises:
+            ValueError: the line has too few columns, and the task does not
+                allow this.
+        """
+        num_missing = self._width - len(cells)
+        if num_missing > 0 and not self._spec.drops_short_lines:
+            raise glue_layouts.short_line_error(cells)
+        return cells + [""] * num_missing
+
+    def _create_example(self, index: int, cells: list[str]) -> InputExample:
+        """Returns the example of a line with all columns.
+
+        Raises:
             ValueError: the label is unknown.
         """
-        _, set_name, _, indices = set_file
-        columns = indices.columns
-        if self.drops_short_lines and len(line) <= max(columns):
-            if set_name != "test":
-                return None
-            line = line + [""] * (max(columns) + 1 - len(line))
-        is_pair = len(self.text_columns) == 2
-        text_a = line[columns[0]]
-        text_b = line[columns[1]] if is_pair else None
-        has_label = set_name != "test" or self.test_set_has_labels
-        label = (
-            self._parse_label(line, columns[-1])
-            if has_label
-            else self._placeholder()
-        )
+        spec = self._spec
+        columns = self._indices.columns
+        is_pair = len(spec.text_columns) == 2
+        has_label = self._set_name != "test" or spec.test_set_has_labels
         example_id: int | str = index
-        if self.guid_column is not None and indices.is_official:
-            example_id = line[self.guid_column]
-        prefix = self.dev_guid if set_name == "dev" else set_name
-        return InputExample(f"{prefix}-{example_id}", text_a, text_b, label)
+        if spec.guid_column is not None and self._indices.is_official:
+            example_id = cells[spec.guid_column]
+        prefix = spec.dev_guid if self._set_name == "dev" else self._set_name
+        return InputExample(
+            guid=f"{prefix}-{example_id}",
+            text_a=cells[columns[0]],
+            text_b=cells[columns[1]] if is_pair else None,
+            label=self._parse_label(cells) if has_label else spec.placeholder,
+        )
 
-    def _placeholder(self) -> str | float:
-        """Returns the label of test examples in Google's code."""
-        return self._labels[0] if self._labels else 0.0
-
-    def _parse_label(self, line: list[str], column: int) -> str | float:
-        """Returns GLUE's own name of the label in a column, or a number."""
-        labels = self._labels
-        label = line[column]
-        where = f"column {column % len(line) + 1}"
+    def _parse_label(self, cells: Sequence[str]) -> str | float:
+        """Returns GLUE's own name of the label of a line, or a number."""
+        column = self._indices.columns[-1]
+        where = f"column {column % len(cells) + 1}"
+        labels = self._spec.labels
         if labels is None:
-            return parse_regression_label(label, where)
-        label = glue_layouts.translate_label(label, labels, self.hub_labels)
+            return parse_regression_label(cells[column], where)
+        label = glue_layouts.translate_label(
+            self._spec.label_of_alias.get(cells[column], cells[column]),
+            labels,
+            self._spec.hub_labels,
+        )
         if label not in labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; the task's labels are "
@@ -249,43 +253,23 @@ class GlueProcessor(ClassificationProcessor):
             )
         return label
 
-
-class XnliProcessor(GlueProcessor):
-    """XNLI: MultiNLI's task in 15 languages.
-
-    Args:
-        language: language of the texts. Google's code uses "zh", and does not
-            read the test set.
-        data_dir: folder of the files.
-    """
-
-    test_set_has_labels = True
-
-    def __init__(
-        self, language: str = "zh", data_dir: StrPath | None = ""
-    ) -> None:
-        super().__init__(
-            data_dir=data_dir,
-            label_names=NLI_LABELS,
-            train_file=f"multinli/multinli.train.{language}.tsv",
-            other_files="xnli.{}.tsv",
-        )
-        self.language = language
-
-    def _find_indices(
-        self, path: str, header: list[str], set_name: BaseSet
-    ) -> glue_layouts.ColumnIndices:
-        columns = [0, 1, 2] if set_name == "train" else [6, 7, 1]
-        return glue_layouts.ColumnIndices(columns)
-
-    def _create_example(
-        self, index: int, line: list[str], set_file: _SetFile
-    ) -> InputExample | None:
-        if set_file.set_name != "train" and line[0] != self.language:
-            return None
-        return super()._create_example(index, line, set_file)
-
-    def _parse_label(self, line: list[str], column: int) -> str | float:
-        if line[column] == "contradictory":
-            return "contradiction"
-        return super()._parse_label(line, column)
+    def log_lines(self, lines: Sequence[_Line]) -> None:
+        """Logs how numbers are read as labels, and what short lines become."""
+        if self._set_name != "test":
+            column = self._indices.columns[-1]
+            labels = (
+                line.cells[column] for line in lines if len(line.cells) > column
+            )
+            glue_layouts.log_label_numbers(
+                self._path, labels, self._spec.hub_labels
+            )
+        num_short = sum(map(self._is_short, lines))
+        if self._spec.drops_short_lines and num_short:
+            logging.warning(
+                "%s: %s %d lines with too few columns",
+                self._path,
+                "added empty texts to"
+                if self._set_name == "test"
+                else "skipped",
+                num_short,
+            )

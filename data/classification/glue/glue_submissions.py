@@ -20,7 +20,7 @@ def submission_file(task_name: str) -> str:
     Raises:
         ValueError: the task is not part of GLUE.
     """
-    if task_name == "xnli" or task_name not in glue_tasks.PROCESSOR_OF_TASK:
+    if task_name == "xnli" or task_name not in glue_tasks.SPEC_OF_TASK:
         raise ValueError(f"--glue_submission is not for {task_name}")
     return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"
 

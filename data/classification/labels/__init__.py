@@ -10,7 +10,8 @@ From a table to labels:
 
 From outputs to labels:
 
-    label_decoding.py: outputs to labels
+    text_outputs.py: the outputs of batches, and of the windows of a text
+    label_codec.py: outputs to labels, and labels to the numbers of metrics
     label_writing.py: labels to the files of a test set
     label_report.py: the part of report.html
 """

@@ -50,8 +50,8 @@ def is_empty(cell: object) -> bool:
     return cell is None or cell != cell
 
 
-def label_text(value: object, where: str) -> str:
-    """Converts a label to text in its normal form.
+def convert_label(value: object, where: str) -> str:
+    """Converts a label of any type to text in its normal form.
 
     True is the same label as true, and 1.0 as 1.
 
@@ -98,14 +98,14 @@ def parse_label(
         items = parse_list(value)
         value = value if items is None else items
     if not isinstance(value, list):
-        return label_text(value, where)
+        return convert_label(value, where)
     if len(value) > 1:
         raise ValueError(
             f"{where}: the cell contains {len(value)} labels. Set "
             "--output_mode=multilabel to learn several labels for a text. "
             f"Received: {cell!r:.200}"
         )
-    return label_text(value[0], where) if value else None
+    return convert_label(value[0], where) if value else None
 
 
 def parse_label_list(
@@ -138,7 +138,7 @@ def parse_label_list(
             f"{separator!r} between them, without brackets and quotes. "
             f"Received: {cell!r}"
         )
-    names = [label_text(item, where) for item in value]
+    names = [convert_label(item, where) for item in value]
     if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
         raise vector_error(where, cell)
     # The same name in two spellings is one label.

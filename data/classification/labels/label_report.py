@@ -12,8 +12,8 @@ from data.classification.classification_examples import (
     Label,
     class_names_of,
 )
-from data.classification.labels.label_decoding import LabelDecoder
-from data.classification.regression_labels import regression_value_of
+from data.classification.label_numbers import regression_value_of
+from data.classification.labels.label_codec import LabelCodec
 from data.report import (
     Baseline,
     Heading,
@@ -37,7 +37,7 @@ def write_label_report(
     *,
     examples: Sequence[InputExample],
     outputs: FloatArray,
-    decoder: LabelDecoder,
+    codec: LabelCodec,
     tokenizer: FullTokenizer,
     max_seq_length: int,
 ) -> None:
@@ -51,7 +51,7 @@ def write_label_report(
         examples: the examples, each with its label.
         outputs: outputs of the model, float [examples, labels], or
             [examples, 1] in regression.
-        decoder: turns the outputs into labels.
+        codec: turns the outputs into labels.
         tokenizer: tokenizer of the model.
         max_seq_length: WordPieces that the model reads. The page marks the rest
             of a text.
@@ -61,24 +61,22 @@ def write_label_report(
     """
     report = Report(heading)
     gold_labels: list[Label] = []
-    predicted_labels = decoder.decode_labels(outputs)
+    predicted_labels = codec.decode_labels(outputs)
     for example, predicted, probabilities in zip(
-        examples, predicted_labels, decoder.probabilities(outputs), strict=True
+        examples, predicted_labels, codec.probabilities(outputs), strict=True
     ):
         gold = example.label
         assert gold is not None, "a dev set has labels"
         gold_labels.append(gold)
-        badness, verdict = _find_verdict(
-            gold, predicted, probabilities, decoder
-        )
-        _count_labels(report.counts, gold, predicted, decoder.output_mode)
+        badness, verdict = _find_verdict(gold, predicted, probabilities, codec)
+        _count_labels(report.counts, gold, predicted, codec.output_mode)
         text, unread = _join_texts(example, max_seq_length, tokenizer)
         report.judged.append(
             JudgedPrediction(
                 badness, verdict, text, example.guid, {"unread": unread}
             )
         )
-    if decoder.output_mode == "regression":
+    if codec.output_mode == "regression":
         report.mean_errors = _mean_errors(gold_labels, predicted_labels)
     else:
         report.baseline = _find_most_frequent(gold_labels)
@@ -147,24 +145,24 @@ def _find_verdict(
     gold: Label,
     predicted: Label,
     probabilities: FloatArray,
-    decoder: LabelDecoder,
+    codec: LabelCodec,
 ) -> tuple[float, str]:
     """Returns the badness and the verdict of a prediction.
 
     `probabilities` contains the probability of each label.
     """
-    if decoder.output_mode == "regression":
+    if codec.output_mode == "regression":
         gold_number = regression_value_of(gold)
         predicted_number = regression_value_of(predicted)
         badness = abs(predicted_number - gold_number)
         verdict = (
             f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}."
         )
-    elif decoder.output_mode == "multilabel":
+    elif codec.output_mode == "multilabel":
         gold_names = class_names_of(gold)
         predicted_names = class_names_of(predicted)
         wrong = {*gold_names} ^ {*predicted_names}
-        errors = [decoder.label_list.index(name) for name in wrong]
+        errors = [codec.label_list.index(name) for name in wrong]
         certainties = np.maximum(probabilities, 1 - probabilities)
         badness = max(certainties[errors], default=0.0)
         verdict = (

@@ -11,7 +11,7 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
 )
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
@@ -19,7 +19,7 @@ from files.paths import StrPath
 
 
 def create_prediction_rows(
-    examples: Sequence[InputExample], outputs: FloatArray, decoder: LabelDecoder
+    examples: Sequence[InputExample], outputs: FloatArray, codec: LabelCodec
 ) -> Iterator[JsonObject]:
     """Yields the rows of a table of predictions: the input's, then an answer.
 
@@ -27,13 +27,13 @@ def create_prediction_rows(
     regression. If the input has a column of that name, the new one begins with
     `predicted_`. An empty text has an empty answer, and `correct` is empty if
     the right label is unknown. `outputs` are as in
-    `LabelDecoder.decode_labels`.
+    `LabelCodec.decode_labels`.
     """
-    probabilities = decoder.probabilities(outputs).max(-1).tolist()
+    probabilities = codec.probabilities(outputs).max(-1).tolist()
     for example, label, probability in zip(
-        examples, decoder.decode_labels(outputs), probabilities, strict=True
+        examples, codec.decode_labels(outputs), probabilities, strict=True
     ):
-        answer = _create_answer(example, label, probability, decoder.label_list)
+        answer = _create_answer(example, label, probability, codec.label_list)
         yield tables.with_answer(example.row or {}, answer)
 
 
@@ -82,7 +82,7 @@ def write_labels(
     output_dir: StrPath,
     entries: Iterable[Mapping[str, object]],
     outputs: FloatArray,
-    decoder: LabelDecoder,
+    codec: LabelCodec,
     suffix: str = "",
 ) -> list[Label]:
     """Writes predictions to test_results.tsv and predictions.jsonl.
@@ -96,8 +96,8 @@ def write_labels(
     Args:
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
-        outputs: outputs of the network, as in `LabelDecoder.decode_labels`.
-        decoder: decoder of the task.
+        outputs: outputs of the network, as in `LabelCodec.decode_labels`.
+        codec: converts the outputs to labels.
         suffix: text before the extension of the files' names, such as "_mm".
 
     Returns:
@@ -109,13 +109,13 @@ def write_labels(
     """
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
-    labels = decoder.decode_labels(outputs)
-    rows = decoder.probabilities(outputs)
+    labels = codec.decode_labels(outputs)
+    rows = codec.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
         for entry, label, row in zip(entries, labels, rows, strict=True):
             cells = "\t".join(str(value) for value in row)
             table.write(f"{cells}\n".encode())
-            lines.write(_format_line(entry, label, row, decoder.label_list))
+            lines.write(_format_line(entry, label, row, codec.label_list))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file
     )

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Sequence
 
 from data.classification.classification_examples import Label, class_names_of
+from data.classification.label_numbers import parse_regression_label
 from data.classification.labels import label_notations
-from data.classification.regression_labels import parse_regression_label
 from model_folders.labels import format_first_labels
 from model_folders.model_json_types import OutputMode
 
@@ -67,7 +67,8 @@ def _parse_one_hot(
         ValueError: a cell contains another value than 0, 1, false and true.
     """
     has_label = [
-        _ONE_HOT.get(label_notations.label_text(cell, where)) for cell in cells
+        _ONE_HOT.get(label_notations.convert_label(cell, where))
+        for cell in cells
     ]
     if None in has_label:
         raise ValueError(

@@ -8,8 +8,7 @@ from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
-from data.classification.labels.label_notations import label_text
-from data.classification.table_options import TableOptions
+from data.classification.labels.label_notations import convert_label
 from model_folders.labels import check_labels
 from model_folders.model_json_types import OutputMode
 
@@ -22,7 +21,9 @@ _MIN_LABELS: dict[OutputMode, int] = {
 
 
 def labels_of_flags(
-    options: TableOptions, output_mode: OutputMode, label_columns: Sequence[str]
+    labels: Sequence[str] | None,
+    output_mode: OutputMode,
+    label_columns: Sequence[str],
 ) -> list[str] | None:
     """Returns the labels that --labels or several label columns name.
 
@@ -30,7 +31,7 @@ def labels_of_flags(
     them (see `labels_of_examples`), or the task is a regression.
 
     Args:
-        options: flags of the table.
+        labels: value of --labels, None if it is not set.
         output_mode: "classification", "multilabel" or "regression".
         label_columns: columns of the labels. The names of several columns are
             the labels unless --labels is set.
@@ -38,12 +39,11 @@ def labels_of_flags(
     Raises:
         ValueError: the flags name too few labels, or repeat one.
     """
-    labels = options.labels
     if len(label_columns) > 1:
         labels = labels or label_columns
     if labels is None:
         return None
-    names = [label_text(label, "--labels") for label in labels]
+    names = [convert_label(label, "--labels") for label in labels]
     check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
     return names
 

@@ -1,8 +1,7 @@
-"""Reads tables of pairs of texts, to rank passages and to compare vectors.
+"""Encodes and scores pairs of texts: ranked passages, and vectors of texts.
 
 Read the modules in this order:
 
-    pair_processors.py: reads the sets, of queries and passages or of two texts
     pair_features.py: two texts to two inputs, and to a scale of scores
     pair_scoring.py: rankings, and the vectors of pairs, to scores
 """

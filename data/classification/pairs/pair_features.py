@@ -7,7 +7,7 @@ from data.classification.classification_features import (
     ClassificationFeatures,
     create_joined_features,
 )
-from data.classification.regression_labels import regression_value_of
+from data.classification.label_numbers import regression_value_of
 from data.text.tokenization import FullTokenizer
 
 # The largest score of STS-B's scale from 0 to 5.

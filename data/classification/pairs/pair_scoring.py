@@ -7,7 +7,7 @@ from absl import logging
 
 from data.arrays import FloatArray, LabelArray
 from data.classification.classification_examples import Label
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _RANKING_DEPTH = 10
@@ -87,7 +87,7 @@ def cosines(vectors: FloatArray) -> FloatArray:
     return sums
 
 
-class CosineDecoder(LabelDecoder):
+class CosineCodec(LabelCodec):
     """Turns the vectors of pairs into the cosine of each pair."""
 
     def __init__(self) -> None:

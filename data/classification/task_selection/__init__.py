@@ -2,8 +2,7 @@
 
 Read the modules in this order:
 
-    table_task_specs.py: the values of --task_name, and what each says of the
-        task of a user's own tables
+    task_names.py: the values of --task_name
     google_code.py: runs a user's class for Google's code
     user_processor.py: reads sets with that class
     classification_sets.py: the sets of a task, by name, from one processor or

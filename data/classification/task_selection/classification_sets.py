@@ -8,8 +8,8 @@ from data.classification.classification_processor import (
     ClassificationProcessor,
 )
 from data.classification.glue.glue_processor import GlueProcessor
-from data.classification.table_sets.table_processor import TableProcessor
-from data.classification.task_selection.table_task_specs import (
+from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.table_tasks.table_task_specs import (
     LossKind,
     TableTaskSpec,
 )

@@ -9,7 +9,7 @@ from typing import cast
 
 import tensorflow as tf
 
-from data.io.record_datasets import trim_padding
+from data.padding import trim_padding
 from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
 from data.squad.answer_spans_graph import BestLogits
 from data.squad.passage_windows_graph import Passages, create_windows

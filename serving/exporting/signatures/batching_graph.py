@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar, cast
 
 import tensorflow as tf
 
-from data.io.record_datasets import trim_padding
+from data.padding import trim_padding
 from data.text.packing_layer import PackingLayer
 
 # If a padded output contains more values than this, at least a quarter of the

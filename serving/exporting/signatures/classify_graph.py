@@ -9,7 +9,7 @@ from typing import Protocol
 
 import tensorflow as tf
 
-from data.io.record_datasets import trim_padding
+from data.padding import trim_padding
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
@@ -170,7 +170,7 @@ class _WindowPredictor:
 
     The N texts become W windows, each an input of the network. The output of a
     text is the mean over its windows, by the rules of
-    data/classification/labels/label_decoding.py.
+    data/classification/labels/text_outputs.py.
     """
 
     def __init__(

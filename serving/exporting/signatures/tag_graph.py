@@ -7,8 +7,8 @@ import functools
 
 import tensorflow as tf
 
-from data.io.record_datasets import trim_padding
 from data.ner.tagging_graph import cut_texts, decode_legal_tags, separate_words
+from data.padding import trim_padding
 from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertTokenClassifier

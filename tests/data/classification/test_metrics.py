@@ -5,7 +5,7 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def score_numbers(labels, predicted):
     examples = [
         InputExample("test-1", "a text", label=label) for label in labels
     ]
-    decoder = LabelDecoder("regression", None)
-    return metrics.score_labeled(examples, predicted, decoder, score)
+    codec = LabelCodec("regression", None)
+    return metrics.score_labeled(examples, predicted, codec, score)
 
 
 def test_examples_without_a_label_are_counted_and_not_scored():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.labels import label_decoding
 from data.classification.text_windows import create_window_features
+from data.probabilities import to_probabilities
 from modeling import losses
 
 
@@ -60,9 +60,9 @@ def test_a_loss_counts_windows_by_their_weights():
         "is_real_example": np.array([1, 1, 1]),
         "example_weights": np.array([0.5, 0.5, 1.0], np.float32),
     }
-    losses_of_texts = -np.log(
-        label_decoding.to_probabilities(logits, "classification")
-    )[range(3), batch["label_ids"]]
+    losses_of_texts = -np.log(to_probabilities(logits, "classification"))[
+        range(3), batch["label_ids"]
+    ]
     loss, _ = losses.ClassifierLoss()(logits, batch)
     expected = (losses_of_texts[:2].mean() + losses_of_texts[2]) / 2
     np.testing.assert_allclose(loss, expected, rtol=1e-6)

@@ -42,9 +42,9 @@ def test_null_score_diff_threshold_decides_on_no_answer(
     best = [("b", 2), ("[CLS]", 3)]
     options = {"n_best_size": 12, "version_2_with_negative": True}
     options["null_score_diff_threshold"] = threshold
-    answers, _, odds = decode_answers(examples, features, best, **options)
-    assert answers == {"q0": answer}
-    assert odds == {"q0": 1.0}
+    answers = decode_answers(examples, features, best, **options)
+    assert answers.texts == {"q0": answer}
+    assert answers.null_odds == {"q0": 1.0}
 
 
 @pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])
@@ -53,21 +53,19 @@ def test_passages_without_a_wordpiece_have_no_answer(
 ):
     examples, features = create_windows(tmp_path, tokenizer, context)
     assert not features
-    texts, nbest, _ = decode_answers(examples, [], [])
-    assert texts == {"q0": "empty"}
-    assert len(nbest["q0"]) == 1
-    answers, _, _ = decode_answers(
-        examples, [], [], version_2_with_negative=True
-    )
-    assert answers == {"q0": ""}
+    unanswered = decode_answers(examples, [], [])
+    assert unanswered.texts == {"q0": "empty"}
+    assert len(unanswered.nbest["q0"]) == 1
+    answers = decode_answers(examples, [], [], version_2_with_negative=True)
+    assert answers.texts == {"q0": ""}
 
 
 def test_char_offsets_cut_answers_from_text_without_spaces(tmp_path, tokenizer):
     examples, features = create_windows(
         tmp_path, tokenizer, " 黑豹队了丢了分。", use_char_offsets=True
     )
-    answers, _, _ = decode_answers(examples, features, [("豹", 5), ("队", 5)])
-    assert answers == {"q0": "豹队"}
+    answers = decode_answers(examples, features, [("豹", 5), ("队", 5)])
+    assert answers.texts == {"q0": "豹队"}
 
 
 @pytest.mark.parametrize(
@@ -87,8 +85,8 @@ def test_char_offsets_cut_answers_with_their_accents(
         "a. B\u0301de\u0301! Ünd, c",
         use_char_offsets=True,
     )
-    answers, _, _ = decode_answers(examples, features, [(first, 5), (last, 5)])
-    assert answers == {"q0": text}
+    answers = decode_answers(examples, features, [(first, 5), (last, 5)])
+    assert answers.texts == {"q0": text}
 
 
 def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
@@ -102,7 +100,7 @@ def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
     word = "." * 400
     examples, features = create_windows(tmp_path, tokenizer, f"a {word} b")
     options = {"n_best_size": 20, "max_answer_length": 3}
-    _, nbest, _ = decode_answers(examples, features, [], Counting(), **options)
-    answers = {entry["text"] for entry in nbest["q0"]}
-    assert {".", "..", "..."} < answers
+    answers = decode_answers(examples, features, [], Counting(), **options)
+    listed = {entry["text"] for entry in answers.nbest["q0"]}
+    assert {".", "..", "..."} < listed
     assert texts.count(word) == 1

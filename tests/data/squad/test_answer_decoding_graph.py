@@ -285,7 +285,7 @@ def test_the_graph_answers_about_odd_text_as_python_does(odd_run):
 
 
 def test_the_graph_scores_no_answer_as_python_does(odd_run):
-    odds = [answer.score_diff for answer in odd_run.answers]
+    odds = [answer.null_odds for answer in odd_run.answers]
     assert odd_run.outputs["null_odds"].numpy().tolist() == odds
 
 

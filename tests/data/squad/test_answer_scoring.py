@@ -18,7 +18,7 @@ def test_published_predictions_score_as_published(case):
     predictions = json.loads((case["folder"] / case["predictions"]).read_text())
     is_v2 = "is_impossible" in data_file.read_text()
     scores = answer_scoring.score_predictions(
-        read_squad_file(data_file), predictions, is_v2
+        read_squad_file(data_file), predictions, version_2_with_negative=is_v2
     )
     exact = scores["exact" if is_v2 else "exact_match"]
     assert exact == pytest.approx(case["exact_match"], abs=1e-6)
@@ -61,7 +61,11 @@ def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
     # Answering all but q2 is best for F1; q0 does not help exact match.
     odds = {"q1": -3.0, "q0": -1.0, "q2": 0.5, "q4": -2.0, "q3": 0.0, "no": -9}
     scores = answer_scoring.score_predictions(
-        read_squad_file(data_file), predictions, True, nbest, odds
+        read_squad_file(data_file),
+        predictions,
+        version_2_with_negative=True,
+        nbest=nbest,
+        null_odds=odds,
     )
     assert scores == pytest.approx(
         {
@@ -96,7 +100,9 @@ def test_in_v2_a_question_without_prediction_is_an_error(data_file):
         ValueError, match="4 questions have no prediction, such as 'q0'"
     ):
         answer_scoring.score_predictions(
-            read_squad_file(data_file), {"q1": "y"}, True
+            read_squad_file(data_file),
+            {"q1": "y"},
+            version_2_with_negative=True,
         )
 
 
@@ -116,7 +122,7 @@ def test_questions_without_gold_answers(tmp_path, caplog):
     assert "2 questions have no gold answers" in caplog.text
     # The official script of v2.0 reads the answers, not is_impossible.
     scores = answer_scoring.score_predictions(
-        read_squad_file(path), predictions, True
+        read_squad_file(path), predictions, version_2_with_negative=True
     )
     assert (scores["total"], scores["NoAns_total"]) == (4, 2)
     assert scores["exact"] == scores["NoAns_exact"] == 50.0
@@ -127,7 +133,9 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
     unanswerable = {"answers": [], "is_impossible": True}
     write_squad(path, [unanswerable] * 2)
     scores = answer_scoring.score_predictions(
-        read_squad_file(path), {"q0": "x", "q1": ""}, True
+        read_squad_file(path),
+        {"q0": "x", "q1": ""},
+        version_2_with_negative=True,
     )
     assert scores["exact"] == scores["NoAns_f1"] == 50.0
     assert "HasAns_exact" not in scores
@@ -142,7 +150,7 @@ def test_a_file_without_answers_cannot_be_scored(tmp_path, questions, is_v2):
     path = write_squad(tmp_path / "dev.json", questions)
     with pytest.raises(ValueError, match="contains no right answers"):
         answer_scoring.score_predictions(
-            read_squad_file(path), {"q0": ""}, is_v2
+            read_squad_file(path), {"q0": ""}, version_2_with_negative=is_v2
         )
 
 
@@ -155,7 +163,7 @@ def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
     scores = answer_scoring.score_predictions(read_squad_file(path), {"q": "x"})
     assert scores == {"exact_match": 100 / 3, "f1": 100 / 3, "total": 3}
     scores = answer_scoring.score_predictions(
-        read_squad_file(path), {"q": "x"}, True
+        read_squad_file(path), {"q": "x"}, version_2_with_negative=True
     )
     assert (scores["exact"], scores["total"]) == (0.0, 1)
 

@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from data.squad.answer_spans import (
-    NO_ANSWER_SCORE_DIFF,
+    NULL_ODDS_WITHOUT_ANSWER,
     RawResult,
     find_spans,
 )
@@ -111,4 +111,4 @@ def test_a_question_without_windows_has_no_span():
     spans, null, null_score = find_spans([], {}, DecodingOptions())
     assert spans == []
     assert null.feature is None
-    assert null_score == NO_ANSWER_SCORE_DIFF
+    assert null_score == NULL_ODDS_WITHOUT_ANSWER

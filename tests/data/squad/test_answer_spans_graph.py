@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.squad import answer_spans_graph, passage_windows_graph
-from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.squad.squad_options import WindowOptions
 from data.text import tokenization
 from tests.support.paths import ROOT
@@ -113,7 +113,7 @@ def test_without_a_window_no_answer_has_the_highest_score():
     question, _ = question_about("1", {0: 1.0}, {0: 1.0})
     none = question._replace(end=question.start)
     null, score = answer_spans_graph.find_null(none)
-    assert float(score) == NO_ANSWER_SCORE_DIFF
+    assert float(score) == NULL_ODDS_WITHOUT_ANSWER
     assert null.scores.numpy().tolist() == [0.0]
 
 

@@ -72,7 +72,7 @@ def read_table_examples(tmp_path):
         lines = "".join(f"q?,{PASSAGE},{row}\n" for row in rows)
         path.write_text(header + lines)
         file = read_squad_file(path)
-        return read_squad_examples(file, True, **options)
+        return read_squad_examples(file, is_training=True, **options)
 
     return read_table_examples
 
@@ -99,5 +99,7 @@ def test_a_row_without_answer_is_impossible_in_v2(
     _, none = read_table_examples("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
     file = read_squad_file(tmp_path / "a.csv")
-    scores = answer_scoring.score_predictions(file, {"2": "met", "3": ""}, True)
+    scores = answer_scoring.score_predictions(
+        file, {"2": "met", "3": ""}, version_2_with_negative=True
+    )
     assert (scores["exact"], scores["NoAns_total"]) == (100, 1)

@@ -59,7 +59,7 @@ def test_an_entry_may_be_flat_and_its_id_a_number(
         "lines": f"\n{json.dumps(entry)}\n",
     }[layout]
     path.write_text(text)
-    (example,) = read_squad_examples(read_squad_file(path), True)
+    (example,) = read_squad_examples(read_squad_file(path), is_training=True)
     assert (example.qas_id, example.context) == (qas_id, CONTEXT)
     assert CONTEXT[example.answer_start :] == "nine."
 
@@ -72,7 +72,7 @@ def test_lists_of_answers_that_do_not_match_name_their_place(tmp_path, bad):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps([entry_of({"answers": answers}, False)]))
     with pytest.raises(ValueError, match=r"qas\[0\]: .*no list 'answer_start'"):
-        read_squad_examples(read_squad_file(path), True)
+        read_squad_examples(read_squad_file(path), is_training=True)
 
 
 PASSAGE = "A boat met a boat."
@@ -81,5 +81,5 @@ PASSAGE = "A boat met a boat."
 def test_a_table_to_answer_needs_no_answers(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(f"question,context\nq?,{PASSAGE}\n")
-    (example,) = read_squad_examples(read_squad_file(path), False)
+    (example,) = read_squad_examples(read_squad_file(path), is_training=False)
     assert example.context == PASSAGE

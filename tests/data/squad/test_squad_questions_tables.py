@@ -67,7 +67,7 @@ def test_parquet_has_the_columns_of_the_hub(tmp_path):
 def test_the_line_of_a_row_is_the_id_of_its_question(tmp_path):
     row = {"question": QUESTION, "context": CONTEXT, "document_id": "7"}
     path = write_questions(tmp_path / "squad.csv", row)
-    (example,) = read_squad_examples(read_squad_file(path), False)
+    (example,) = read_squad_examples(read_squad_file(path), is_training=False)
     assert (example.qas_id, example.question_text) == ("2", QUESTION)
 
 

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from data.tables.data_file_split import log_labels, split_examples
+from data.tables.data_file_split import log_labels, log_sizes, split_examples
 from data.tables.row_keys import key_of
 from tests.support.tables.split_tables import read_topics
 
@@ -90,6 +90,12 @@ def test_a_set_without_rows_is_an_error(fraction):
     message = rf"={fraction}, none of the 2 rows is in the {name} set"
     with pytest.raises(ValueError, match=message):
         split_examples("a.csv", ["a", "b"], ["a", "b"], fraction)
+
+
+def test_log_sizes_counts_the_examples_of_both_sets(caplog):
+    caplog.set_level("INFO")
+    log_sizes("a.csv", ["a", "b", "c"], ["d"])
+    assert "a.csv: 3 examples to train on, 1 for the dev set" in caplog.text
 
 
 def test_log_labels_counts_both_sets(caplog):

@@ -80,7 +80,7 @@ def read_dialect(text, is_tsv=False, **chosen):
         "f.csv",
         iter(text.splitlines(keepends=True)),
         dialects.ChosenDialect(**chosen),
-        is_tsv,
+        is_tsv=is_tsv,
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from data.tables.table_formats import TableLayout, read_rows
+from tests.support.tables.table_rows import read_file_rows
 
 TABLES = Path(__file__).parents[2] / "testdata" / "tables"
 TRUTH = [
@@ -21,18 +21,6 @@ TRUTH = [
     for line in (TABLES / "truth.jsonl").read_text(encoding="utf-8").split("\n")
     if line
 ]
-
-
-def read_all_rows(path, **layout):
-    """Returns the rows of a table. Raises the error of the first bad row."""
-    rows = []
-    for number, row in read_rows(
-        path, TableLayout(**{"has_header": None} | layout)
-    ):
-        if isinstance(row, ValueError):
-            raise ValueError(f"line {number}: {row}")
-        rows.append(row)
-    return rows
 
 
 def check_rows(rows, truth):
@@ -54,19 +42,19 @@ def tables_where(condition):
 
 @tables_where(lambda truth: "error" not in truth)
 def test_a_table_is_read_right(truth):
-    check_rows(read_all_rows(TABLES / truth["file"]), truth)
+    check_rows(read_file_rows(TABLES / truth["file"]), truth)
 
 
 @tables_where(lambda truth: "error" in truth)
 def test_a_table_that_could_be_read_wrong_is_refused(truth):
     error = getattr(builtins, truth.get("raises", "ValueError"))
     with pytest.raises(error, match=truth["error"]):
-        read_all_rows(TABLES / truth["file"])
+        read_file_rows(TABLES / truth["file"])
 
 
 @tables_where(lambda truth: "flags" in truth)
 def test_a_refused_table_is_read_right_with_its_flag(truth):
-    check_rows(read_all_rows(TABLES / truth["file"], **truth["flags"]), truth)
+    check_rows(read_file_rows(TABLES / truth["file"], **truth["flags"]), truth)
 
 
 def test_no_table_is_left_out():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification.labels.label_decoding import to_probabilities
+from data.probabilities import to_probabilities
 from model_folders import kinds
 from serving.engines import output_kinds
 from serving.exporting.signatures.export_signatures import compute_outputs
@@ -31,7 +31,7 @@ def test_a_classifier_scores_as_before_its_export(mode, stride):
 
 
 def test_a_label_of_probability_one_half_is_not_predicted():
-    # As in LabelDecoder: only above 0.5.
+    # As in LabelCodec: only above 0.5.
     half = np.float32(0.5)
     values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
     result = output_kinds.to_logits(

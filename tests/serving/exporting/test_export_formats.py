@@ -14,7 +14,7 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.labels.label_decoding import to_probabilities
+from data.probabilities import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines

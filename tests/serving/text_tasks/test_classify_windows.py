@@ -8,11 +8,9 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.labels.label_decoding import (
-    LabelDecoder,
-    pool_logits,
-    to_probabilities,
-)
+from data.classification.labels.label_codec import LabelCodec
+from data.classification.labels.text_outputs import pool_logits
+from data.probabilities import to_probabilities
 from data.text.token_windows import cut_spans
 from serving import engines
 from serving.engines import PackedInput
@@ -147,7 +145,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
     texts = [" ".join(rng.choice(words, 12)) for _ in range(300)]
     logits = pooled_logits(model, texts, 5, 3)
     assert np.abs(logits).max() > 40
-    expected = LabelDecoder(mode, LABELS).decode_labels(logits)
+    expected = LabelCodec(mode, LABELS).decode_labels(logits)
     for engine in (*SMALL, "saved_model"):
         replies = serving.load(folder, engine=engine).classify(texts)
         assert [reply["label"] for reply in replies] == expected

@@ -63,8 +63,8 @@ def load_case(
     folder, tokenizer = case["folder"], load_tokenizer(case)
     examples = read_squad_examples(
         read_squad_file(folder / case[file_key]),
-        is_training,
-        case["version_2_with_negative"],
+        is_training=is_training,
+        version_2_with_negative=case["version_2_with_negative"],
     )
     features = list(
         create_squad_features(

@@ -54,7 +54,7 @@ def write_questions(
 def read_answers(path: Path, **options: Any) -> list[tuple[str, int]]:
     """Returns (text, first character) of the answers that a table trains."""
     file = read_squad_file(path)
-    examples = read_squad_examples(file, True, **options)
+    examples = read_squad_examples(file, is_training=True, **options)
     return [
         (example.orig_answer_text, example.answer_start) for example in examples
     ]

@@ -30,7 +30,9 @@ def read_examples(
 ) -> list[SquadExample]:
     """Writes questions about a passage, and returns their examples."""
     path = write_squad(folder / "squad.json", questions, context)
-    return read_squad_examples(read_squad_file(path), training, **options)
+    return read_squad_examples(
+        read_squad_file(path), is_training=training, **options
+    )
 
 
 def create_windows(

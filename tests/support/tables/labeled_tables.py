@@ -9,9 +9,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from data.classification.table_options import TableOptions
-from data.classification.table_sets.table_processor import TableProcessor
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.processors.set_names import base_set_of
 from data.tables.data_file_options import DataFileOptions
 

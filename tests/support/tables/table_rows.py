@@ -6,6 +6,7 @@ For example:
 """
 
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,7 @@ def read_numbered_rows(
     the table. Raises a ValueError at the first row that is wrong.
     """
     path = write_table(folder / name, data)
-    rows = []
-    for number, row in read_rows(
-        path, TableLayout(**{"has_header": None} | layout)
-    ):
-        if isinstance(row, ValueError):
-            raise ValueError(f"{path}, line {number}: {row}")
-        rows.append((number, row))
-    return rows
+    return [*_number_rows(path, layout)]
 
 
 def read_table_rows(
@@ -36,6 +30,22 @@ def read_table_rows(
 ) -> list[Any]:
     """Returns the rows of `read_numbered_rows`, without their numbers."""
     return [row for _, row in read_numbered_rows(folder, name, data, **layout)]
+
+
+def read_file_rows(path: Path, **layout: Any) -> list[Any]:
+    """Returns the rows of a file that exists, as `read_table_rows` does."""
+    return [row for _, row in _number_rows(path, layout)]
+
+
+def _number_rows(
+    path: Path, layout: dict[str, Any]
+) -> Iterator[tuple[int, Any]]:
+    for number, row in read_rows(
+        path, TableLayout(**{"has_header": None} | layout)
+    ):
+        if isinstance(row, ValueError):
+            raise ValueError(f"{path}, line {number}: {row}")
+        yield number, row
 
 
 def write_table(path: Path, data: str | bytes) -> Path:

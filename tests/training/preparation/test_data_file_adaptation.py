@@ -10,8 +10,8 @@ import pytest
 
 import modeling
 from command_line import config_values
-from data.classification.table_options import TableOptions
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
@@ -25,7 +25,13 @@ COLUMNS = {
 }
 # 50 queries with four passages each, one of which is relevant.
 ROWS = [(f"q{i // 4}", f"p{i}", int(i % 4 == 0)) for i in range(200)]
-TOKENIZER = SimpleNamespace(tokenize=lambda text: text.split() * 20)
+# Each text of a pair is one word, which becomes this many WordPieces.
+NUM_PIECES = 20
+TOKENIZER = SimpleNamespace(tokenize=lambda text: text.split() * NUM_PIECES)
+# [CLS], then both texts, each followed by [SEP].
+LENGTH_OF_PAIR = 1 + 2 * (NUM_PIECES + 1)
+# The train set is so small that it gets the most epochs that may be chosen.
+NUM_EPOCHS = 20
 
 
 @pytest.fixture
@@ -73,15 +79,17 @@ TASK_NAMES = pytest.mark.parametrize("task_name", ["embedding", "ranking"])
 
 @TASK_NAMES
 def test_the_length_is_that_of_the_rows(table, task_name):
-    assert adapt_training(table, task_name) == (20, 43)
+    expected = (NUM_EPOCHS, LENGTH_OF_PAIR)
+    assert adapt_training(table, task_name) == expected
 
 
 @TASK_NAMES
 def test_the_length_is_at_most_that_of_the_model(table, task_name):
-    assert adapt_training(table, task_name, max_position_embeddings=40) == (
-        20,
-        40,
+    num_positions = LENGTH_OF_PAIR - 3
+    adapted = adapt_training(
+        table, task_name, max_position_embeddings=num_positions
     )
+    assert adapted == (NUM_EPOCHS, num_positions)
 
 
 @TASK_NAMES

@@ -8,8 +8,8 @@ import dataclasses
 import pytest
 
 from command_line import config_values
-from data.classification.table_options import TableOptions
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds

@@ -5,11 +5,11 @@ import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.table_options import TableOptions
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 from training.task import EncodedSet
 from training.tasks import prediction_files
 
-DECODER = LabelDecoder("classification", ["no", "yes"])
+CODEC = LabelCodec("classification", ["no", "yes"])
 # The probabilities of a row are 1/4 and 3/4, or the reverse.
 OUTPUTS = np.log(np.array([[1, 3], [3, 1]], np.float32))
 PREDICTED = ["yes", "no"]
@@ -41,9 +41,7 @@ def read_table(path):
 
 def test_a_table_has_the_answers_beside_its_rows(tmp_path, table):
     path = tmp_path / "rows.csv"
-    prediction_files.write_table_rows(
-        str(path), table.examples, OUTPUTS, DECODER
-    )
+    prediction_files.write_table_rows(str(path), table.examples, OUTPUTS, CODEC)
     assert read_table(path) == [
         {
             "body": "A boat.",
@@ -63,7 +61,7 @@ def test_a_table_has_the_answers_beside_its_rows(tmp_path, table):
 def test_examples_of_no_table_have_no_rows(tmp_path):
     examples = create_set(None, None).examples
     prediction_files.write_table_rows(
-        str(tmp_path / "rows.csv"), examples, OUTPUTS, DECODER
+        str(tmp_path / "rows.csv"), examples, OUTPUTS, CODEC
     )
     assert [*tmp_path.iterdir()] == []
 
@@ -71,7 +69,7 @@ def test_examples_of_no_table_have_no_rows(tmp_path):
 def write_predictions(folder, encoded_set):
     """Writes the predictions of a test set. Returns the names of the files."""
     labels = prediction_files.write_test_predictions(
-        encoded_set, OUTPUTS, DECODER, str(folder)
+        encoded_set, OUTPUTS, CODEC, str(folder)
     )
     assert labels == PREDICTED
     return {file.name for file in folder.iterdir()}
@@ -114,6 +112,6 @@ def test_an_output_that_is_no_number_is_refused(tmp_path, table):
     outputs = np.full_like(OUTPUTS, np.nan)
     with pytest.raises(ValueError, match="JSON"):
         prediction_files.write_test_predictions(
-            table, outputs, DECODER, str(tmp_path)
+            table, outputs, CODEC, str(tmp_path)
         )
     assert not (tmp_path / "predictions.jsonl").exists()

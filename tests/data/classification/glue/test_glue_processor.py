@@ -6,7 +6,9 @@ mirrors.
 
 import pytest
 
-from data.classification.glue.glue_processor import GlueProcessor, XnliProcessor
+from data.classification.glue.glue_processor import GlueProcessor
+from data.classification.glue.glue_task_spec import GlueTaskSpec
+from data.classification.glue.glue_tasks import specify_xnli
 
 
 def write_columns(folder, name, *lines):
@@ -27,14 +29,14 @@ def test_columns_are_found_by_their_names(tmp_path):
     write_columns(
         tmp_path, "train.tsv", "label|sentence2|x|sentence1", "1|b|-|a"
     )
-    processor = GlueProcessor(data_dir=tmp_path)
+    processor = GlueProcessor(GlueTaskSpec(), tmp_path)
     assert contents_of(processor.read("train")) == [("train-1", "a", "b", "1")]
 
 
 def test_columns_are_found_by_their_numbers(tmp_path):
     write_columns(tmp_path, "train.tsv", "any|header|here", "1|a|b")
     processor = GlueProcessor(
-        data_dir=tmp_path, text_columns=(1, 2), label_column=0
+        GlueTaskSpec(text_columns=(1, 2), label_column=0), tmp_path
     )
     assert contents_of(processor.read("train")) == [("train-1", "a", "b", "1")]
 
@@ -43,7 +45,8 @@ def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
     write_columns(tmp_path, "dev.tsv", "source|0||fine")
     write_columns(tmp_path, "test.tsv", "index|sentence", "0|new")
     processor = GlueProcessor(
-        data_dir=tmp_path, text_columns=(3,), label_column=1, has_header=False
+        GlueTaskSpec(text_columns=(3,), label_column=1, has_header=False),
+        tmp_path,
     )
     assert contents_of(processor.read("dev")) == [("dev-0", "fine", None, "0")]
     (example,) = processor.read("test")
@@ -55,20 +58,15 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1"
     )
     processor = GlueProcessor(
-        data_dir=tmp_path, label_names=("n", "y"), hub_labels=("y", "n")
+        GlueTaskSpec(label_names=("n", "y"), hub_labels=("y", "n")), tmp_path
     )
     assert [example.label for example in processor.read("dev")] == ["y", "n"]
-
-
-def test_labels_are_names_or_in_regression_none():
-    assert GlueProcessor().read_labels() == ["0", "1"]
-    assert GlueProcessor(output_mode="regression").read_labels() is None
 
 
 def test_a_label_of_regression_is_a_number(tmp_path):
     write_columns(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
     processor = GlueProcessor(
-        data_dir=tmp_path, output_mode="regression", label_column="score"
+        GlueTaskSpec(output_mode="regression", label_column="score"), tmp_path
     )
     assert contents_of(processor.read("dev")) == [("dev-1", "a", "b", 2.5)]
 
@@ -77,7 +75,7 @@ def test_a_short_line_is_an_error_that_names_it(tmp_path):
     write_columns(
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "a|b"
     )
-    processor = GlueProcessor(data_dir=tmp_path)
+    processor = GlueProcessor(GlueTaskSpec(), tmp_path)
     with pytest.raises(ValueError, match=r"dev\.tsv, line 3: .*few columns"):
         processor.read("dev")
 
@@ -86,23 +84,23 @@ def test_a_short_line_is_an_error_that_names_it(tmp_path):
 def test_a_file_without_an_example_is_an_error(tmp_path, lines):
     write_columns(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=r"dev\.tsv contains no example"):
-        GlueProcessor(data_dir=tmp_path).read("dev")
+        GlueProcessor(GlueTaskSpec(), tmp_path).read("dev")
 
 
 def test_a_missing_set_is_an_error_that_names_the_folder(tmp_path):
     with pytest.raises(OSError, match=f"there is no train set in {tmp_path}"):
-        GlueProcessor(data_dir=tmp_path).read("train")
+        GlueProcessor(GlueTaskSpec(), tmp_path).read("train")
 
 
 def test_xnli_has_labels_of_inference(tmp_path):
-    processor = XnliProcessor("de", tmp_path)
+    processor = GlueProcessor(specify_xnli("de"), tmp_path)
     assert processor.read_labels() == ["contradiction", "entailment", "neutral"]
 
 
 def test_xnli_reads_the_rows_of_one_language(tmp_path):
     rows = [f"{code}|neutral|||||{code} a|b" for code in ("de", "fr")]
     write_columns(tmp_path, "xnli.dev.tsv", "header", *rows)
-    (example,) = XnliProcessor("fr", tmp_path).read("dev")
+    (example,) = GlueProcessor(specify_xnli("fr"), tmp_path).read("dev")
     assert (example.text_a, example.text_b, example.label) == (
         "fr a",
         "b",
@@ -112,6 +110,6 @@ def test_xnli_reads_the_rows_of_one_language(tmp_path):
 
 def test_has_set_looks_for_the_file_of_a_set(tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence1\tsentence2\tlabel\na\tb\t1\n")
-    processor = GlueProcessor(data_dir=tmp_path)
+    processor = GlueProcessor(GlueTaskSpec(), tmp_path)
     assert processor.has_set("dev")
     assert not processor.has_set("test")

@@ -1,76 +1,55 @@
-"""The labels that a cell of a table contains, in any notation."""
+"""The labels that a cell of a table contains, in any notation.
 
-import json
+tests/data/classification/table_tasks/test_table_processor_labels.py reads such
+cells from tables.
+"""
 
 import pytest
 
-from tests.support.tables.labeled_tables import (
-    create_processor,
-    labels_of,
-    read_examples,
+from data.classification.labels.label_notations import (
+    convert_label,
+    is_empty,
+    parse_label,
+    parse_label_list,
+    parse_list,
 )
 
-MULTILABEL = {"output_mode": "multilabel"}
+WHERE = "line 2, column 'label'"
+
+
+@pytest.mark.parametrize("cell", [None, float("nan"), "", " ", "\u200b"])
+def test_a_cell_without_a_visible_letter_is_empty(cell):
+    assert is_empty(cell)
+
+
+@pytest.mark.parametrize("cell", ["x", 0, False, []])
+def test_a_value_is_not_empty(cell):
+    assert not is_empty(cell)
 
 
 @pytest.mark.parametrize(
-    "name, text, options, labels",
+    ("value", "label"),
     [
-        (
-            "train.csv",
-            "text,label\na,x|y\nb,\nc,z\n",
-            MULTILABEL | {"label_separator": "|"},
-            [["x", "y"], [], ["z"]],
-        ),
-        (
-            "train.jsonl",
-            [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}],
-            MULTILABEL,
-            [["z", "x"], []],
-        ),
-        (
-            "dev.csv",
-            "text,score\na,1.5\nb,-2\n",
-            {"label_column": "score", "output_mode": "regression"},
-            [1.5, -2.0],
-        ),
-        ("test.csv", "id,text\n7,c\n", {"labels": ["a", "b"]}, [None]),
-        # A spreadsheet quotes cells that contain a list or a small table.
-        (
-            "train.tsv",
-            'text\tlabel\n"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n',
-            {},
-            ["yes", "no"],
-        ),
-        # Label Studio writes one label as it is, and several as choices.
-        (
-            "train.csv",
-            'text,label\na,"{""choices"": [""boats"", ""film""]}"\nb,film\n',
-            MULTILABEL,
-            [["boats", "film"], ["film"]],
-        ),
-        # doccano writes a list, pandas True and 1.0, JSON true and 1.
-        (
-            "train.jsonl",
-            [
-                {"text": "a", "label": label}
-                for label in (["pos"], "neg", True, 1.0)
-            ],
-            {},
-            ["pos", "neg", "true", "1"],
-        ),
-        (
-            "dev.csv",
-            "text,label\na,True\nb,1.0\nc,1\nd,1.50\n",
-            {"labels": ["True", "1", "1.50"]},
-            ["true", "1", "1", "1.50"],
-        ),
+        (" spam ", "spam"),
+        # pandas writes True and 1.0, JSON true and 1.
+        (True, "true"),
+        ("False", "false"),
+        (1.0, "1"),
+        ("-3.00", "-3"),
+        ("1.50", "1.50"),
+        ("Cafe\u0301", "Caf\u00e9"),
     ],
 )
-def test_a_label_is_read_as_each_tool_writes_it(
-    tmp_path, name, text, options, labels
-):
-    assert labels_of(tmp_path, name, text, **options) == labels
+def test_a_label_has_one_spelling(value, label):
+    assert convert_label(value, WHERE) == label
+
+
+@pytest.mark.parametrize("value", ["a\nb", "", None, ["a"], {"label": "a"}])
+def test_a_label_is_a_number_or_a_line(value):
+    with pytest.raises(
+        ValueError, match="line 2, column 'label': a label must"
+    ):
+        convert_label(value, WHERE)
 
 
 LISTS = [
@@ -91,20 +70,17 @@ LISTS = [
 
 
 @pytest.mark.parametrize("cell", LISTS)
-def test_lists_in_any_notation_are_labels(tmp_path, cell):
-    rows = [{"text": "a", "label": cell}]
-    labels = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
-    assert labels == [["sea", "wood"]]
+def test_lists_in_any_notation_are_labels(cell):
+    assert parse_label_list(cell, ",", WHERE) == ["sea", "wood"]
 
 
 # Without quotes or brackets, a cell may be one label with a comma.
 @pytest.mark.parametrize(
     "cell", [cell for cell in LISTS if cell not in ("sea, wood", "{sea,wood}")]
 )
-def test_a_list_needs_a_task_of_several_labels(tmp_path, cell):
-    rows = [{"text": "a", "label": cell}]
+def test_a_list_needs_a_task_of_several_labels(cell):
     with pytest.raises(ValueError, match="--output_mode=multilabel"):
-        read_examples(tmp_path, "train.jsonl", rows)
+        parse_label(cell, WHERE)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +103,22 @@ def test_a_list_needs_a_task_of_several_labels(tmp_path, cell):
         ("['Cafe\u0301', 'Café']", ["Café"]),
     ],
 )
-def test_the_elements_of_a_list_are_the_labels(tmp_path, cell, labels):
-    rows = [{"text": "a", "label": cell}]
-    assert labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL) == [labels]
+def test_the_elements_of_a_list_are_the_labels(cell, labels):
+    assert parse_label_list(cell, ",", WHERE) == labels
+
+
+def test_the_separator_is_between_two_names():
+    assert parse_label_list("a, b|c", "|", WHERE) == ["a, b", "c"]
+
+
+def test_choices_of_label_studio_are_a_list():
+    cell = '{"choices": ["boats", "film"]}'
+    assert parse_label_list(cell, ",", WHERE) == ["boats", "film"]
+
+
+def test_null_is_no_list_but_an_empty_text_is_an_empty_one():
+    assert parse_label_list(None, ",", WHERE) is None
+    assert parse_label_list(" ", ",", WHERE) == []
 
 
 @pytest.mark.parametrize(
@@ -152,92 +141,40 @@ def test_the_elements_of_a_list_are_the_labels(tmp_path, cell, labels):
         [{"label": "sea"}],
     ],
 )
-def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
-    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
-    with pytest.raises(ValueError, match="line 2, column 'label'") as error:
-        read_examples(tmp_path, "train.jsonl", rows, **MULTILABEL)
+def test_lists_that_cannot_be_read_are_shown(cell):
+    with pytest.raises(ValueError, match=WHERE) as error:
+        parse_label_list(cell, ",", WHERE)
     expected = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
     assert expected in str(error.value) or repr(cell) in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["[0 1 0]", "[1 0 1]"],
-        ["[0.0, 1.0]", "[1.0, 0.0]"],
-        [[0, 1], [1, 0]],
-        ["1,0", "0,1"],
-        ["1 0 0", "0 0 1"],
-        ["[0. 1.]", "[1. 1.]"],
-    ],
-)
-def test_vectors_are_no_labels(tmp_path, cells):
-    rows = [{"text": "a", "label": cell} for cell in cells]
-    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
+@pytest.mark.parametrize("cell", ["[0 1 0]", "[0.0, 1.0, 1.0]", "1 0 0"])
+def test_a_vector_with_a_repeated_number_is_no_list_of_labels(cell):
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
-        create_processor(tmp_path, **MULTILABEL).read_labels()
+        parse_label_list(cell, ",", WHERE)
 
 
 @pytest.mark.parametrize(
     "cell", ["boats", ["boats"], "['boats']", "[boats]", '["boats"]', "{boats}"]
 )
-def test_a_list_of_one_label_is_the_label(tmp_path, cell):
-    rows = [{"text": "a", "label": cell}, {"text": "b", "label": "(other)"}]
-    labels = labels_of(tmp_path, "train.jsonl", rows)
-    assert labels == ["boats", "(other)"]
+def test_a_list_of_one_label_is_the_label(cell):
+    assert parse_label(cell, WHERE) == "boats"
 
 
-def test_a_known_label_may_look_like_a_list(tmp_path):
-    text = "text,label\na,[URGENT]\nb,later\n"
-    options = {"labels": ["[URGENT]", "later"]}
-    assert labels_of(tmp_path, "dev.csv", text, **options)[0] == "[URGENT]"
+@pytest.mark.parametrize("cell", [None, "", [], "[]"])
+def test_an_empty_cell_is_no_label(cell):
+    assert parse_label(cell, WHERE) is None
 
 
-def test_an_empty_cell_is_an_empty_list_of_labels(tmp_path):
-    text = "text,label\na,x\nb,\nc, \n"
-    actual = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
-    assert actual == [["x"], [], []]
+def test_a_name_in_parentheses_is_a_label():
+    assert parse_label("(other)", WHERE) == "(other)"
 
 
-def test_null_is_no_label_but_an_empty_list_is(tmp_path):
-    rows = [{"text": "a", "label": label} for label in (["x"], [], "", None)]
-    options = MULTILABEL | {"labels": ["x"]}
-    actual = labels_of(tmp_path, "dev.jsonl", rows, **options)
-    assert actual == [["x"], [], []]
+def test_a_known_label_may_look_like_a_list():
+    assert parse_label("[URGENT]", WHERE) == "URGENT"
+    assert parse_label("[URGENT]", WHERE, ["[URGENT]", "later"]) == "[URGENT]"
 
 
-def test_a_row_with_an_empty_cell_of_several_labels_is_left_out(tmp_path):
-    text = "text,x,y\na,0,1\nb,,1\n"
-    actual = labels_of(tmp_path, "dev.csv", text, label_column="x,y")
-    assert actual == [["y"]]
-
-
-REGRESSION = {"output_mode": "regression"}
-NUMBERS = "text,label\na,1.5\nb,\nc, \n"
-
-
-def test_a_row_without_a_number_is_left_out(tmp_path):
-    assert labels_of(tmp_path, "dev.csv", NUMBERS, **REGRESSION) == [1.5]
-
-
-def test_a_word_among_numbers_is_named_with_its_line(tmp_path):
-    with pytest.raises(ValueError, match=r"line 5.*'high'"):
-        read_examples(tmp_path, "dev.csv", f"{NUMBERS}d,high\n", **REGRESSION)
-
-
-@pytest.mark.parametrize(
-    "mode, label",
-    [
-        ("classification", "{}"),
-        ("multilabel", "7"),
-        ("multilabel", "[0, 1, 1]"),
-        ("regression", '"nan"'),
-        ("regression", '"1_000"'),
-    ],
-)
-def test_a_bad_label_is_named_by_its_line_and_column(tmp_path, mode, label):
-    text = f'{{"text": "a", "label": {label}}}'
-    with pytest.raises(ValueError, match="line 1, column 'label'"):
-        read_examples(
-            tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode
-        )
+@pytest.mark.parametrize("text", ["sea", "[sea", "(other)", "[[1], [2]]"])
+def test_a_text_that_is_no_list_has_no_elements(text):
+    assert parse_list(text) is None

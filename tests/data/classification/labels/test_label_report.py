@@ -4,7 +4,7 @@ import numpy as np
 
 from data import report
 from data.classification.classification_examples import InputExample
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 from data.classification.labels.label_report import write_label_report
 from tests.support.report_page import ReportPage
 
@@ -24,7 +24,7 @@ def write_report(tmp_path, tokenizer, mode, names, labels, outputs):
         for i, label in enumerate(labels)
     ]
     path = tmp_path / "report.html"
-    decoder = LabelDecoder(mode, names)
+    codec = LabelCodec(mode, names)
     outputs = np.array(outputs, np.float32)
     # Each text has two WordPieces of its own, and [CLS] or [SEP].
     write_label_report(
@@ -32,7 +32,7 @@ def write_report(tmp_path, tokenizer, mode, names, labels, outputs):
         HEADING,
         examples=examples,
         outputs=outputs,
-        decoder=decoder,
+        codec=codec,
         tokenizer=tokenizer,
         max_seq_length=7,
     )

@@ -7,15 +7,15 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.labels import label_writing
-from data.classification.labels.label_decoding import LabelDecoder
+from data.classification.labels.label_codec import LabelCodec
 
-CLASSES = LabelDecoder("classification", ["no", "yes"])
-REGRESSION = LabelDecoder("regression", None)
+CLASSES = LabelCodec("classification", ["no", "yes"])
+REGRESSION = LabelCodec("regression", None)
 
 
-def write_predicted_labels(folder, entries, outputs, decoder=CLASSES):
+def write_predicted_labels(folder, entries, outputs, codec=CLASSES):
     return label_writing.write_labels(
-        folder, entries, np.array(outputs, np.float32), decoder
+        folder, entries, np.array(outputs, np.float32), codec
     )
 
 
@@ -26,19 +26,19 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
     assert line["text_a"] == "a\ud800\u4e2d"
     # The order of several labels in the table does not matter.
     example = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
-    decoder = LabelDecoder("multilabel", ["x", "y"])
+    codec = LabelCodec("multilabel", ["x", "y"])
     outputs = np.array([[3.0, 3.0]])
-    (row,) = label_writing.create_prediction_rows([example], outputs, decoder)
+    (row,) = label_writing.create_prediction_rows([example], outputs, codec)
     answer = {"label": "x,y", "probability": "0.952574", "correct": True}
     assert row == {"text": "a\ud800"} | answer
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("decoder", [CLASSES, REGRESSION])
-def test_outputs_that_are_not_finite_leave_no_file(tmp_path, decoder, value):
-    outputs = [[0.0] * decoder.num_outputs, [value] * decoder.num_outputs]
+@pytest.mark.parametrize("codec", [CLASSES, REGRESSION])
+def test_outputs_that_are_not_finite_leave_no_file(tmp_path, codec, value):
+    outputs = [[0.0] * codec.num_outputs, [value] * codec.num_outputs]
     with pytest.raises(ValueError, match="are not JSON compliant"):
         write_predicted_labels(
-            tmp_path, [{"guid": 0}, {"guid": 1}], outputs, decoder
+            tmp_path, [{"guid": 0}, {"guid": 1}], outputs, codec
         )
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,6 @@ from data.classification.labels.task_labels import (
     labels_of_examples,
     labels_of_flags,
 )
-from data.classification.table_options import TableOptions
 
 
 def examples(*labels):
@@ -37,13 +36,12 @@ def test_an_unknown_label_does_not_count():
 
 
 def test_no_flag_names_the_labels():
-    options = TableOptions()
-    assert labels_of_flags(options, "classification", ["label"]) is None
+    assert labels_of_flags(None, "classification", ["label"]) is None
 
 
 def test_a_flag_that_names_one_label_is_an_error():
     with pytest.raises(ValueError, match="--labels must name 2"):
-        labels_of_flags(TableOptions(labels=["x"]), "classification", ["label"])
+        labels_of_flags(["x"], "classification", ["label"])
 
 
 @pytest.mark.parametrize(
@@ -53,6 +51,5 @@ def test_a_flag_that_names_one_label_is_an_error():
 def test_several_columns_are_the_labels_unless_a_flag_names_them(
     labels, expected
 ):
-    options = TableOptions(label_column="toxic,insult", labels=labels)
     columns = ["toxic", "insult"]
-    assert labels_of_flags(options, "multilabel", columns) == expected
+    assert labels_of_flags(labels, "multilabel", columns) == expected

@@ -47,9 +47,9 @@ def test_queries_without_a_relevant_passage_have_no_score():
 
 def test_the_label_of_a_pair_is_the_cosine_of_its_vectors():
     vectors = np.array([[[1.0, 0.0], [0.6, 0.8]], [[0.0, 1.0], [0.0, 1.0]]])
-    decoder = pair_scoring.CosineDecoder()
-    assert decoder.decode_labels(vectors) == pytest.approx([0.6, 1.0])
-    assert decoder.probabilities(vectors).shape == (2, 1)
+    codec = pair_scoring.CosineCodec()
+    assert codec.decode_labels(vectors) == pytest.approx([0.6, 1.0])
+    assert codec.probabilities(vectors).shape == (2, 1)
 
 
 TEXTS = [*map(str, range(1500))]

@@ -3,11 +3,11 @@
 import pytest
 
 from data.classification.glue import glue_tasks
-from data.classification.table_options import TableOptions
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 
 MNLI_COLUMNS = "premise\thypothesis\tlabel\n"

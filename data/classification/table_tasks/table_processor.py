@@ -15,11 +15,14 @@ from data.classification.labels.task_labels import (
     labels_of_examples,
     labels_of_flags,
 )
-from data.classification.table_options import TableOptions
-from data.classification.table_sets.repeated_texts import RepeatedTexts
-from data.classification.table_sets.row_parsing import ParsedRow, RowParser
-from data.classification.table_sets.table_columns import FILES_OF_SET, layout_of
-from data.classification.table_sets.table_rows import (
+from data.classification.table_tasks.repeated_texts import RepeatedTexts
+from data.classification.table_tasks.row_parsing import ParsedRow, RowParser
+from data.classification.table_tasks.table_columns import (
+    FILES_OF_SET,
+    layout_of,
+)
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_rows import (
     RowCounts,
     read_placed_rows,
 )
@@ -88,7 +91,7 @@ class TableProcessor(
             data_dir,
             data_file_options,
             options,
-            labels_of_flags(options, self.output_mode, label_columns),
+            labels_of_flags(options.labels, self.output_mode, label_columns),
         )
         self._label_columns = label_columns
         self._table = table
@@ -164,6 +167,28 @@ class TableProcessor(
         """
         table = self._open_table(path)
         columns = table.read_column_names()
+        examples, counts = self._read_examples(
+            table, set_name, labels, keeps_rows=keeps_rows
+        )
+        counts.log(path)
+        self._warn_of_repeated_texts(path, set_name, examples)
+        if not examples:
+            raise ValueError(f"{path} contains no example")
+        self._check_set(path, set_name, columns, examples)
+        return examples
+
+    def _read_examples(
+        self,
+        table: Table,
+        set_name: BaseSet,
+        labels: Sequence[str] | None,
+        *,
+        keeps_rows: bool,
+    ) -> tuple[list[InputExample], RowCounts]:
+        """Returns the examples of a table, and counts of its other rows.
+
+        The arguments and the errors are those of `_read_file`.
+        """
         rows = read_placed_rows(
             table,
             self.text_columns,
@@ -173,17 +198,20 @@ class TableProcessor(
         # This reads and parses a row only when its example is created, because
         # all rows of a large table together take much memory.
         parsed_rows = map(self._create_row_parser(set_name, labels).parse, rows)
-        examples, counts = self._create_examples(
+        return self._create_examples(
             parsed_rows, set_name, keeps_rows=keeps_rows
         )
-        counts.log(path)
+
+    def _warn_of_repeated_texts(
+        self, path: StrPath, set_name: BaseSet, examples: Sequence[InputExample]
+    ) -> None:
+        """Warns of texts in the train set and the dev set, if both were read.
+
+        The function remembers the texts of a set until the other set is read.
+        """
         if set_name != "test":
             self._repeated_texts.add(set_name, path, self.keys_of(examples))
             self._repeated_texts.warn()
-        if not examples:
-            raise ValueError(f"{path} contains no example")
-        self._check_set(path, set_name, columns, examples)
-        return examples
 
     def _open_table(self, path: StrPath) -> Table:
         """Opens a table, unless the caller of the constructor opened it."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification.table_sets.table_rows import (
+from data.classification.table_tasks.table_rows import (
     RowCounts,
     read_placed_rows,
 )

@@ -6,7 +6,7 @@ import pytest
 
 from command_line import flags
 from command_line.declared_flags import flags_of
-from data.classification.table_options import TableOptions
+from data.classification.table_tasks.table_options import TableOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Sequence
 from data.arrays import LabelArray
 from data.classification.classification_examples import InputExample
 from data.classification.pairs.pair_scoring import score_ranking
-from data.classification.table_sets.row_parsing import ParsedRow
-from data.classification.table_sets.table_processor import TableProcessor
-from data.classification.table_sets.table_rows import RowCounts
+from data.classification.table_tasks.row_parsing import ParsedRow
+from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.table_tasks.table_rows import RowCounts
 from data.processors.set_names import BaseSet
 from files.paths import StrPath
 

@@ -1,6 +1,6 @@
 """A user's own tables: formats, labels, and what is said of bad lines.
 
-data/classification/table_sets/table_processor.py reads them.
+data/classification/table_tasks/table_processor.py reads them.
 """
 
 import json

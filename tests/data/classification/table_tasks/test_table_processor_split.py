@@ -1,6 +1,6 @@
 """One table becomes a train set and a dev set, by the texts of its rows.
 
-data/classification/table_sets/table_processor.py reads the rows of both sets.
+data/classification/table_tasks/table_processor.py reads the rows of both sets.
 """
 
 import itertools

@@ -2,8 +2,8 @@
 
 import pytest
 
-from data.classification.table_sets.row_parsing import RowParser
-from data.classification.table_sets.table_rows import PlacedRow
+from data.classification.table_tasks.row_parsing import RowParser
+from data.classification.table_tasks.table_rows import PlacedRow
 
 
 def parse(row, *, labels=None, may_lack=False, mode="classification"):

@@ -1,35 +1,11 @@
-"""The values of --task_name, and what each says of a user's tables."""
+"""What each value of --task_name says of a user's tables."""
 
 import pytest
 
-from data.classification.table_options import TableOptions
-from data.classification.task_selection import table_task_specs
-from data.classification.task_selection.table_task_specs import TABLE_TASK_SPECS
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
-
-# In the order of the alphabet, as --help lists them.
-NAMES = [
-    "ax",
-    "cola",
-    "csv",
-    "embedding",
-    "mnli",
-    "mnli-mm",
-    "mrpc",
-    "qnli",
-    "qqp",
-    "ranking",
-    "rte",
-    "sst-2",
-    "sts-b",
-    "wnli",
-    "xnli",
-]
-
-
-def test_task_names_are_those_of_glue_of_xnli_and_of_tables():
-    assert table_task_specs.TASK_NAMES == NAMES
 
 
 @pytest.mark.parametrize(

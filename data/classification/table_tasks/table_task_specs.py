@@ -1,25 +1,21 @@
-"""Names the values of --task_name, and specifies the tasks of users' tables.
-
-glue_tasks.py names the tasks of GLUE and XNLI, which are the other values.
-"""
+"""Specifies the tasks of a user's own tables, which --task_name selects."""
 
 import dataclasses
 from typing import Literal, TypeAlias
 
-from data.classification.glue import glue_tasks
-from data.classification.pairs.pair_processors import (
+from data.classification.table_tasks.pair_processors import (
     PAIR_COLUMNS,
     RANKING_COLUMNS,
     PairProcessor,
     RankingProcessor,
 )
-from data.classification.table_options import TableOptions
-from data.classification.table_sets.table_columns import (
+from data.classification.table_tasks.table_columns import (
     find_label_columns,
     layout_of,
     options_of_pairs,
 )
-from data.classification.table_sets.table_processor import TableProcessor
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_processor import TableProcessor
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
@@ -95,5 +91,3 @@ TABLE_TASK_SPECS = {
         loss_kind="ranking",
     ),
 }
-# The values of --task_name.
-TASK_NAMES = sorted([*glue_tasks.PROCESSOR_OF_TASK, *TABLE_TASK_SPECS])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from data.classification.classification_examples import Label
 from data.classification.labels.row_labels import parse_row_label
-from data.classification.table_sets.table_rows import PlacedRow
+from data.classification.table_tasks.table_rows import PlacedRow
 from data.tables.row_keys import is_blank
 from data.tables.tables import texts_of
 from model_folders.label_spelling import normal_label

@@ -1,6 +1,6 @@
 """One table of queries and passages becomes a train set and a dev set.
 
-data/classification/pairs/pair_processors.py reads the rows of both sets.
+data/classification/table_tasks/pair_processors.py reads the rows of both sets.
 """
 
 from data.tables.row_keys import key_of

@@ -5,7 +5,7 @@ tests/data/processors/test_file_processor.py reads such sets from files.
 
 import pytest
 
-from data.classification.table_sets.repeated_texts import RepeatedTexts
+from data.classification.table_tasks.repeated_texts import RepeatedTexts
 
 KEYS = {"train": ["a", "b", "b", "c"], "dev": ["c", "b", "x"]}
 

@@ -1,0 +1,67 @@
+"""Converts labels to the numbers of metrics, and outputs to labels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from data.arrays import FloatArray, LabelArray
+from data.classification.classification_examples import Label
+from data.classification.label_numbers import encode_label
+from data.probabilities import to_probabilities
+from model_folders.model_json_types import OutputMode
+
+
+class LabelCodec:
+    """Converts labels to numbers, and a classifier's outputs to labels.
+
+    Args:
+        output_mode: "classification" (one label for each text), "multilabel"
+            (any number of labels) or "regression" (a number).
+        label_list: names of the labels, or None in regression.
+    """
+
+    def __init__(
+        self, output_mode: OutputMode, label_list: list[str] | None
+    ) -> None:
+        self.output_mode = output_mode
+        self.label_list = label_list or []
+
+    @property
+    def num_outputs(self) -> int:
+        """Number of the network's outputs: one per label, 1 in regression."""
+        return len(self.label_list) or 1
+
+    def probabilities(self, outputs: FloatArray) -> FloatArray:
+        """Converts logits to probabilities, float32 [examples, labels].
+
+        In regression, `outputs` are predicted values [examples, 1], which the
+        function returns as float32.
+        """
+        return to_probabilities(outputs.astype(np.float32), self.output_mode)
+
+    def encode_labels(self, labels: Sequence[Label | None]) -> LabelArray:
+        """Converts a Label of each example, as `encode_label` does.
+
+        Returns int [examples], in multi-label classification int [examples,
+        labels], and in regression float32 [examples].
+        """
+        is_number = self.output_mode == "regression"
+        ids = [encode_label(label, self.label_list or None) for label in labels]
+        return np.array(ids, np.float32 if is_number else np.int64)
+
+    def decode_labels(self, outputs: FloatArray) -> list[Label]:
+        """Converts the network's outputs to the predicted Label of each text.
+
+        In multi-label classification, a text has each label whose probability
+        is above 0.5. `outputs` are logits, float [examples, labels], or values
+        [examples, 1] in regression.
+        """
+        if self.output_mode == "regression":
+            values: list[Label] = outputs[:, 0].tolist()
+            return values
+        if self.output_mode == "multilabel":
+            return [
+                [self.label_list[index] for index in np.flatnonzero(row > 0.5)]
+                for row in self.probabilities(outputs)
+            ]
+        return [self.label_list[index] for index in outputs.argmax(-1)]

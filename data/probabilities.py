@@ -1,0 +1,22 @@
+"""Turns the logits of a network into probabilities."""
+
+import numpy as np
+
+from data.arrays import FloatArray
+from model_folders.model_json_types import OutputMode
+
+
+def to_probabilities(logits: FloatArray, output_mode: OutputMode) -> FloatArray:
+    """Converts a classifier's logits to probabilities, float [..., labels].
+
+    In regression, `logits` are predicted values, which the function returns.
+    `output_mode` is "classification", "multilabel" or "regression".
+    """
+    if output_mode == "multilabel":
+        doubles = logits.astype(np.float64)
+        return np.exp(-np.logaddexp(0, -doubles)).astype(logits.dtype)
+    if output_mode == "classification":
+        powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        probabilities: FloatArray = powers / powers.sum(axis=-1, keepdims=True)
+        return probabilities
+    return logits
