@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import modeling
-from command_line.groups import POLICY_OF_PRECISION
 from data.arrays import FloatArray
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
@@ -21,6 +20,7 @@ from data.classification.classification_features import (
 )
 from data.io import text_files
 from data.text import token_windows, tokenization, tokenizer_loading
+from execution.device_flags import POLICY_OF_PRECISION
 from execution.extract_features_config import ExtractFeaturesConfig
 from files.atomic import atomic_open
 from files.json_files import JsonObject

@@ -19,8 +19,9 @@ from typing import (
 
 from command_line import config_values, flags
 from command_line.flags import group
-from command_line.groups import DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
+from execution.device_flags import DeviceFlags
+from execution.model_flags import ModelFlags
 from model_folders.model_json_types import NetworkOptions
 from model_folders.reading import hub
 from serving.exporting.export_flags import ExportFlags
