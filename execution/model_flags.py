@@ -5,9 +5,12 @@ TensorFlow.
 """
 
 import dataclasses
+from collections.abc import Mapping
 
+import modeling
 from command_line import config_values, flags
 from command_line.path_flags import PathKind
+from model_folders.reading.presets import Preset
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,3 +55,24 @@ class ModelFlags:
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
         return config_values.required_value(self.vocab_file)
+
+
+def find_missing_flags(
+    values: Mapping[str, object], preset: Preset | None
+) -> list[str]:
+    """Returns the names of the flags whose value is None.
+
+    Args:
+        values: {flag: value} of the flags that a command needs, completed by
+            what the folder of the weights states.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        OSError: flags are missing, because the folder contains no weights.
+    """
+    missing = [name for name, value in values.items() if value is None]
+    if missing and preset:
+        # Fail here if the path does not exist or contains no weights, such as
+        # the path of an export.
+        modeling.find_checkpoint(preset)
+    return missing
