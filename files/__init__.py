@@ -7,5 +7,5 @@ remote paths. Its modules:
     lock.py: keeps two processes from writing the same file or folder
     atomic.py: files that appear complete or not at all
     json_files.py: writes JSON, and is the only module that reads JSON
-    json_types.py: compares JSON with a TypedDict
+    json_types.py: compares JSON with the types in a TypedDict
 """

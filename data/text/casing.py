@@ -12,8 +12,8 @@ from typing import Protocol
 from data.text.characters import strip_accents
 from files.paths import StrPath
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
-from model_folders.model_json_types import StatedCasing
 from model_folders.reading.presets import Preset
+from model_folders.tokenizer_files import StatedCasing
 
 # Matches the folder names of Google's releases.
 _RELEASE_FOLDER = re.compile(

@@ -18,7 +18,8 @@ from model_folders.kinds import (
     ENCODER,
     ModelClass,
 )
-from model_folders.model_json_types import HeadSettings, StatedCasing
+from model_folders.model_json_types import HeadSettings
+from model_folders.tokenizer_files import StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.

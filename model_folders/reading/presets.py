@@ -5,6 +5,7 @@ preset_reading.py reads the files, and creates the Preset.
 
 import dataclasses
 import functools
+from typing import TypedDict
 
 from absl import logging
 
@@ -13,8 +14,6 @@ from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
-    NetworkOptions,
-    StatedCasing,
     TrainingSettings,
 )
 from model_folders.reading.config_files import load_config
@@ -23,8 +22,21 @@ from model_folders.recorded_sets import (
     DevSetRule,
     RecordedSet,
 )
+from model_folders.tokenizer_files import StatedCasing
 
-# Options of the network for which bert_config.json contains no entry.
+
+class NetworkOptions(TypedDict):
+    """Options of the network for which bert_config.json contains no entry.
+
+    Attributes:
+        left_to_right: whether a token attends only to the tokens before it.
+        bilstm: whether a head reads the vectors through a bidirectional LSTM.
+    """
+
+    left_to_right: bool
+    bilstm: bool
+
+
 NETWORK_OPTIONS = ("left_to_right", "bilstm")
 
 

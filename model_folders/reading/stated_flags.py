@@ -3,9 +3,6 @@
 A command uses them for the flags that the user did not set.
 """
 
-import os
-
-from model_folders import model_json
 from model_folders.reading.presets import Preset
 
 
@@ -24,16 +21,8 @@ def decision_flags_of(preset: Preset) -> dict[str, bool | None]:
 
     These flags are of the training, but a command that evaluates, predicts or
     exports the trained model must decide the same.
-
-    Raises:
-        ValueError: `trim_padding` is neither true nor false.
     """
     recorded = preset.recorded_settings.get("flags", {})
     # The copy of a model may state it with the settings of the head.
     trim_padding = preset.head_settings.get("trim_padding")
-    decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
-    if decisions["trim_padding"] is not None:
-        model_json.check_entries(
-            decisions, os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        )
-    return decisions
+    return {"trim_padding": recorded.get("trim_padding", trim_padding)}

@@ -22,8 +22,8 @@ from command_line.flags import group
 from command_line.path_flags import PathKind
 from execution.device_flags import DeviceFlags
 from execution.model_flags import ModelFlags
-from model_folders.model_json_types import NetworkOptions
 from model_folders.reading import hub
+from model_folders.reading.presets import NetworkOptions
 from serving.exporting.export_flags import ExportFlags
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]

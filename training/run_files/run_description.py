@@ -19,7 +19,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import (
-    HeadSettings,
+    AnyHeadSettings,
     ModelJson,
     TrainingSettings,
 )
@@ -52,9 +52,9 @@ def create_model_json(
     }
     return {
         "version": model_json.VERSION,
-        # The flags of these roles are the entries of HeadSettings.
+        # The flags of these roles are the entries of AnyHeadSettings.
         "task": cast(
-            "HeadSettings",
+            "AnyHeadSettings",
             {"name": kinds.model_class_of(model), **head_settings},
         ),
         "origin": {

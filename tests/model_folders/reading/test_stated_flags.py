@@ -1,7 +1,5 @@
 """The values of flags that the folder of the weights states."""
 
-import pytest
-
 from model_folders.reading.presets import Preset
 from model_folders.reading.stated_flags import (
     decision_flags_of,
@@ -21,12 +19,6 @@ def test_decision_flags_are_those_of_the_run():
 def test_decision_flags_of_a_copy_are_those_of_its_head():
     preset = Preset("copy", head_settings={"trim_padding": True})
     assert decision_flags_of(preset) == {"trim_padding": True}
-
-
-def test_decision_flags_of_another_type_are_refused():
-    preset = Preset("run", recorded_settings={"flags": {"trim_padding": "no"}})
-    with pytest.raises(ValueError, match=r"run/model.json: `trim_padding`"):
-        decision_flags_of(preset)
 
 
 def test_identity_flags_are_what_the_weights_determine():
