@@ -159,7 +159,7 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
     entries = parse_object(values, path, *CLASS_OF_KERASHUB_TASK)
-    model_class = CLASS_OF_KERASHUB_TASK[values["class_name"]]
+    model_class = CLASS_OF_KERASHUB_TASK[str(values["class_name"])]
     num_labels = entries.get("num_classes")
     if model_class == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(

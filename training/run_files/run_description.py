@@ -134,7 +134,9 @@ def _read_listed_names(folder: Path) -> set[str]:
     listed = read_json(file).get("files")
     # The list of a run's folder contains no weights and no exports.
     weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
-    if listed is None or any(weights.fullmatch(str(name)) for name in listed):
+    if not isinstance(listed, list) or any(
+        weights.fullmatch(str(name)) for name in listed
+    ):
         raise ValueError(
             f"--output_dir={folder} contains a {MODEL_JSON_FILE} that no run "
             "in this folder wrote; choose another --output_dir"

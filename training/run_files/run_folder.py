@@ -15,7 +15,7 @@ from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best
-from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json import MODEL_JSON_FILE, read_model_json
 from model_folders.model_json_types import (
     ModelJson,
     TrainingSettings,
@@ -263,7 +263,7 @@ class RunFolder:
         casing = self.tokenizer.do_lower_case if self.tokenizer else None
         card = model_card.Card(
             kind=model_card.RUN,
-            description=self._fixed_model_json or json_files.read_json(model),
+            description=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
             do_lower_case=casing,
             results=self.results or {},
