@@ -50,7 +50,7 @@ _DEFAULT_OF_ENTRY: JsonObject = {
 # KerasHub's default length of inputs.
 _DEFAULT_SEQUENCE_LENGTH = 512
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
-_ALLOWED_VALUES_OF_ENTRY = {
+_ALLOWED_VALUES_OF_OPTION = {
     "lowercase": (True, False),
     "split": (True,),
     "split_on_cjk": (True,),
@@ -238,7 +238,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     entries = parse_object(values, path, "BertTokenizer")
     # Google has no cased tokenizer that strips accents.
     lower_case = entries.get("lowercase", False) is True
-    allowed = _ALLOWED_VALUES_OF_ENTRY | {"strip_accents": (False, lower_case)}
+    allowed = _ALLOWED_VALUES_OF_OPTION | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():
         value = entries.get(name, expected[0])
         if json.dumps(value) not in map(json.dumps, expected):

@@ -231,7 +231,7 @@ class TrainingConfig(flags.Config):
 
     @property
     def model_class(self) -> str | None:
-        """Name of the model's class, or None for any class."""
+        """Name of the model's class, maybe a user's own. None = any class."""
         return None
 
     @property
