@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from absl import logging
 
-from command_line.path_flags import STATE
+from command_line.path_flags import STATE_FOLDER
 from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
@@ -83,7 +83,7 @@ class RunFolder:
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
-        self.state_folder = self.path / STATE
+        self.state_folder = self.path / STATE_FOLDER
         self.labels = labels
         self.tokenizer = start.tokenizer
         self.current_preset = start.preset
@@ -110,7 +110,7 @@ class RunFolder:
         """
         path = Path(start.config.training.output_dir)
         run_history = History.read(
-            start.config, path / history_lines.HISTORY_FILE, path / STATE
+            start.config, path / history_lines.HISTORY_FILE, path / STATE_FOLDER
         )
         return cls(start, labels, run_history)
 
