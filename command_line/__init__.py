@@ -1,4 +1,8 @@
-"""Parses the flags of all scripts, and shows progress, logs and errors.
+"""All that a command reads, hears and shows on a terminal.
+
+It reads flags, hears Ctrl-C and other signals, and shows progress, logs and
+errors. A library that runs long, such as data/jobs/, uses progress.py and
+signals.py too. These two know no flags.
 
 A script declares its flags as a `Config`, and the main call is `cli.run`.
 
@@ -6,7 +10,6 @@ Where a flag is declared:
 
     flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
     roles.py: what a trained model imposes on the values of flags
-    groups.py: the groups for the model and the devices
     path_flags.py: the kinds of flags whose values are paths
     flag_metadata.py: what the field of a flag or of a group records
     declared_flags.py: the flags that a `Config` declares
@@ -23,12 +26,15 @@ Where values are checked, beside the bounds and choices of flag_parsing.py:
 
     path_checks.py: checks that no output overlaps an input or another output
 
-What the user sees:
+What it hears from the user:
+
+    signals.py: ends a script at SIGTERM or Ctrl-C
+
+What it shows to the user:
 
     help_pages.py: prints --help and --helpfull
     progress.py: a changing line on a terminal, else lines of the log
     user_errors.py: tells errors of the user from bugs, with their messages
-    signals.py: ends a script at SIGTERM or Ctrl-C
     script_logs.py: the format of the log, and which records the log shows
     tensorflow_logs.py: hides the logs of TensorFlow
 """

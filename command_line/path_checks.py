@@ -15,7 +15,7 @@ from typing import NamedTuple
 from command_line.path_flags import (
     KINDS_OF_OUTPUT_FOLDERS,
     OUTPUT_KINDS,
-    STATE,
+    STATE_FOLDER,
     PathFlag,
     PathKind,
 )
@@ -136,7 +136,9 @@ def _find_paths(flag: PathFlag, path: str) -> Iterator[str]:
         # A run writes through links in its folder, to their targets.
         links = filter(os.DirEntry.is_symlink, os.scandir(path))
         yield from (
-            link.path for link in links if link.is_file() or link.name == STATE
+            link.path
+            for link in links
+            if link.is_file() or link.name == STATE_FOLDER
         )
 
 

@@ -9,7 +9,7 @@ import os
 import re
 
 # Folder of a run's lock, records and events, which only the run itself reads.
-STATE = "state"
+STATE_FOLDER = "state"
 
 
 class PathKind(enum.Enum):
@@ -76,7 +76,9 @@ class PathFlag:
         if self.kind is PathKind.NEW_FOLDER:
             return f"{os.path.normpath(self.value)}.lock"
         is_run = self.kind is PathKind.RUN_FOLDER
-        return os.path.join(self.value, STATE, ".lock") if is_run else None
+        return (
+            os.path.join(self.value, STATE_FOLDER, ".lock") if is_run else None
+        )
 
 
 def expand_home(value: str, kind: PathKind) -> str:

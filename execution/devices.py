@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 from absl import logging
 
-from command_line.groups import DeviceFlags, StrategyName
+from execution.device_flags import DeviceFlags, StrategyName
 
 
 def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:

@@ -5,8 +5,9 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import flag, group, like
-from command_line.groups import DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
+from execution.device_flags import DeviceFlags
+from execution.model_flags import ModelFlags
 from model_folders.reading import hub
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import modeling
-from command_line.groups import POLICY_OF_PRECISION
 from data.arrays import FloatArray
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
@@ -21,7 +20,9 @@ from data.classification.classification_features import (
 )
 from data.io import text_files
 from data.text import token_windows, tokenization, tokenizer_loading
+from execution.device_flags import POLICY_OF_PRECISION
 from execution.extract_features_config import ExtractFeaturesConfig
+from execution.model_flags import find_missing_flags
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.reading import presets
@@ -49,7 +50,13 @@ def read_model_files(
         ValueError: a flag is not set, or contradicts a file.
         OSError: a file cannot be read.
     """
-    _check_stated(config, preset)
+    paths = {
+        "bert_config_file": config.model.bert_config_file,
+        "vocab_file": config.model.vocab_file,
+    }
+    if missing := find_missing_flags(paths, preset):
+        names = ", ".join(f"--{name}" for name in missing)
+        raise ValueError(f"missing required flags: {names}")
     config_file = config.model.required_config_file
     bert_config = modeling.load_config(config_file)
     check_lengths(
@@ -63,28 +70,6 @@ def read_model_files(
         preset=preset,
     )
     return bert_config, tokenizer
-
-
-def _check_stated(
-    config: ExtractFeaturesConfig, preset: presets.Preset
-) -> None:
-    """Checks that flags or the folder name the configuration and vocabulary.
-
-    Raises:
-        ValueError: a flag is not set. The message names all of them.
-        OSError: the folder contains no weights.
-    """
-    paths = {
-        "bert_config_file": config.model.bert_config_file,
-        "vocab_file": config.model.vocab_file,
-    }
-    missing = [f"--{name}" for name, path in paths.items() if path is None]
-    if not missing:
-        return
-    # Fail here if the path does not exist or contains no weights, such as the
-    # path of an export.
-    modeling.find_checkpoint(preset)
-    raise ValueError(f"missing required flags: {', '.join(missing)}")
 
 
 def parse_layers(value: str, num_blocks: int) -> list[int]:

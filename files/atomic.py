@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
+from files.lock import is_path_of, try_lock
 from files.paths import StrPath, is_remote, named_errors
 
 
@@ -119,29 +120,6 @@ def _remove_unlocked(partial: str) -> None:
             logging.info("Removed %s, which a killed process left", partial)
     finally:
         os.close(descriptor)
-
-
-def try_lock(descriptor: int) -> bool | None:
-    """Locks an open file or folder, and returns whether this succeeded.
-
-    Returns False if another process holds the lock, and None if the system does
-    not support locks. A process locks each partial file while it writes the
-    file.
-    """
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
-
-
-def is_path_of(path: StrPath, descriptor: int) -> bool:
-    """Returns whether a path leads to an open file or folder."""
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samefile(path, descriptor)
-    return False
 
 
 @contextlib.contextmanager

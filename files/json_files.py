@@ -27,7 +27,7 @@ _NAME_WITH_ARTICLE_OF_TYPE: dict[type, str] = {
 }
 
 
-def read_json(path: StrPath) -> Any:  # noqa: ANN401  a stated TypedDict
+def read_json(path: StrPath) -> JsonObject:
     """Reads a local file in UTF-8 that contains a JSON object.
 
     Raises:
@@ -36,7 +36,8 @@ def read_json(path: StrPath) -> Any:  # noqa: ANN401  a stated TypedDict
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
-    return parse_json(text, os.fspath(path))
+    values: JsonObject = parse_json(text, os.fspath(path))
+    return values
 
 
 def write_json(path: StrPath, contents: object, indent: int = 2) -> None:

@@ -1,12 +1,12 @@
-"""Locks an output, so that two processes cannot write it at the same time."""
+"""Locks files and folders, so that two processes cannot write them at once."""
 
 import contextlib
+import fcntl
 import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from files.atomic import is_path_of, try_lock
 from files.paths import StrPath
 
 
@@ -56,3 +56,26 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         os.close(descriptor)
+
+
+def try_lock(descriptor: int) -> bool | None:
+    """Locks an open file or folder, and returns whether this succeeded.
+
+    Returns False if another process holds the lock, and None if the system does
+    not support locks. A process locks each partial file while it writes the
+    file.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def is_path_of(path: StrPath, descriptor: int) -> bool:
+    """Returns whether a path leads to an open file or folder."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samefile(path, descriptor)
+    return False

@@ -81,3 +81,22 @@ def named_errors(path: StrPath) -> Iterator[None]:
         if error.filename is None and error.errno is not None:
             error.filename = os.fspath(path)
         raise
+
+
+@contextlib.contextmanager
+def named_tensorflow_errors(path: StrPath) -> Iterator[None]:
+    """Turns errors of TensorFlow's writers in a `with` block into OSErrors.
+
+    Raises:
+        OSError: TensorFlow could not write. The message begins with `path`.
+    """
+    # TensorFlow loads slowly, but whoever writes by it has loaded it.
+    import tensorflow as tf
+
+    try:
+        yield
+    except tf.errors.OpError as error:
+        # Remove the names of TensorFlow's operation from the message, because
+        # they do not help a user.
+        message = re.sub(r"^\{\{.*?\}\} | \[Op:\w+\]", "", error.message)
+        raise OSError(f"{path} cannot be written: {message}") from error

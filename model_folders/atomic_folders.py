@@ -17,9 +17,9 @@ from files.atomic import (
     partial_path,
     remove_partial,
     sync_to_disk,
-    try_lock,
     write_bytes,
 )
+from files.lock import try_lock
 from files.paths import StrPath, named_errors
 from model_folders import model_json
 

@@ -1,15 +1,25 @@
-"""Names the entries of model.json, with their types.
+"""Names the entries of model.json, with their types and valid values.
 
-model_json.py reads and checks the file. The entries are plain dicts, so that
-they can be written as JSON again. Each entry may be missing.
+model_json.py checks the file by these types. The entries are plain dicts, so
+that they can be written as JSON again. Each entry may be missing. A key of the
+file is not always the name of its type:
+
+    key         type
+    task        AnyHeadSettings
+    origin      Provenance
+      settings    TrainingSettings
+        flags       RecordedFlags
+        split       DevSetRuleEntry
+        tokenizer   TokenizerIdentity
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Literal, TypeAlias, TypedDict, cast
+from typing import Annotated, Literal, TypeAlias, TypedDict
 
-from files.paths import StrPath
-
+# A whole number above 0.
+Count: TypeAlias = Annotated[int, range(1, 2**31)]
+# A length of inputs in WordPieces, of which [CLS] and [SEP] are two.
+InputLength: TypeAlias = Annotated[int, range(3, 2**31)]
 # Tells a file from other files with the same name: [name, bytes, a checksum],
 # and of a file of records [name, bytes, three checksums]. A fingerprint is a
 # list, as in JSON, because a resumed run compares it with model.json as a
@@ -17,18 +27,6 @@ from files.paths import StrPath
 Fingerprint: TypeAlias = list[str | int]
 # What a classifier's labels are: one for each text, any number, or a number.
 OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
-
-
-class StatedCasing(TypedDict, total=False):
-    """The casing that a file states, and the file.
-
-    Attributes:
-        do_lower_case: whether text is lower-cased, None if that is unknown.
-        file: path of the file.
-    """
-
-    do_lower_case: bool | None
-    file: StrPath
 
 
 class TokenizerIdentity(TypedDict, total=False):
@@ -74,9 +72,10 @@ class HeadSettings(TypedDict, total=False):
     output_mode: OutputMode | None
     problem_type: str | None
     labels: Sequence[str] | None
-    num_texts: int | None
-    max_seq_length: int
-    doc_stride: int
+    num_texts: Annotated[int, range(1, 3)] | None
+    max_seq_length: InputLength
+    # Serving would loop for ever with a negative stride.
+    doc_stride: Annotated[int, range(2**31)]
     legal_tags: bool
     trim_padding: bool
     load_best: bool
@@ -110,33 +109,20 @@ class SpanSettings(HeadSettings, total=False):
             are logged.
     """
 
-    max_query_length: int
+    max_query_length: Count
     use_char_offsets: bool
-    n_best_size: int
-    max_answer_length: int
+    n_best_size: Count
+    max_answer_length: Count
     version_2_with_negative: bool
     null_score_diff_threshold: float
     verbose_logging: bool
 
 
-# Empty settings for the defaults of attributes. They are read-only, because all
-# objects with this default share them.
-NO_SETTINGS = cast("HeadSettings", MappingProxyType({}))
+class AnyHeadSettings(ClassifierSettings, SpanSettings, total=False):
+    """Settings of a head of any kind, as model.json contains them."""
 
 
-class NetworkOptions(TypedDict):
-    """Options of the network for which bert_config.json contains no entry.
-
-    Attributes:
-        left_to_right: whether a token attends only to the tokens before it.
-        bilstm: whether a head reads the vectors through a bidirectional LSTM.
-    """
-
-    left_to_right: bool
-    bilstm: bool
-
-
-class DevSetRuleEntry(TypedDict):
+class DevSetRuleEntry(TypedDict, total=False):
     """The `DevSetRule` of a run, as model.json contains it.
 
     Attributes:
@@ -147,7 +133,7 @@ class DevSetRuleEntry(TypedDict):
             were trained on.
     """
 
-    rule: int
+    rule: Annotated[int, range(2**31)]
     dev_fraction: float
     key: list[str]
     clean_fraction: float
@@ -164,14 +150,14 @@ class RecordedFlags(TypedDict, total=False):
         trim_padding: whether the padding of inputs is skipped.
     """
 
-    max_seq_length: int
-    num_train_epochs: float
+    max_seq_length: int | None
+    num_train_epochs: float | None
     text_column: str | None
     text_b_column: str | None
     trim_padding: bool | None
 
 
-class TrainingSettings(ClassifierSettings, total=False):
+class TrainingSettings(AnyHeadSettings, total=False):
     """Settings that a resume of the run must not change.
 
     Attributes:
@@ -245,7 +231,7 @@ class ModelJson(TypedDict, total=False):
     """
 
     version: int
-    task: HeadSettings
+    task: AnyHeadSettings
     origin: Provenance
     files: list[str]
     checksums: Mapping[str, str]

@@ -7,7 +7,7 @@ creates a tokenizer that knows only the five special tokens.
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -25,6 +25,18 @@ SPECIAL_TOKEN_OF_ENTRY = {
 # Maximum number of characters in a word, as in Google's code. The default in
 # transformers is 100.
 _MAX_WORD_LENGTH = 200
+
+
+class StatedCasing(TypedDict, total=False):
+    """The casing that a file states, and the file.
+
+    Attributes:
+        do_lower_case: whether text is lower-cased, None if that is unknown.
+        file: path of the file.
+    """
+
+    do_lower_case: bool | None
+    file: StrPath
 
 
 class Tokenizer(Protocol):

@@ -22,7 +22,7 @@ from typing import (
 from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.processors.set_names import SetName
-from model_folders.model_json_types import NO_SETTINGS, HeadSettings
+from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
@@ -165,8 +165,8 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     label_words: Sequence[str] = ()
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
-    settings: HeadSettings = NO_SETTINGS
-    export_settings: HeadSettings = NO_SETTINGS
+    settings: HeadSettings = HeadSettings()
+    export_settings: HeadSettings = HeadSettings()
 
     def __init__(
         self,

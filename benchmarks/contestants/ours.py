@@ -291,8 +291,8 @@ def export_model(
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 
-    def create(model_class: type[BaseModel], *sizes: int) -> BaseModel:
-        model = model_class(bert_config, *sizes, dtype=dtype)
+    def create(keras_class: type[BaseModel], *sizes: int) -> BaseModel:
+        model = keras_class(bert_config, *sizes, dtype=dtype)
         model.build()
         return model
 

@@ -147,7 +147,7 @@ class JobFiles:
         Returns None if the file does not exist.
         """
         try:
-            contents: JsonObject = read_json(path)
+            contents = read_json(path)
         except FileNotFoundError:
             return None
         if {**contents, **self._description} == contents:

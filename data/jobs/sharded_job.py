@@ -15,7 +15,7 @@ import contextlib
 import functools
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 from command_line import progress, signals
 from data.io import file_checksums
@@ -132,13 +132,13 @@ def is_done(unit: WorkUnit) -> bool:
 
 
 def _read_result(path: str) -> UnitResult:
-    result: UnitResult = read_json(path)
+    result = read_json(path)
     if name := find_malformed_entry(result, UnitResult):
         raise ValueError(
             f"{path} is damaged: `{name}` is missing or malformed. Remove the "
             "file, and run the same command to resume"
         )
-    return result
+    return cast("UnitResult", result)
 
 
 def check_results(units: Iterable[WorkUnit]) -> None:

@@ -2,7 +2,7 @@
 
 Files of transformers beside the vocabulary or the weights state it, or the name
 of a Google release. Where nothing states it, Google's default is to lower-case,
-but a vocabulary that looks cased needs --do_lower_case.
+but for a vocabulary that looks cased, the user must set do_lower_case.
 """
 
 import os
@@ -12,8 +12,8 @@ from typing import Protocol
 from data.text.characters import strip_accents
 from files.paths import StrPath
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
-from model_folders.model_json_types import StatedCasing
 from model_folders.reading.presets import Preset
+from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 # Matches the folder names of Google's releases.
 _RELEASE_FOLDER = re.compile(
@@ -33,22 +33,35 @@ class CasedVocabulary(Protocol):
     tokens: list[str]
     stated_casing: bool | None
 
+    def check_same_vocab(self, other: str) -> None:
+        """Checks that the file `other` contains the same WordPieces."""
+
 
 def find_casing(
     tokenizer: CasedVocabulary, flag: bool | None, preset: Preset | None = None
 ) -> bool:
-    """Returns whether to lower-case the text.
+    """Returns whether to lower-case the text, as the user or files state.
+
+    A tokenizer.json beside the vocabulary must contain the same words.
 
     Args:
         tokenizer: tokenizer of the vocabulary.
-        flag: value of --do_lower_case, or None if the user did not set it.
-        preset: what the folder of the model states, None without a model.
+        flag: value of do_lower_case, or None if the user did not set it.
+        preset: what the folder of the model states. None = only the
+            vocabulary's folder may state the casing.
 
     Raises:
         ValueError: the flag, a file and a release's name do not agree, or
-            nothing states the casing of a vocabulary that looks cased.
+            nothing states the casing of a vocabulary that looks cased. Or the
+            words of the tokenizer.json differ.
+        OSError: a file cannot be read.
     """
-    source: StrPath = "--do_lower_case"
+    neighbor = os.path.join(
+        os.path.dirname(tokenizer.vocab_file), TOKENIZER_FILE
+    )
+    if os.path.isfile(neighbor):
+        tokenizer.check_same_vocab(neighbor)
+    source: StrPath = "do_lower_case (--do_lower_case)"
     for statement in _find_statements(tokenizer, preset):
         casing = statement.get("do_lower_case")
         if casing is None:
@@ -106,6 +119,6 @@ def _check_looks_uncased(tokenizer: CasedVocabulary) -> None:
         raise ValueError(
             f"{tokenizer.vocab_file}: lower-casing would change {len(changed)} "
             f"of {len(tokens)} words, such as {changed[0]!r}. Set "
-            "--do_lower_case=False if the model is cased, else "
-            "--do_lower_case=True"
+            "do_lower_case (--do_lower_case) to False if the model is cased, "
+            "else to True"
         )

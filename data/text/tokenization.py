@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from data.arrays import IntArray
-from data.text import casing, special_tokens, text_lists, vocabulary_checks
+from data.text import special_tokens, text_lists, vocabulary_checks
+from data.text.casing import find_casing
 from data.text.characters import clean_text
 from data.text.padded_inputs import PaddedInput, pad_input, stack_inputs
 from data.text.text_lists import TextsLike
@@ -77,7 +78,8 @@ class FullTokenizer:
         if stated is not None and do_lower_case not in (None, stated):
             raise ValueError(
                 f"{os.fspath(vocab_file)}: `normalizer.lowercase` is "
-                f"{str(stated).lower()}; set --do_lower_case={stated}"
+                f"{str(stated).lower()}; set do_lower_case={stated} (as a "
+                f"flag, --do_lower_case={stated})"
             )
         self.vocab_file = vocab_file
         self.vocab_bytes = vocabulary.contents
@@ -122,29 +124,12 @@ class FullTokenizer:
             )
         tokenizer = cls(preset.vocab_file, None, special_tokens_in_strings)
         tokenizer.check_vocab()
-        return tokenizer.with_stated_casing(None, preset)
+        return tokenizer.with_casing(find_casing(tokenizer, None, preset))
 
-    def with_stated_casing(
-        self, do_lower_case: bool | None, preset: Preset | None
-    ) -> "FullTokenizer":
-        """Returns a copy whose casing the user or the files of a model state.
-
-        A tokenizer.json beside the vocabulary must contain the same words.
-
-        Args:
-            do_lower_case: the user's choice. None = as the files state.
-            preset: what the folder of the weights states. None = only the
-                vocabulary's folder may state the casing.
-
-        Raises:
-            ValueError: the words differ, or `find_casing` raises an error.
-        """
-        folder = os.path.dirname(self.vocab_file)
-        neighbor = os.path.join(folder, "tokenizer.json")
-        if os.path.isfile(neighbor):
-            self.check_same_vocab(neighbor)
+    def with_casing(self, do_lower_case: bool) -> "FullTokenizer":
+        """Returns a copy that lower-cases texts, or does not."""
         tokenizer = copy.copy(self)
-        tokenizer._set_casing(casing.find_casing(self, do_lower_case, preset))
+        tokenizer._set_casing(do_lower_case)
         return tokenizer
 
     @property
@@ -209,14 +194,9 @@ class FullTokenizer:
         Raises:
             ValueError: an id has another WordPiece in `other`.
         """
-        if os.path.realpath(other) != os.path.realpath(self.vocab_file):
-            vocabulary_checks.check_same_tokens(
-                self.vocab_file,
-                self.tokens,
-                other,
-                read_vocabulary(other).tokens,
-                source or other,
-            )
+        vocabulary_checks.check_same_tokens(
+            self.vocab_file, self.tokens, other, source or other
+        )
 
     def __call__(
         self,

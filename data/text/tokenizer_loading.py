@@ -3,6 +3,7 @@
 import os
 
 from data.text import vocabulary_checks
+from data.text.casing import find_casing
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.presets import Preset
 
@@ -68,4 +69,5 @@ def create_tokenizer(
             "a copy of it"
         )
     tokenizer.check_vocab(vocab_size)
-    return tokenizer.with_stated_casing(do_lower_case, preset)
+    casing = find_casing(tokenizer, do_lower_case, preset)
+    return tokenizer.with_casing(casing)

@@ -1,9 +1,11 @@
 """Checks that the WordPieces of a vocabulary file fit a model."""
 
+import os
 from collections.abc import Iterable, Sequence
 
 from absl import logging
 
+from data.text.vocabulary_files import read_vocabulary
 from files.paths import StrPath
 
 # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a space
@@ -65,31 +67,33 @@ def check_same_tokens(
     path: StrPath,
     tokens: Sequence[str],
     other: StrPath,
-    others: Sequence[str],
     source: str,
 ) -> None:
-    """Checks that two vocabularies contain the same WordPieces.
+    """Checks that another file contains the same WordPieces as a vocabulary.
 
     The first may have words instead of entries [unusedN] of the other one, and
     either may have more words.
 
     Args:
-        path: value of --vocab_file, for the message.
+        path: path of the vocabulary.
         tokens: its lines.
-        other: path of the other vocabulary, for the message.
-        others: the lines of the other vocabulary.
-        source: model or file that the other vocabulary belongs to.
+        other: path of the other vocabulary, a vocab.txt or a tokenizer.json.
+        source: model or file that the other vocabulary belongs to, for the
+            message.
 
     Raises:
+        OSError: the other vocabulary cannot be read.
         ValueError: an id has another WordPiece in the other vocabulary.
     """
-    pairs = zip(others, tokens, strict=False)
+    if os.path.realpath(other) == os.path.realpath(path):
+        return
+    pairs = zip(read_vocabulary(other).tokens, tokens, strict=False)
     for row, (theirs, ours) in enumerate(pairs, start=1):
         if theirs != ours and not theirs.startswith("[unused"):
             raise ValueError(
-                f"--vocab_file={path} is not the vocabulary of {source}: line "
-                f"{row} is {ours!r} instead of {theirs!r}. Remove "
-                f"--vocab_file, or set --vocab_file={other}"
+                f"{path} is not the vocabulary of {source}: line {row} is "
+                f"{ours!r} instead of {theirs!r}. Set vocab_file "
+                f"(--vocab_file) to {other}, or leave it out"
             )
 
 

@@ -12,6 +12,7 @@ from typing import cast
 from model_folders import model_json
 from model_folders.cards import model_card
 from model_folders.model_json_types import (
+    AnyHeadSettings,
     HeadSettings,
     ModelJson,
     Provenance,
@@ -53,19 +54,16 @@ def create_model_json_of_copy(
     preset = preset or presets.Preset("")
     values = copy.deepcopy(preset.model_json)
     values = values or {"version": model_json.VERSION}
-    values["task"] = {
-        **preset.head_settings,
-        "name": model_class,
-        **(settings or {}),
-    }
+    # A dict with only some entries of a TypedDict of settings is of this type
+    # too.
+    task = {**preset.head_settings, "name": model_class, **(settings or {})}
+    values["task"] = cast("AnyHeadSettings", task)
     provenance = values.setdefault("origin", Provenance())
     kept = {
         name: value
         for name, value in preset.recorded_settings.items()
         if name not in changed
     }
-    # A dict with only some entries of a TrainingSettings is a TrainingSettings
-    # too.
     provenance["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
         provenance["weights"] = source

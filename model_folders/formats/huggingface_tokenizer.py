@@ -12,11 +12,11 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.folder_warnings import warn_once
 from model_folders.formats import kerashub_config
-from model_folders.model_json_types import StatedCasing
 from model_folders.tokenizer_files import (
     SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
+    StatedCasing,
 )
 
 # Files of transformers before version 5.

@@ -18,7 +18,8 @@ from model_folders.kinds import (
     ENCODER,
     ModelClass,
 )
-from model_folders.model_json_types import HeadSettings, StatedCasing
+from model_folders.model_json_types import HeadSettings
+from model_folders.tokenizer_files import StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.
@@ -49,7 +50,7 @@ _DEFAULT_OF_ENTRY: JsonObject = {
 # KerasHub's default length of inputs.
 _DEFAULT_SEQUENCE_LENGTH = 512
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
-_ALLOWED_VALUES_OF_ENTRY = {
+_ALLOWED_VALUES_OF_OPTION = {
     "lowercase": (True, False),
     "split": (True,),
     "split_on_cjk": (True,),
@@ -158,7 +159,7 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
     entries = parse_object(values, path, *CLASS_OF_KERASHUB_TASK)
-    model_class = CLASS_OF_KERASHUB_TASK[values["class_name"]]
+    model_class = CLASS_OF_KERASHUB_TASK[str(values["class_name"])]
     num_labels = entries.get("num_classes")
     if model_class == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(
@@ -237,7 +238,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     entries = parse_object(values, path, "BertTokenizer")
     # Google has no cased tokenizer that strips accents.
     lower_case = entries.get("lowercase", False) is True
-    allowed = _ALLOWED_VALUES_OF_ENTRY | {"strip_accents": (False, lower_case)}
+    allowed = _ALLOWED_VALUES_OF_OPTION | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():
         value = entries.get(name, expected[0])
         if json.dumps(value) not in map(json.dumps, expected):

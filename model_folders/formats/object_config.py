@@ -11,7 +11,7 @@ import re
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.model_json_types import StatedCasing
+from model_folders.tokenizer_files import StatedCasing
 
 SAVED_MODEL_FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"

@@ -84,7 +84,7 @@ def _read_network(path: str) -> JsonObject:
         and object_config.is_saved_encoder(folder)
     ):
         return object_config.read_network(folder)
-    values: JsonObject = read_json(path)
+    values = read_json(path)
     if kerashub_config.is_kerashub(values):
         return kerashub_config.parse_network(values, path)
     if _is_huggingface(values, path):

@@ -28,7 +28,7 @@ def read_max_seq_length(
         OSError: a file cannot be read.
         ValueError: a file is malformed.
     """
-    length = preset.head_settings.get("max_seq_length")
+    length: object = preset.head_settings.get("max_seq_length")
     if length is None and model_class != kinds.MULTIPLE_CHOICE:
         # Ignore this setting for multiple choice, because it may be the total
         # length of all choices.

@@ -26,7 +26,6 @@ from model_folders.labels import read_labels
 from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
-    StatedCasing,
     TrainingSettings,
 )
 from model_folders.reading import hub
@@ -36,7 +35,7 @@ from model_folders.reading.config_files import (
 )
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import parse_dev_set_rule
-from model_folders.tokenizer_files import TOKENIZER_FILE
+from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 
 def read_preset(

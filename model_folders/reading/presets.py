@@ -5,17 +5,15 @@ preset_reading.py reads the files, and creates the Preset.
 
 import dataclasses
 import functools
-import os
+from typing import TypedDict
 
 from absl import logging
 
-from model_folders import kinds, model_json
+from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import (
     HeadSettings,
     ModelJson,
-    NetworkOptions,
-    StatedCasing,
     TrainingSettings,
 )
 from model_folders.reading.config_files import load_config
@@ -24,8 +22,21 @@ from model_folders.recorded_sets import (
     DevSetRule,
     RecordedSet,
 )
+from model_folders.tokenizer_files import StatedCasing
 
-# Options of the network for which bert_config.json contains no entry.
+
+class NetworkOptions(TypedDict):
+    """Options of the network for which bert_config.json contains no entry.
+
+    Attributes:
+        left_to_right: whether a token attends only to the tokens before it.
+        bilstm: whether a head reads the vectors through a bidirectional LSTM.
+    """
+
+    left_to_right: bool
+    bilstm: bool
+
+
 NETWORK_OPTIONS = ("left_to_right", "bilstm")
 
 
@@ -117,34 +128,6 @@ class Preset:
             entry[0]: RecordedSet(*entry)
             for entry in entries
             if len(entry) == len(RecordedSet._fields)
-        }
-
-    def decision_flags(self) -> dict[str, bool | None]:
-        """Returns {flag: recorded value} for a command that does not train.
-
-        These flags are of the training, but a command that evaluates, predicts
-        or exports the trained model must decide the same.
-
-        Raises:
-            ValueError: `trim_padding` is neither true nor false.
-        """
-        recorded = self.recorded_settings.get("flags", {})
-        # The copy of a model may state it with the settings of the head.
-        trim_padding = self.head_settings.get("trim_padding")
-        decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
-        if decisions["trim_padding"] is not None:
-            model_json.check_entries(
-                decisions, os.path.join(self.path, model_json.MODEL_JSON_FILE)
-            )
-        return decisions
-
-    def identity_flags(self) -> dict[str, str | bool | None]:
-        """Returns {flag: value, None if unknown} that the weights determine."""
-        return {
-            "left_to_right": self.network["left_to_right"],
-            "bert_config_file": self.config_file,
-            "vocab_file": self.vocab_file,
-            "do_lower_case": self.do_lower_case,
         }
 
     def load_config(self) -> BertConfig | None:

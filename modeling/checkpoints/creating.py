@@ -33,7 +33,7 @@ _PRETRAINED_NAME = re.compile(
 
 
 def create_model(
-    model_class: type[ModelT],
+    keras_class: type[ModelT],
     preset: Preset,
     load_options: LoadOptions,
     config: BertConfig | None = None,
@@ -42,7 +42,7 @@ def create_model(
     """Creates a model with the configuration and the weights of a folder.
 
     Args:
-        model_class: class of the model, one of this package.
+        keras_class: class of the model, one of this package.
         preset: what the files in the folder state.
         load_options: how to load the weights.
         config: sizes and dropout rates of the network. None = as in the folder.
@@ -66,33 +66,33 @@ def create_model(
     checkpoint = open_checkpoint(preset)
     check_files(checkpoint, preset, config)
     arguments = {
-        **_find_stated_options(model_class, preset, checkpoint),
+        **_find_stated_options(keras_class, preset, checkpoint),
         **options,
     }
-    if _has_labels(model_class) and "num_labels" not in arguments:
+    if _has_labels(keras_class) and "num_labels" not in arguments:
         other_names = describe_entries(_find_other_names(checkpoint))
         raise ValueError(
-            f"{checkpoint.file} contains no head of a {model_class.__name__} "
+            f"{checkpoint.file} contains no head of a {keras_class.__name__} "
             "under the names of Google or of transformers, so it does not "
             f"state num_labels. {other_names}. "
             "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
-    model = model_class(config, **arguments)
+    model = keras_class(config, **arguments)
     report = load_weights(model, checkpoint, preset, load_options)
     return model, report
 
 
-def _has_labels(model_class: type["KerasFitModel"]) -> bool:
-    return "num_labels" in inspect.signature(model_class).parameters
+def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
+    return "num_labels" in inspect.signature(keras_class).parameters
 
 
 def _find_stated_options(
-    model_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
+    keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
 ) -> dict[str, object]:
     """Returns the arguments of the class that the folder states."""
     stated: dict[str, object] = {}
-    is_own = preset.model_class == model_class.__name__
-    if _has_labels(model_class) and (is_own or preset.model_class is None):
+    is_own = preset.model_class == keras_class.__name__
+    if _has_labels(keras_class) and (is_own or preset.model_class is None):
         num_outputs = find_num_outputs(checkpoint.shapes)
         if num_outputs is not None:
             stated["num_labels"] = num_outputs

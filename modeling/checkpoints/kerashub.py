@@ -158,17 +158,19 @@ def _check_is_supported(
     model: "KerasFitModel", leave_out: Collection[str]
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
-    headless = "its encoder alone (--model=bert), or another format"
+    headless = "its encoder alone (BertModel, --model=bert), or another format"
     if model_class_of(model) not in (ENCODER, CLASSIFIER):
         problem = (
             f"has no model that computes what a {model_class_of(model)} does"
         )
         instead = headless
     elif isinstance(model, TaskModel) and model.bilstm:
-        problem = "has no bidirectional LSTM (--bilstm)"
+        problem = "has no bidirectional LSTM (bilstm, --bilstm)"
         instead = headless
     elif _find_encoder(model).left_to_right:
-        problem = "cannot read from left to right (--left_to_right)"
+        problem = (
+            "cannot read from left to right (left_to_right, --left_to_right)"
+        )
         instead = "another format"
     elif leave_out:
         names = ", ".join(leave_out)

@@ -12,7 +12,6 @@ import re
 from collections.abc import (
     Callable,
     Collection,
-    Iterator,
     Mapping,
     Sequence,
 )
@@ -23,7 +22,7 @@ import keras
 import tensorflow as tf
 
 from files.atomic import partial_path, sync_to_disk
-from files.paths import StrPath
+from files.paths import StrPath, named_tensorflow_errors
 from model_folders.atomic_folders import atomic_folder
 from model_folders.formats.tf1_weights import (
     check_tf1_files,
@@ -238,18 +237,3 @@ def _rename_files(partial: str, path: str) -> None:
     for source, target in targets.items():
         os.replace(source, target)
     sync_to_disk(os.path.dirname(index))
-
-
-@contextlib.contextmanager
-def named_tensorflow_errors(path: StrPath) -> Iterator[None]:
-    """Turns TensorFlow's errors in a `with` block into OSErrors.
-
-    The messages of these errors contain `path`.
-    """
-    try:
-        yield
-    except tf.errors.OpError as error:
-        # Remove the names of TensorFlow's operation from the message, because
-        # they do not help a user.
-        message = re.sub(r"^\{\{.*?\}\} | \[Op:\w+\]", "", error.message)
-        raise OSError(f"{path} cannot be written: {message}") from error

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from files import atomic
+from files.paths import named_tensorflow_errors
 from imports.installation import install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
@@ -17,7 +18,6 @@ from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.reading import preset_reading, presets
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
-from modeling.checkpoints.tf1 import named_tensorflow_errors
 from serving import engines
 from serving.engines import output_kinds
 from serving.engines.runtimes import ExportFormat

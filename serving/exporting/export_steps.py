@@ -11,6 +11,7 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import presets
 from model_folders.reading.input_length import read_max_seq_length
+from model_folders.reading.stated_flags import decision_flags_of
 from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
         "labels": preset.labels,
         "num_texts": preset.recorded_settings.get("num_texts"),
     }
-    trim_padding = preset.decision_flags()["trim_padding"]
+    trim_padding = decision_flags_of(preset)["trim_padding"]
     if model_class == kinds.SPAN_LABELER and trim_padding is not None:
         # This flag of the training also changes how answers are decoded.
         settings["trim_padding"] = trim_padding

@@ -62,7 +62,7 @@ class _ModelCache:
 
     def load(
         self,
-        model_class: type[ModelT],
+        text_model_class: type[ModelT],
         path: str,
         num_threads: int | None,
         engine: ExportFormat | None,
@@ -76,9 +76,9 @@ class _ModelCache:
             os.path.abspath(path), num_threads, engine or "", checksum
         )
         kept_key, kept_model = self._kept or (None, None)
-        if kept_key == asked and isinstance(kept_model, model_class):
+        if kept_key == asked and isinstance(kept_model, text_model_class):
             return kept_model
-        loaded = model_class(path, num_threads, engine)
+        loaded = text_model_class(path, num_threads, engine)
         key = _ModelKey(
             os.path.abspath(loaded.path),
             num_threads,
@@ -93,7 +93,7 @@ _CACHE = _ModelCache()
 
 
 def load_cached(
-    model_class: type[ModelT],
+    text_model_class: type[ModelT],
     path: str,
     num_threads: int | None,
     engine: ExportFormat | None,
@@ -104,7 +104,7 @@ def load_cached(
     The process keeps only the model that was loaded last.
 
     Args:
-        model_class: class of the model, `TextModel`.
+        text_model_class: class of the model, `TextModel`.
         path: folder of the export.
         num_threads: number of threads.
         engine: name of the runtime, None to choose one.
@@ -112,19 +112,19 @@ def load_cached(
             may have kept the model of an earlier job from the same folder. If
             the folder contains another model, the function returns that model.
     """
-    return _CACHE.load(model_class, path, num_threads, engine, checksum)
+    return _CACHE.load(text_model_class, path, num_threads, engine, checksum)
 
 
 class UnloadableModel:
     """Stands for a model that could not be loaded. Any use raises the error.
 
     Args:
-        model_class: class of the model.
+        text_model_class: class of the model.
         error: why it could not be loaded.
     """
 
-    def __init__(self, model_class: type, error: Exception) -> None:
-        self._model_class = model_class
+    def __init__(self, text_model_class: type, error: Exception) -> None:
+        self._text_model_class = text_model_class
         self._error = error
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  as the model's
@@ -133,7 +133,7 @@ class UnloadableModel:
             raise AttributeError(name)
         # A pickled method, such as the function of a pool, is looked up while
         # it is unpickled.
-        if callable(getattr(self._model_class, name, None)):
+        if callable(getattr(self._text_model_class, name, None)):
             return functools.partial(_raise_error, self._error)
         raise self._error
 
@@ -143,7 +143,7 @@ def _raise_error(error: Exception, *_: object, **__: object) -> NoReturn:
 
 
 def unpickle_model(
-    model_class: type[ModelT],
+    text_model_class: type[ModelT],
     path: str,
     num_threads: int | None,
     engine: ExportFormat,
@@ -156,14 +156,16 @@ def unpickle_model(
     only when the call uses the model.
 
     Args:
-        model_class: class of the model.
+        text_model_class: class of the model.
         path: absolute path of the export.
         num_threads: number of threads.
         engine: name of the runtime.
         checksum: checksum of the model that was pickled.
     """
     try:
-        loaded = load_cached(model_class, path, num_threads, engine, checksum)
+        loaded = load_cached(
+            text_model_class, path, num_threads, engine, checksum
+        )
         if loaded.checksum != checksum:
             raise ValueError(
                 f"{path} contains another model than when serving.load() "
@@ -171,4 +173,4 @@ def unpickle_model(
             )
         return loaded
     except Exception as error:
-        return UnloadableModel(model_class, error)
+        return UnloadableModel(text_model_class, error)

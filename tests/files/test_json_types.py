@@ -1,7 +1,7 @@
 """Which entry of a JSON object does not have its type."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
 
@@ -61,3 +61,35 @@ def test_lists_and_objects_in_an_entry_are_checked_too(changed, malformed):
 
 def test_a_required_entry_that_is_missing_is_malformed():
     assert find_malformed_entry({"kind": "a"}, Line) == "hours"
+
+
+class Settings(TypedDict, total=False):
+    """Entries whose types have several parts."""
+
+    length: Annotated[int, range(3, 9)] | None
+    mode: Literal["a", "b"] | None
+    is_fast: bool
+    row: tuple[str, int]
+    more: dict[str, object]
+
+
+@pytest.mark.parametrize(
+    ("values", "malformed"),
+    [
+        ({}, None),
+        ({"length": 3, "mode": "a", "is_fast": False}, None),
+        ({"length": None, "mode": None, "more": {"x": True}}, None),
+        ({"length": 2}, "length"),
+        ({"length": True}, "length"),
+        ({"mode": "c"}, "mode"),
+        ({"is_fast": 1}, "is_fast"),
+        ({"is_fast": None}, "is_fast"),
+        ({"row": ["x", 5]}, None),
+        ({"row": ["x"]}, None),
+        ({"row": [5, 5]}, "row"),
+        ({"row": "x"}, "row"),
+        ({"more": []}, "more"),
+    ],
+)
+def test_each_part_of_a_type_is_checked(values, malformed):
+    assert find_malformed_entry(values, Settings) == malformed

@@ -97,3 +97,13 @@ def test_an_error_keeps_the_file_that_it_names():
     ):
         os.stat("/nowhere/in.txt")
     assert caught.value.filename == "/nowhere/in.txt"
+
+
+def test_an_error_of_tensorflow_names_what_could_not_be_written():
+    import tensorflow as tf
+
+    error = tf.errors.UnavailableError(None, None, "no disk [Op:SaveV2]")
+    named = paths.named_tensorflow_errors("--export_dir=model")
+    message = "^--export_dir=model cannot be written: no disk$"
+    with pytest.raises(OSError, match=message), named:
+        raise error

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from model_folders.model_json import check_entries, read_model_json
+from model_folders.model_json_types import ModelJson, TrainingSettings
 
 DESCRIBED = {
     "version": 1,
@@ -47,13 +48,13 @@ def test_read_model_json_names_the_file_of_a_wrong_entry(tmp_path):
         ("output_mode", "regression"),
         ("labels", None),
         ("trim_padding", False),
-        ("clean_fraction", 0),
+        ("split", {"rule": 1, "clean_fraction": 0}),
         ("data", [["train", "rows.csv", 9, 7]]),
         ("an entry of a user", object()),
     ],
 )
 def test_check_entries_accepts_values_of_their_types(name, value):
-    check_entries({name: value}, "model.json")
+    check_entries({name: value}, TrainingSettings, "model.json")
 
 
 @pytest.mark.parametrize(
@@ -67,15 +68,29 @@ def test_check_entries_accepts_values_of_their_types(name, value):
         ("trim_padding", "no"),
         ("n_best_size", 0),
         ("data", [[7]]),
-        ("settings", []),
+        ("split", []),
     ],
 )
 def test_check_entries_refuses_other_values(name, value):
     with pytest.raises(ValueError, match=f"^model.json: `{name}` must not be"):
-        check_entries({name: value}, "model.json")
+        check_entries({name: value}, TrainingSettings, "model.json")
 
 
-def test_check_entries_looks_into_the_settings_of_a_run():
-    entries = {"origin": {"settings": {"left_to_right": 1}}}
-    with pytest.raises(ValueError, match="`left_to_right` must not be 1"):
-        check_entries(entries, "model.json")
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"left_to_right": 1}, "left_to_right"),
+        ({"split": {"rule": -1}}, "rule"),
+        ({"flags": {"trim_padding": "no"}}, "trim_padding"),
+    ],
+)
+def test_check_entries_names_the_innermost_entry(settings, name):
+    entries = {"origin": {"settings": settings}}
+    with pytest.raises(ValueError, match=f"`{name}` must not be"):
+        check_entries(entries, ModelJson, "model.json")
+
+
+@pytest.mark.parametrize("entries", [{"task": []}, {"origin": {"settings": 1}}])
+def test_check_entries_refuses_what_is_no_object(entries):
+    with pytest.raises(ValueError, match=r"`(task|settings)` must not be"):
+        check_entries(entries, ModelJson, "model.json")

@@ -57,27 +57,27 @@ def features():
 
 
 @pytest.mark.parametrize(
-    ("model_class", "shape"),
+    ("keras_class", "shape"),
     [
         (ToyModel, (BATCH_SIZE, LENGTH, 3)),
         (PooledModel, (BATCH_SIZE, 3)),
     ],
 )
 def test_the_head_reads_the_output_that_its_class_names(
-    features, model_class, shape
+    features, keras_class, shape
 ):
-    model = built(model_class(CONFIG))
+    model = built(keras_class(CONFIG))
     assert isinstance(model.head, OutputHead)
     assert model.head.output_weights.shape == (3, WIDTH)
     assert tuple(model(features).shape) == shape
 
 
 @pytest.mark.parametrize(
-    ("model_class", "shape"),
+    ("keras_class", "shape"),
     [(ToyModel, (None, None, WIDTH)), (PooledModel, (None, WIDTH))],
 )
-def test_the_head_is_built_for_the_shape_of_that_output(model_class, shape):
-    model = model_class(CONFIG)
+def test_the_head_is_built_for_the_shape_of_that_output(keras_class, shape):
+    model = keras_class(CONFIG)
     model.head = NotingHead()
     assert built(model).head.noted == shape
 

@@ -37,7 +37,7 @@ def load_arrays(folder, name, prefix=""):
         }
 
 
-def create_model(folder, model_class, *args, extra=(), **kwargs):
+def create_model(folder, keras_class, *args, extra=(), **kwargs):
     """Returns a model with the folder's weights and those of `extra`."""
     # Without dropout, as the recordings were made, in training too.
     config = dataclasses.replace(
@@ -45,7 +45,7 @@ def create_model(folder, model_class, *args, extra=(), **kwargs):
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
-    model = model_class(config, *args, **kwargs)
+    model = keras_class(config, *args, **kwargs)
     model.build()
     reader = tf.train.load_checkpoint(str(folder / "bert_model.ckpt"))
     for variable in model.weights:
@@ -134,7 +134,7 @@ def test_gradients_are_those_of_the_original(
 
 
 @pytest.mark.parametrize(
-    "task, model_class, loss",
+    "task, keras_class, loss",
     [
         ("classifier", BertClassifier, ClassifierLoss()),
         ("squad", BertSpanLabeler, SpanLoss()),
@@ -142,7 +142,7 @@ def test_gradients_are_those_of_the_original(
 )
 @pytest.mark.parametrize("folder", MODELS)
 def test_the_loss_of_a_task_is_that_of_the_original(
-    folder, task, model_class, loss
+    folder, task, keras_class, loss
 ):
     steps, expected, head = (
         load_arrays(folder, f"{task}_steps.npz", f"{part}/")
@@ -151,7 +151,7 @@ def test_the_loss_of_a_task_is_that_of_the_original(
     features = {name: values[0] for name, values in steps.items()}
     sizes = [len(head["output_bias"])] if task == "classifier" else []
     model = create_model(
-        folder, model_class, *sizes, extra=head, dtype="float64"
+        folder, keras_class, *sizes, extra=head, dtype="float64"
     )
     with tf.GradientTape() as tape:
         outputs = model(features)

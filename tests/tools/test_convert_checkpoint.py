@@ -232,11 +232,11 @@ def test_a_head_that_its_names_do_not_tell_asks_for_model(converted, tmp_path):
         convert(copy, tmp_path / "out")
 
 
-def create_with_tokenizer(folder, model_class, *arguments, **options):
+def create_with_tokenizer(folder, keras_class, *arguments, **options):
     """Returns a tiny model, and a tokenizer whose vocabulary it has."""
     config = tiny_config(vocab_size=len(TOKENS))
     tokenizer = FullTokenizer(write_vocab(folder / "vocab.txt", TOKENS))
-    return built(model_class(config, *arguments, **options)), tokenizer
+    return built(keras_class(config, *arguments, **options)), tokenizer
 
 
 def there_and_back(folder, model, labels, tokenizer, **options):

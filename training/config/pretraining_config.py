@@ -4,9 +4,9 @@ import dataclasses
 
 from command_line import flags
 from command_line.flags import group, like
-from command_line.groups import ModelFlags
 from command_line.path_flags import PathKind
 from data.pretraining.pretraining_options import MaskingOptions
+from execution.model_flags import ModelFlags
 from training.config.training_config import TrainingConfig
 
 

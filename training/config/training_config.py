@@ -19,10 +19,11 @@ from typing import (
 
 from command_line import config_values, flags
 from command_line.flags import group
-from command_line.groups import DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
-from model_folders.model_json_types import NetworkOptions
+from execution.device_flags import DeviceFlags
+from execution.model_flags import ModelFlags
 from model_folders.reading import hub
+from model_folders.reading.presets import NetworkOptions
 from serving.exporting.export_flags import ExportFlags
 
 OptimizerName: TypeAlias = Literal["adamw", "lamb"]
@@ -230,7 +231,7 @@ class TrainingConfig(flags.Config):
 
     @property
     def model_class(self) -> str | None:
-        """Name of the model's class, or None for any class."""
+        """Name of the model's class, maybe a user's own. None = any class."""
         return None
 
     @property

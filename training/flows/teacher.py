@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import modeling
-from command_line.groups import POLICY_OF_PRECISION
+from execution.device_flags import POLICY_OF_PRECISION
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import OutputMode
 from model_folders.reading import preset_reading, settings_check

@@ -11,7 +11,7 @@ import keras
 import tensorflow as tf
 
 import modeling
-from command_line.groups import POLICY_OF_PRECISION
+from execution.device_flags import POLICY_OF_PRECISION
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig

@@ -6,10 +6,14 @@ This module imports no TensorFlow.
 import os
 from collections.abc import Mapping, Sequence
 
-import modeling
 from command_line import config_values, flags
+from execution.model_flags import find_missing_flags
 from model_folders import model_json
 from model_folders.reading.presets import Preset
+from model_folders.reading.stated_flags import (
+    decision_flags_of,
+    identity_flags_of,
+)
 from training.config.training_config import TrainingConfigT
 from training.preparation.resuming import check_resumed
 
@@ -57,10 +61,10 @@ def _find_stated_flags(
     parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
-    stated: dict[str, object] = {**preset.identity_flags()}
+    stated: dict[str, object] = {**identity_flags_of(preset)}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network}
-        stated |= preset.decision_flags()
+        stated |= decision_flags_of(preset)
         stated["labels"] = preset.labels
     if preset.dev_set_rule:
         stated["dev_fraction"] = preset.dev_set_rule.dev_fraction
@@ -87,13 +91,11 @@ def check_required(
         OSError: the folder contains no weights.
     """
     values = config_values.flag_values_of(config)
-    missing = [name for name in required_flags if values[name] is None]
+    missing = find_missing_flags(
+        {name: values[name] for name in required_flags}, preset
+    )
     if not missing:
         return
-    if preset:
-        # Fail here if the path does not exist or contains no weights, such as
-        # the path of an export.
-        modeling.find_checkpoint(preset)
     run_settings: Mapping[str, object] = {}
     if preset and preset.is_own_run:
         run_settings = preset.recorded_settings

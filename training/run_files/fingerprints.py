@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import tensorflow as tf
 
 import modeling
-from files.json_files import read_json
+from files.json_files import read_entry, read_json
 from model_folders.formats import kerashub_config, kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import preset_reading, settings_check
@@ -121,8 +121,9 @@ def _files_of(file: str) -> list[str]:
     """
     folder, name = os.path.split(file)
     if name.endswith(".index.json"):
-        places = read_json(file)["weight_map"].values()
-        return [os.path.join(folder, place) for place in sorted({*places})]
+        weight_map = read_entry(read_json(file), "weight_map", dict, file)
+        places = sorted({*weight_map.values()})
+        return [os.path.join(folder, place) for place in places]
     if name not in (kerashub_config.WEIGHTS_FILE, kerashub_config.INDEX_FILE):
         return []
     # The datasets in the file are numbered, and config.json describes them.

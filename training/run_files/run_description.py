@@ -19,7 +19,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import (
-    HeadSettings,
+    AnyHeadSettings,
     ModelJson,
     TrainingSettings,
 )
@@ -53,9 +53,9 @@ def create_model_json(
     }
     return {
         "version": model_json.VERSION,
-        # The flags of these roles are the entries of HeadSettings.
+        # The flags of these roles are the entries of AnyHeadSettings.
         "task": cast(
-            "HeadSettings",
+            "AnyHeadSettings",
             {"name": kinds.model_class_of(model), **head_settings},
         ),
         "origin": {
@@ -141,7 +141,9 @@ def _read_listed_names(folder: Path) -> set[str]:
     listed = read_json(file).get("files")
     # The list of a run's folder contains no weights and no exports.
     weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
-    if listed is None or any(weights.fullmatch(str(name)) for name in listed):
+    if not isinstance(listed, list) or any(
+        weights.fullmatch(str(name)) for name in listed
+    ):
         raise ValueError(
             f"--output_dir={folder} contains a {MODEL_JSON_FILE} that no run "
             "in this folder wrote; choose another --output_dir"

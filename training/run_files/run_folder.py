@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from command_line.path_flags import STATE
+from command_line.path_flags import STATE_FOLDER
 from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best
-from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json import MODEL_JSON_FILE, read_model_json
 from model_folders.model_json_types import (
     ModelJson,
     TrainingSettings,
@@ -59,7 +59,7 @@ class RunFolder:
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best_folder = self.path / BEST_FOLDER
-        self.state_folder = self.path / STATE
+        self.state_folder = self.path / STATE_FOLDER
         self.labels = labels
         self.tokenizer = start.tokenizer
         self.current_preset = start.preset
@@ -86,7 +86,7 @@ class RunFolder:
         """
         path = Path(start.config.training.output_dir)
         run_history = History.read(
-            start.config, path / history_lines.HISTORY_FILE, path / STATE
+            start.config, path / history_lines.HISTORY_FILE, path / STATE_FOLDER
         )
         return cls(start, labels, run_history)
 
@@ -181,7 +181,7 @@ class RunFolder:
         casing = self.tokenizer.do_lower_case if self.tokenizer else None
         card = model_card.Card(
             kind=model_card.RUN,
-            description=self._fixed_model_json or json_files.read_json(model),
+            description=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
             do_lower_case=casing,
             results=self.results.dev_scores,

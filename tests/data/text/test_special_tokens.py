@@ -153,7 +153,7 @@ def test_the_layer_of_a_copy_has_its_settings(
     )
     texts = tf.constant(["The [MASK]"])
     original.layer(texts)
-    changed = original.with_stated_casing(lower_case, None)
+    changed = original.with_casing(lower_case)
     for tokenizer, casing in ((original, True), (changed, lower_case)):
         tokens = tokenizer.tokenize("The [MASK]")
         ids = tokenizer.convert_tokens_to_ids(tokens)

@@ -37,10 +37,16 @@ def test_fewer_lines_than_the_model_has_are_warned_of(caplog):
     assert "the model's last 3 embeddings stay unused" in caplog.text
 
 
-def test_vocabularies_may_differ_in_unused_entries_and_in_length():
+def test_vocabularies_may_differ_in_unused_entries_and_in_length(tmp_path):
     ours, theirs = ["[UNK]", "new", "b"], ["[UNK]", "[unused1]"]
-    vocabulary_checks.check_same_tokens("v", ours, "w", theirs, "model")
+    (tmp_path / "ours.txt").write_text("\n".join(ours))
+    (tmp_path / "theirs.txt").write_text("\n".join(theirs))
+    vocabulary_checks.check_same_tokens(
+        "v", ours, tmp_path / "theirs.txt", "model"
+    )
     with pytest.raises(
-        ValueError, match=r"of model: line 2 is .* instead of 'new'"
+        ValueError, match=r"^w is .* of model: line 2 is .* instead of 'new'"
     ):
-        vocabulary_checks.check_same_tokens("w", theirs, "v", ours, "model")
+        vocabulary_checks.check_same_tokens(
+            "w", theirs, tmp_path / "ours.txt", "model"
+        )

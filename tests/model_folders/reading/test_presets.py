@@ -39,41 +39,6 @@ def test_a_record_of_a_set_that_is_too_short_is_skipped():
     }
 
 
-def test_decision_flags_are_those_of_the_run():
-    preset = Preset(
-        "run",
-        head_settings={"trim_padding": True},
-        recorded_settings={"flags": {"trim_padding": False}},
-    )
-    assert preset.decision_flags() == {"trim_padding": False}
-
-
-def test_decision_flags_of_a_copy_are_those_of_its_head():
-    preset = Preset("copy", head_settings={"trim_padding": True})
-    assert preset.decision_flags() == {"trim_padding": True}
-
-
-def test_decision_flags_of_another_type_are_refused():
-    preset = Preset("run", recorded_settings={"flags": {"trim_padding": "no"}})
-    with pytest.raises(ValueError, match=r"run/model.json: `trim_padding`"):
-        preset.decision_flags()
-
-
-def test_identity_flags_are_what_the_weights_determine():
-    preset = Preset(
-        "model",
-        config_file="model/bert_config.json",
-        vocab_file="model/vocab.txt",
-        stated_casing={"do_lower_case": True},
-    )
-    assert preset.identity_flags() == {
-        "left_to_right": False,
-        "bert_config_file": "model/bert_config.json",
-        "vocab_file": "model/vocab.txt",
-        "do_lower_case": True,
-    }
-
-
 def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=f"{tmp_path}/bert_config.json"):
         Preset(str(tmp_path)).load_required_config()

@@ -210,10 +210,10 @@ TWINS = {
 }
 
 
-def load_tensors(model_class, folder, tensors):
+def load_tensors(keras_class, folder, tensors):
     """Writes tensors to a folder. Returns a model, and the report of it."""
     write_huggingface_files(folder, tensors)
-    model = model_class(load_config(folder))
+    model = keras_class(load_config(folder))
     return model, load_checkpoint(model, folder)
 
 

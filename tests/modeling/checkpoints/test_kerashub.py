@@ -230,7 +230,7 @@ def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "model_class, arguments, changes, says",
+    "keras_class, arguments, changes, says",
     [
         (modeling.BertPretrainer, (), {}, "BertPretrainer does.*--model=bert"),
         (modeling.BertSpanLabeler, (), {}, "BertSpanLabeler"),
@@ -248,10 +248,10 @@ def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
     ],
 )
 def test_what_kerashub_cannot_compute_is_refused(
-    tmp_path, model_class, arguments, changes, says
+    tmp_path, keras_class, arguments, changes, says
 ):
     config = tiny_config(vocab_size=1600, **changes)
-    model = built(model_class(config, *arguments))
+    model = built(keras_class(config, *arguments))
     source = write_release(tmp_path / "tf1", model)
     with pytest.raises(ValueError, match=f"^KerasHub's BERT [^\n]*{says}"):
         write_preset(source, tmp_path / "preset")
@@ -281,11 +281,11 @@ def test_a_bilstm_is_refused(check_refused):
 
 
 @pytest.mark.parametrize(
-    ("model_class", "sizes"),
+    ("keras_class", "sizes"),
     [(modeling.BertModel, []), (modeling.BertClassifier, [2])],
 )
-def test_a_left_to_right_network_is_refused(check_refused, model_class, sizes):
-    model = create_perturbed(model_class, *sizes, left_to_right=True)
+def test_a_left_to_right_network_is_refused(check_refused, keras_class, sizes):
+    model = create_perturbed(keras_class, *sizes, left_to_right=True)
     check_refused("--left_to_right", model)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from data.arrays import FloatArray
-from files.json_files import read_json
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.model_json import read_model_json
 from tests.support.checkpoints import read_checkpoint
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
@@ -139,7 +139,8 @@ def exported_steps(folder: Path) -> set[int]:
 
 def recorded_best_step(folder: Path) -> int:
     """Returns the best step that a run's description names."""
-    best_step: int = read_json(folder / "run/model.json")["best_step"]
+    best_step = read_model_json(folder / "run")["best_step"]
+    assert best_step is not None
     return best_step
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from files.json_files import JsonObject, read_json
+from files.json_files import JsonObject
+from model_folders.model_json import read_model_json
 from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
 from tests.support.paths import SAMPLES
@@ -109,9 +110,8 @@ class Commands:
 
 def read_recorded_split(folder: Path) -> JsonObject:
     """Returns the rule of the dev set that a run recorded."""
-    described = read_json(folder / "model.json")
-    rule: JsonObject = described["origin"]["settings"]["split"]
-    return rule
+    described = read_model_json(folder)
+    return {**described["origin"]["settings"]["split"]}
 
 
 def find_doubt_warnings(done: ProcessResult) -> list[str]:

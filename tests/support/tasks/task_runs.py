@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from data.arrays import FloatArray
-from files.json_files import JsonObject, read_json
+from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.checkpoint_folders import list_checkpoint_steps
+from model_folders.model_json import read_model_json
 from tests.support import output_files, script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.fresh_process import ProcessResult
@@ -159,8 +160,9 @@ def find_evaluated_steps(run: Path) -> list[int]:
 
 def read_length(run: Path) -> int:
     """Returns the --max_seq_length that a run recorded."""
-    described = read_json(run / "model.json")
-    length: int = described["origin"]["settings"]["flags"]["max_seq_length"]
+    flags = read_model_json(run)["origin"]["settings"]["flags"]
+    length = flags["max_seq_length"]
+    assert length is not None
     return length
 
 

@@ -92,13 +92,13 @@ def write_release(
 
 
 def create_perturbed(
-    model_class: Callable[..., ModelT],
+    keras_class: Callable[..., ModelT],
     *arguments: object,
     config: modeling.BertConfig = CONFIG,
     **options: object,
 ) -> ModelT:
     """Returns a built model, in which no weight is zero."""
-    model = built(model_class(config, *arguments, **options))
+    model = built(keras_class(config, *arguments, **options))
     perturb(model)
     return model
 

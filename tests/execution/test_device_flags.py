@@ -1,10 +1,10 @@
-"""What the flags of the model and of the devices say together."""
+"""Which process writes files, and what runs on a TPU, by the flags."""
 
 import json
 
 import pytest
 
-from command_line.groups import DeviceFlags, ModelFlags
+from execution.device_flags import DeviceFlags
 
 
 def join_cluster(monkeypatch, cluster, job, index):
@@ -61,14 +61,3 @@ def test_two_flags_select_a_tpu():
     assert DeviceFlags(use_tpu=True).is_tpu
     assert DeviceFlags(distribution_strategy="tpu").is_tpu
     assert not DeviceFlags().is_tpu
-
-
-def test_a_required_file_is_the_value_of_its_flag():
-    model = ModelFlags(bert_config_file="config.json", vocab_file="vocab.txt")
-    assert model.required_config_file == "config.json"
-    assert model.required_vocab_file == "vocab.txt"
-
-
-def test_a_required_file_that_nobody_checked_names_the_check():
-    with pytest.raises(AssertionError, match="check_required"):
-        ModelFlags().required_vocab_file  # noqa: B018  the property is computed
