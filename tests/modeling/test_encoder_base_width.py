@@ -1,8 +1,4 @@
-"""One layer at the width of BERT-Base, against transformers' numbers.
-
-It is a layer of modeling/encoder.py, with the attention of
-modeling/attention.py.
-"""
+"""One layer at the width of BERT-Base, against transformers' numbers."""
 
 import keras
 import pytest

@@ -1,8 +1,4 @@
-"""The network against recordings of the original code.
-
-It consists of modeling/embeddings.py, modeling/encoder.py with
-modeling/attention.py, and modeling/heads.py.
-"""
+"""The network against recordings of the original code."""
 
 import dataclasses
 import shutil

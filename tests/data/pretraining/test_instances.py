@@ -1,7 +1,6 @@
 """Instances of documents, drawn by draws that a test gives.
 
 The tests are in the order of the functions in data/pretraining/instances.py.
-test_static_masking.py masks them.
 tests/scripts/test_create_pretraining_data.py compares the instances with
 Google's.
 """

@@ -1,7 +1,6 @@
 """Masks of instances, drawn by draws that a test gives or by a seed.
 
 tests/scripts/test_create_pretraining_data.py compares them with Google's.
-data/pretraining/static_masking.py draws them.
 """
 
 import collections

@@ -1,7 +1,4 @@
-"""The marks between and around the cells of a table.
-
-data/tables/table_sample.py reads the first records, which show them.
-"""
+"""The marks between and around the cells of a table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Labels from a classifier's outputs, arrays that data/arrays.py names."""
+"""Labels from a classifier's outputs."""
 
 import numpy as np
 import pytest
