@@ -1,7 +1,4 @@
-"""Training in float64 against recordings of the original, step by step.
-
-training/loop/train_step.py makes the steps.
-"""
+"""Training in float64 against recordings of the original, step by step."""
 
 import dataclasses
 

@@ -1,7 +1,4 @@
-"""AdamW and LAMB against their formulas, written in NumPy.
-
-training/optimizers/accelerated_updates.py has their fast versions.
-"""
+"""AdamW and LAMB against their formulas, written in NumPy."""
 
 import keras
 import numpy as np

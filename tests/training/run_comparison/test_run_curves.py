@@ -1,7 +1,4 @@
-"""tools.plot_runs on histories that the tests write.
-
-training/run_comparison/run_curves.py draws them.
-"""
+"""The curves of runs, from histories that the tests write."""
 
 import json
 
@@ -9,9 +6,8 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from command_line.flags import ParsedCommand
-from tools import plot_runs
 from training.run_comparison.plot_runs_config import PlotRunsConfig
+from training.run_comparison.run_curves import create_figure, read_runs
 
 
 def write_run(folder, hours):
@@ -42,29 +38,23 @@ def write_run(folder, hours):
     )
 
 
-def draw_two_runs(tmp_path, monkeypatch, **flags):
-    """Runs the tool on runs "a" and "b". Returns its Figure."""
-    write_run(tmp_path / "a", 1.0)
-    write_run(tmp_path / "b", 0.5)
-    drawn = []
-    draw_figure = plot_runs.create_figure
-
-    def recording(*arguments):
-        drawn.append(draw_figure(*arguments))
-        return drawn[0]
-
-    monkeypatch.setattr(plot_runs, "create_figure", recording)
-    runs = f"{tmp_path}/a,the second={tmp_path}/b"
-    config = PlotRunsConfig(runs=runs, output=f"{tmp_path}/c.svg", **flags)
-    plot_runs.main(ParsedCommand(config))
-    assert "<svg" in (tmp_path / "c.svg").read_text()
-    return drawn[0]
+def draw_two_runs(folder, axis="steps", **flags):
+    """Writes the runs "a" and "the second". Returns their Figure."""
+    write_run(folder / "a", 1.0)
+    write_run(folder / "b", 0.5)
+    config = PlotRunsConfig(
+        runs=f"{folder}/a,the second={folder}/b",
+        output="curves.svg",
+        axis=axis,
+        **flags,
+    )
+    return create_figure(read_runs(config), axis)
 
 
 @pytest.fixture
-def figure(tmp_path, monkeypatch):
+def figure(tmp_path):
     """The Figure of two runs."""
-    return draw_two_runs(tmp_path, monkeypatch)
+    return draw_two_runs(tmp_path)
 
 
 def panel_of(figure, title):
@@ -116,8 +106,8 @@ def test_a_value_that_is_null_is_not_drawn(figure):
 @pytest.mark.parametrize(
     ("axis", "end"), [("steps", 10), ("examples", 80), ("hours", 1.0)]
 )
-def test_phases_follow_each_other(tmp_path, monkeypatch, axis, end):
-    drawn = draw_two_runs(tmp_path, monkeypatch, axis=axis, consecutive=True)
+def test_phases_follow_each_other(tmp_path, axis, end):
+    drawn = draw_two_runs(tmp_path, axis, consecutive=True)
     first, second = drawn.axes[1].lines
     assert first.get_xdata()[-1] == end
     own = 0.05 if axis == "hours" else end / 10

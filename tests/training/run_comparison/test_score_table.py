@@ -1,14 +1,9 @@
-"""tools.results_table on results as runs write them.
-
-training/run_comparison/score_table.py formats the table.
-"""
+"""The table of the scores of runs, which the tests write as runs do."""
 
 import pytest
 
-from command_line.flags import ParsedCommand
 from model_folders import scores
-from tools import results_table
-from training.run_comparison.results_table_config import ResultsTableConfig
+from training.run_comparison.score_table import format_table, read_scores
 
 TABLE = """\
 | run   | seeds | eval_accuracy | f1         | litert_f1  |
@@ -42,29 +37,30 @@ def runs(tmp_path):
     return tmp_path
 
 
-def table_lines(folder, runs, **flags):
-    """Returns the lines of the table that the tool writes."""
-    output = str(folder / "table.md")
-    config = ResultsTableConfig(runs=runs, output=output, **flags)
-    results_table.main(ParsedCommand(config))
-    return (folder / "table.md").read_text(encoding="utf-8").splitlines()
+def table_lines(runs, metrics=None):
+    """Returns the lines of the table of folders, the value of --runs."""
+    return format_table(read_scores(str(runs)), metrics).splitlines()
 
 
-def test_seeds_form_one_row(runs, capsys):
-    assert table_lines(runs, str(runs)) == TABLE.splitlines()
-    assert capsys.readouterr().out == TABLE
+def test_seeds_form_one_row(runs):
+    assert table_lines(runs) == TABLE.splitlines()
+
+
+def test_a_folder_without_results_is_named(runs):
+    with pytest.raises(FileNotFoundError, match=r"seed_3.*eval_results\.txt"):
+        read_scores(f"{runs}/glue/seed_3")
 
 
 def test_a_folder_without_a_name_is_shown_by_its_path(runs):
     lines = table_lines(
-        runs, f"a={runs}/glue,{runs}/squad/seed_1,{runs}/squad/seed_2"
+        f"a={runs}/glue,{runs}/squad/seed_1,{runs}/squad/seed_2"
     )
     labels = [line.split(" | ")[0].strip("| ") for line in lines]
     assert labels[2:] == ["a", f"{runs}/squad"]
 
 
 def test_only_chosen_metrics_are_columns(runs):
-    lines = table_lines(runs, str(runs), metrics=["loss", "yes_f1"])
+    lines = table_lines(runs, ["loss", "yes_f1"])
     cells = [line.replace("|", " ").split()[2:] for line in lines]
     assert cells[0] == ["loss", "yes_f1"]
     assert cells[2:] == [["0.500", "±", "0.000"], ["0.400", "±", "0.000"]]
@@ -72,6 +68,6 @@ def test_only_chosen_metrics_are_columns(runs):
 
 def test_a_result_that_some_seeds_lack_has_no_mean(runs):
     write_results(runs / "squad/seed_3/eval_results.txt", f1="nan")
-    lines = table_lines(runs, str(runs / "squad"))
+    lines = table_lines(runs / "squad")
     row = f"| {runs / 'squad'} | 3 | nan ± nan | |"
     assert lines[2].split() == row.split()
