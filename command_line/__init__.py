@@ -1,6 +1,7 @@
 """Parses the flags of all scripts, and shows progress, logs and errors.
 
 A script declares its flags as a `Config`, and the main call is `cli.run`.
+Nothing here loads TensorFlow, so that --help and wrong flags show quickly.
 
 Where a flag is declared:
 
@@ -27,7 +28,7 @@ What the user sees:
 
     help_pages.py: prints --help and --helpfull
     progress.py: a changing line on a terminal, else lines of the log
-    user_errors.py: tells errors of the user from bugs, with their messages
+    user_errors.py: decides whether an error is the user's or a bug
     signals.py: ends a script at SIGTERM or Ctrl-C
     script_logs.py: the format of the log, and which records the log shows
     tensorflow_logs.py: hides the logs of TensorFlow

@@ -1,7 +1,7 @@
 """Groups of flags: the model and the devices.
 
 Training scripts, tools and extract_features.py share these groups. Each field
-defines a flag, its default and help. This module imports no TensorFlow.
+defines a flag, its default and help.
 """
 
 import dataclasses

@@ -119,7 +119,8 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     of its model, `Task[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
-        start: what the command starts from: its flags and its tokenizer.
+        start: StartingPoint of the command, with its flags and its
+            tokenizer.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         metrics: names of the scores of `evaluate` by which the best step may be
             chosen. Higher must be better. The first is the default.
@@ -128,7 +129,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     default.
 
     Attributes:
-        start: what the command starts from.
+        start: the StartingPoint.
         config: the flags of `start`.
         tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
             written beside the weights.

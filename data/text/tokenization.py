@@ -133,8 +133,8 @@ class FullTokenizer:
 
         Args:
             do_lower_case: the user's choice. None = as the files state.
-            preset: what the folder of the weights states. None = only the
-                vocabulary's folder may state the casing.
+            preset: Preset of the weights. None = only the vocabulary's folder
+                may state the casing.
 
         Raises:
             ValueError: the words differ, or `find_casing` raises an error.

@@ -5,8 +5,7 @@ A score means nothing if the weights were trained on rows of the dev set.
 rows are read, dev_set_rule.py has compared the rules by which the run and the
 command take a dev set from --data_file.
 
-Only scripts that have --data_file compare their dev set. This module imports no
-TensorFlow.
+Only scripts that have --data_file compare their dev set.
 """
 
 import enum
@@ -60,7 +59,7 @@ def check_dev_set(
     is a copy of train.csv: the check then fails.
 
     Args:
-        start: what the command starts from.
+        start: StartingPoint of the command.
         recorded_sets: the sets of the command.
 
     Raises:

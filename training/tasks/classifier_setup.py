@@ -94,7 +94,7 @@ def load_task(
     start: StartingPoint[ClassifierConfig],
     classification_sets: ClassificationSets,
 ) -> AnyTask:
-    """Creates the task, and reads the sets that tell its properties.
+    """Creates the task, and reads the sets that decide its labels.
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. For an embedding, each set tells whether its pairs
