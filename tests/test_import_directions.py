@@ -76,12 +76,12 @@ def test_packages_import_only_packages_below_them(package):
     check_none(
         wrong,
         f"{package}/ may import only {', '.join(BELOW[package]) or 'nothing'} "
-        "(docs/architecture.md). Move what you need further down:",
+        "(docs/code_reference.md). Move what you need further down:",
     )
 
 
 def test_the_page_states_what_each_package_imports():
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)/` \| (nothing|`.*/`) \|$", page, re.M)
     stated = {
         package: {*re.findall(r"`(\w+)/`", names)} for package, names in rows

@@ -37,8 +37,8 @@ def test_every_list_of_the_packages_names_all_of_them():
 
 
 def test_the_page_shows_all_folders_of_the_packages_and_no_files():
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    section = page.split("\n### When you look for a folder\n")[1]
+    page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
+    section = page.split("\n## When you look for a folder\n")[1]
     tree = section.split("```text\n")[1].split("```")[0]
     parents = []
     shown = set()
