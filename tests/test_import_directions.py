@@ -147,7 +147,7 @@ def test_scripts_and_tools_do_not_import_each_other():
 
 
 def test_the_network_runs_on_any_backend_of_keras():
-    # Faster forms, where TensorFlow is the backend, and its checkpoints.
+    # Faster versions, where TensorFlow is the backend, and its checkpoints.
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints",
