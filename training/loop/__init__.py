@@ -13,5 +13,5 @@ Read them in this order:
     stopping.py: signals, skipped steps, workers that stop together
     checkpointer.py: saves and restores the weights and the optimizer
     checkpoint_rotation.py: removes old checkpoints, and links the best one
-    eval_loss.py: averages the loss of an evaluation
+    eval_loss.py: adds up the loss of an evaluation
 """
