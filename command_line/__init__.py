@@ -5,6 +5,7 @@ errors. A library that runs long, such as data/jobs/, uses progress.py and
 signals.py too. These two know no flags.
 
 A script declares its flags as a `Config`, and the main call is `cli.run`.
+Nothing here loads TensorFlow, so that --help and wrong flags show quickly.
 
 Where a flag is declared:
 
@@ -34,7 +35,7 @@ What it shows to the user:
 
     help_pages.py: prints --help and --helpfull
     progress.py: a changing line on a terminal, else lines of the log
-    user_errors.py: tells errors of the user from bugs, with their messages
+    user_errors.py: decides whether an error is the user's or a bug
     script_logs.py: the format of the log, and which records the log shows
     tensorflow_logs.py: hides the logs of TensorFlow
 """

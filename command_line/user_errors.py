@@ -1,4 +1,4 @@
-"""Tells the errors of the user from bugs, and writes their messages."""
+"""Decides whether an error is the user's or a bug, and writes its message."""
 
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """The flags that select the devices and the precision of the computation.
 
-Training scripts and extract_features.py share them. This module imports no
-TensorFlow.
+Training scripts and extract_features.py share them.
 """
 
 import dataclasses

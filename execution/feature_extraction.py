@@ -42,7 +42,8 @@ def read_model_files(
     """Reads the configuration and the vocabulary.
 
     Args:
-        config: the flags, completed by what the folder of the weights states.
+        config: the flags. The files in the folder of the weights set those that
+            the user left out.
         set_by_user: names of the flags that the user set.
         preset: Preset of the weights.
 

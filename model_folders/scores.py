@@ -1,7 +1,4 @@
-"""Splits the scores of a run by label, and formats them as a table.
-
-This module imports no TensorFlow.
-"""
+"""Splits the scores of a run by label, and formats them as a table."""
 
 import re
 from collections.abc import Mapping

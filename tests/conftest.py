@@ -183,7 +183,16 @@ def model_flags(tiny, pretrained):
 
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
-    """FinishedRun, in whose folder are `run`, `export` and `weights`."""
+    """FinishedRun of run_classifier.py on MRPC, from random weights.
+
+    The command trained, evaluated, predicted and exported a tiny classifier of
+    pairs with --report and --glue_submission. In `classified.folder` are
+
+        run/      --output_dir: checkpoints, scores, predictions, report, card
+        export/   --export_dir: the SavedModel
+        weights/  --export_weights: a release in Google's format
+        words.txt the vocabulary, without a newline at its end
+    """
 
     # Most tests of the network need no TensorFlow.
     from tests.support.tasks.task_runs import run_task_test

@@ -1,7 +1,4 @@
-"""pip installs every script, and all that scripts need.
-
-imports/installation.py reads the version.
-"""
+"""pip installs every script, and all that scripts need."""
 
 import json
 import os

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import itertools
 import re
 import tomllib
 
@@ -36,8 +37,8 @@ def test_every_list_of_the_packages_names_all_of_them():
 
 
 def test_the_page_shows_all_folders_of_the_packages_and_no_files():
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    section = page.split("\n### When you look for a folder\n")[1]
+    page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
+    section = page.split("\n## When you look for a folder\n")[1]
     tree = section.split("```text\n")[1].split("```")[0]
     parents = []
     shown = set()
@@ -128,6 +129,53 @@ def test_a_file_of_tests_has_the_name_of_a_module():
             strange.append(str(path.relative_to(ROOT)))
     check_none(
         strange, "Name the file test_MODULE.py or test_MODULE_ASPECT.py:"
+    )
+
+
+# Only tests of serve.py as a whole reach these modules. Write a
+# tests/serving/http/test_MODULE.py, and remove MODULE. Add none.
+_WITHOUT_OWN_TESTS = {
+    "serving/http/error_handlers.py",
+    "serving/http/handlers.py",
+    "serving/http/routes.py",
+}
+
+
+def runs_code(path):
+    """Returns whether a function of a module has a body.
+
+    Modules of flags have no function, and those of types only `...`.
+    """
+    return any(
+        not isinstance(statement, ast.Expr)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for statement in node.body
+    )
+
+
+def test_each_module_has_tests():
+    """A test imports the module, or test_MODULE.py lies where it should."""
+    tests = [path for path in sources("tests") if "test_" in path.name]
+    tested = {name for path in tests for name in imported(path)}
+    mirrored = {
+        (folder, path.stem) for path, folder in mirrored_tests().items()
+    }
+    wrong = {
+        str(path.relative_to(ROOT))
+        for path in itertools.chain(*map(sources, PACKAGES))
+        if path.name != "__init__.py"
+        and runs_code(path)
+        and module_of(path) not in tested
+        and not any(
+            folder == path.parent
+            and f"{stem}_".startswith(f"test_{path.stem}_")
+            for folder, stem in mirrored
+        )
+    }
+    check_none(
+        sorted(wrong - _WITHOUT_OWN_TESTS),
+        "Import the module in a test, best in test_MODULE.py of its folder:",
     )
 
 

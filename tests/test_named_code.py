@@ -1,13 +1,8 @@
-"""Docstrings and comments name files and code that exist.
-
-Also, each module is imported by a test, or a test that drives it through a
-script or a package names its path.
-"""
+"""Docstrings and comments name files and code that exist."""
 
 import ast
 import collections
 import io
-import itertools
 import re
 import tokenize
 
@@ -16,9 +11,7 @@ from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,
     check_none,
-    imported,
     parsed_sources,
-    sources,
 )
 
 # `module.name` with any packages before it, but those of others, and calls.
@@ -242,32 +235,4 @@ def test_a_class_lists_all_parameters_of_its_constructor_or_none():
             wrong.append(f"{source.place(owner)}: {owner.name}: {names}")
     check_none(
         wrong, "List these parameters under Args, or remove what is none:"
-    )
-
-
-def test_each_module_is_imported_or_named_by_its_test():
-    """A name is the path from the top, such as `files/atomic.py`, in a header.
-
-    The look-up in docs/contributing.md, "Tests", then finds a module's tests.
-    """
-    tests = [path for path in sources("tests") if "test_" in path.name]
-    tested = {name for path in tests for name in imported(path)}
-    named = set()
-    for path in tests:
-        docstring = ast.get_docstring(ast.parse(path.read_text()))
-        named |= {*re.findall(r"[\w/]+\.py\b", docstring or "")}
-    files = [
-        str(path.relative_to(ROOT))
-        for path in itertools.chain(*map(sources, PACKAGES))
-        if path.name != "__init__.py"
-    ]
-    wrong = [
-        file
-        for file in files
-        if file not in named
-        and file.removesuffix(".py").replace("/", ".") not in tested
-    ]
-    check_none(
-        wrong,
-        "Import the module in a test, or name its path in the header of one:",
     )

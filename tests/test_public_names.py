@@ -1,7 +1,4 @@
-"""`help` and docs/api.md list what the packages offer.
-
-imports/registration.py lets Keras load a model whose class nobody has imported.
-"""
+"""`help` and docs/api.md list what the packages offer."""
 
 import inspect
 import re

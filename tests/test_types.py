@@ -1,9 +1,4 @@
-"""What mypy finds in code that uses `data`, `modeling` and `serving`.
-
-stubs/ has the types of TensorFlow and Keras, modeling/tensors.py those of
-inputs and outputs, modeling/model_options.py those of the models' arguments,
-serving/text_models/task_methods.py those of the replies of exports.
-"""
+"""What mypy finds in code that uses `data`, `modeling` and `serving`."""
 
 import re
 

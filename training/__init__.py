@@ -1,10 +1,10 @@
 """Trains any task: from a command to the folder of a run.
 
-What a command starts from:
+What a command reads before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
-    preparation/: `StartingPoint`: the flags, completed by what the folder of
-        the weights and the rows of --data_file say
+    preparation/: `StartingPoint`: the flags, with the network, the tokenizer
+        and the settings that are in the folder of the weights
 
 The two flows, from their first to their last step:
 

@@ -111,15 +111,18 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
     The constructor of a subclass checks the task's own flags, and sets its
-    loss and labels. It reads no set. A script whose sets tell the labels reads
-    them first. Then `fine_tuning.run` calls the methods in the order of their
-    definitions. A method remembers nothing for a later method: what decoding
-    needs is in the `EncodedSet`. A type checker knows more of a task that names
-    the types of its flags, of its examples, of its origins and of the outputs
-    of its model, `Task[DataFileConfig, InputExample, int, FloatArray]`.
+    loss and its labels. It reads no set: if the labels come from the sets, the
+    script reads the sets first. Then `fine_tuning.run` calls the methods in the
+    order of their definitions. A method stores nothing for a later method.
+    Whatever decoding needs is in the `EncodedSet`.
+
+    For a type checker, name the types of the flags, of an example, of the
+    origin of a record, and of the outputs of the model:
+    `Task[DataFileConfig, InputExample, int, FloatArray]`.
 
     Args:
-        start: what the command starts from: its flags and its tokenizer.
+        start: StartingPoint of the command, with its flags and its
+            tokenizer.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         metrics: names of the scores of `evaluate` by which the best step may be
             chosen. Higher must be better. The first is the default.
@@ -128,7 +131,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     default.
 
     Attributes:
-        start: what the command starts from.
+        start: the StartingPoint.
         config: the flags of `start`.
         tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
             written beside the weights.

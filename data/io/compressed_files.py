@@ -71,7 +71,11 @@ def compression_of(file: io.BufferedReader) -> str | None:
 
 
 def check_is_text(first_bytes: bytes, path: StrPath) -> None:
-    """Raises a ValueError if the first bytes show that a file is no text."""
+    """Checks the first bytes of a file that should be text.
+
+    Raises:
+        ValueError: the bytes show that the file is no text.
+    """
     for pattern, name in _ADVICE_OF_FIRST_BYTES.items():
         if re.match(pattern, first_bytes):
             raise ValueError(f"{path} is {name}")

@@ -44,7 +44,11 @@ def find_encoding_of_bom(first_bytes: bytes) -> str | None:
 
 
 def check_is_not_utf16(first_bytes: bytes, path: StrPath) -> None:
-    """Raises a ValueError if a text is UTF-16 without a mark."""
+    """Checks that a text is not UTF-16 without a mark.
+
+    Raises:
+        ValueError: the text is UTF-16.
+    """
     line = first_bytes[: first_bytes.find(b"\n") + 1] or first_bytes
     # In UTF-16, every second byte of English text is zero. In other scripts, at
     # least the spaces and line ends contain a zero byte.
@@ -62,11 +66,14 @@ def check_is_not_utf16(first_bytes: bytes, path: StrPath) -> None:
 
 
 def check_text(text: str, encoding: str | None = None) -> None:
-    """Raises a ValueError if a decoded text was wrongly encoded.
+    """Checks that a decoded text was rightly encoded.
 
     Args:
         text: the text, in which lone surrogates stand for the wrong bytes.
         encoding: the encoding with which it was decoded. None = UTF-8.
+
+    Raises:
+        ValueError: the text contains wrong bytes.
     """
     try:
         text.encode()

@@ -24,7 +24,10 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """Lists the files that match comma-separated patterns of a flag.
 
     The files are in the order of the patterns. The matches of each pattern are
-    sorted. Raises a FileNotFoundError if a pattern matches no file.
+    sorted.
+
+    Raises:
+        FileNotFoundError: a pattern matches no file.
     """
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
@@ -215,7 +218,11 @@ def read_numbered_lines(
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
-    """Raises a ValueError if a file is not UTF-8 whose lines end in LF."""
+    """Checks that a file is UTF-8, and that its lines end in LF.
+
+    Raises:
+        ValueError: the file has another encoding, or other line ends.
+    """
     compressed_files.check_is_text(line, path)
     marked = encodings.find_encoding_of_bom(line)
     if marked not in (None, "utf-8-sig"):

@@ -53,7 +53,11 @@ class JobFiles:
         self._description = description
 
     def check_overwrites(self, units: Iterable[WorkUnit]) -> None:
-        """Raises a ValueError if a shard of a unit would replace an input."""
+        """Checks that no shard of a unit replaces an input.
+
+        Raises:
+            ValueError: a shard has the path of an input.
+        """
         paths = self._paths
         shards = [path for unit in units for path in unit.shards]
         outputs = {*map(os.path.realpath, [*shards, paths.manifest_file])}
@@ -99,7 +103,11 @@ class JobFiles:
         return manifest if is_intact else None
 
     def check_begun(self) -> None:
-        """Raises a ValueError if OUTPUT.work is of other flags or inputs."""
+        """Checks that OUTPUT.work is of these flags and inputs.
+
+        Raises:
+            ValueError: the flags or the inputs differ.
+        """
         self._read_same(self._paths.job_file)
 
     def begin(self) -> None:

@@ -142,7 +142,11 @@ def _read_result(path: str) -> UnitResult:
 
 
 def check_results(units: Iterable[WorkUnit]) -> None:
-    """Raises a ValueError if the result file of a finished unit is damaged."""
+    """Checks the result files of the finished units.
+
+    Raises:
+        ValueError: a result file is damaged.
+    """
     for unit in units:
         if os.path.exists(unit.result_file):
             _read_result(unit.result_file)

@@ -185,7 +185,11 @@ def _first_index(*indices: int | None) -> int | None:
 def _check_width(
     path: str, width: int, word_column_index: int, tag_column_index: int | None
 ) -> None:
-    """Raises a ValueError if the lines lack a column for words or for tags."""
+    """Checks that the lines have a column of words, and one of tags.
+
+    Raises:
+        ValueError: a column is missing, or both are the same column.
+    """
     is_missing = max(word_column_index, tag_column_index or 0) >= width
     if word_column_index == tag_column_index or is_missing:
         expected = f"the words are expected in column {word_column_index + 1}"

@@ -21,7 +21,10 @@ def write_columns(
     """Writes a line with a word, its right tag and its predicted tag.
 
     This is the format of conlleval. `tags` are the predicted tags of each
-    example. Raises an OSError if the file cannot be written.
+    example.
+
+    Raises:
+        OSError: the file cannot be written.
     """
     with atomic_open(path) as file:
         for example, predicted_tags in zip(examples, tags, strict=True):

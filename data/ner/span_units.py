@@ -66,10 +66,13 @@ def find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
 
 
 def check_units(spans: Sequence[SpanFit]) -> None:
-    """Raises a ValueError if the spans of a file seem to count another unit.
+    """Checks that the spans of a file count the unit that is expected.
 
-    Either most of all spans, or most of the spans that another unit would move,
-    begin or end inside a word.
+    They seem to count another unit if most of all spans, or most of the spans
+    that another unit would move, begin or end inside a word.
+
+    Raises:
+        ValueError: the spans seem to count another unit.
     """
     _check_most(spans, min_wrong=2)
     _check_most([span for span in spans if span.may_move], min_wrong=3)

@@ -144,7 +144,7 @@ def warn_of_rare_outside(path: StrPath, tags: Counter[str]) -> None:
 
 
 def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
-    """Raises a ValueError if the types of entities look like words.
+    """Checks that the types of entities do not look like words.
 
     More than 100 types look like words, and so do more than 20 types of which
     half occur once.
@@ -152,6 +152,9 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
     Args:
         path: path of the file, for the message.
         sentences: the tags of each sentence's words.
+
+    Raises:
+        ValueError: the types look like words.
     """
     counts = Counter(
         entity_type

@@ -31,7 +31,11 @@ class MaskingOptions:
     )
 
     def check_shares(self) -> None:
-        """Raises a ValueError if the fractions add up to more than 1."""
+        """Checks that the fractions add up to at most 1.
+
+        Raises:
+            ValueError: the sum is larger than 1.
+        """
         if self.mask_token_prob + self.same_token_prob > 1.0 + 1e-9:
             raise ValueError(
                 f"--mask_token_prob={self.mask_token_prob} and "

@@ -222,7 +222,7 @@ def _choose_by_names(
 
     The names of the columns, in the first record, show the delimiter, if they
     contain only one of `delimiters`. Without a delimiter, the table has one
-    column. Whoever reads the rows raises an error for each malformed one.
+    column. The reader of the rows later raises an error at a malformed row.
 
     Raises:
         ValueError: the first record contains several delimiters, or is a title.

@@ -41,11 +41,14 @@ _IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)
 
 
 def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
-    """Raises a ValueError if the first lines of a file are no table.
+    """Checks that the first lines of a file are a table.
 
     Args:
         path: path of the file, for messages.
         first_lines: the first three lines.
+
+    Raises:
+        ValueError: the lines are something else.
     """
     for pattern, name in _FORMATS_OF_OTHERS.items():
         if re.match(pattern, "".join(first_lines).lstrip(), re.IGNORECASE):
@@ -65,12 +68,15 @@ def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
 def check_second_names(
     path: str, records: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
 ) -> None:
-    """Raises a ValueError if a line below the names describes the columns.
+    """Checks that no line below the names describes the columns.
 
     Args:
         path: path of the file, for messages.
         records: the first records.
         first_lines: the first three lines of the file.
+
+    Raises:
+        ValueError: a line describes them.
     """
     if len(records) < 2:
         return
@@ -132,7 +138,11 @@ def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
 
 
 def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
-    """Raises a ValueError if blanks precede the quotes of most cells."""
+    """Checks that no blanks precede the quotes of most cells.
+
+    Raises:
+        ValueError: blanks precede the quotes.
+    """
     for cells in _filled_columns(records):
         spaced = [*filter(_BLANK_AND_QUOTED.fullmatch, cells)]
         if 2 * len(spaced) > len(cells):
@@ -144,9 +154,13 @@ def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
 
 
 def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
-    """Raises a ValueError if the file uses apostrophes as quotes.
+    """Checks that the file does not use apostrophes as quotes.
 
-    Such apostrophes stand around each name, or around each cell of a column.
+    Apostrophes are quotes if they stand around each name, or around each cell
+    of a column.
+
+    Raises:
+        ValueError: the file uses apostrophes as quotes.
     """
     first, *rest = records or [[]]
     names = [*filter(None, first)]
@@ -174,12 +188,15 @@ def _filled_columns(records: Sequence[Sequence[str]]) -> list[list[str]]:
 def check_blanks(
     path: str, lines: Sequence[str], records: Sequence[Sequence[str]]
 ) -> None:
-    """Raises a ValueError if single blanks seem to separate the cells.
+    """Checks that single blanks do not seem to separate the cells.
 
     Args:
         path: path of the file, for messages.
         lines: the first lines.
         records: the first records, if blanks separate their cells.
+
+    Raises:
+        ValueError: single blanks seem to separate the cells.
     """
     names, *rest = records or [[]]
     widths = {*map(len, rest)}
@@ -198,9 +215,13 @@ def check_blanks(
 
 
 def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
-    """Raises a ValueError if the rows of one column seem to be of several.
+    """Checks that the rows of one column do not seem to be of several.
 
-    Either another mark separates the cells, or each line is quoted as a whole.
+    They are of several if another mark separates the cells, or if each line is
+    quoted as a whole.
+
+    Raises:
+        ValueError: the rows seem to be of several columns.
     """
     first, *rest = records or [[]]
     if len(rest) < 2 or any(any(row[1:]) for row in rest):

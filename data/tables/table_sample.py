@@ -82,7 +82,11 @@ class TableSample:
         return match[1]
 
     def check_encoding(self, path: str, encoding: str | None) -> None:
-        """Raises a ValueError if a line read so far was wrongly encoded."""
+        """Checks the encoding of the lines that are read so far.
+
+        Raises:
+            ValueError: a line was wrongly encoded.
+        """
         wrong_lines = (
             line_number
             for line_number, line in enumerate(self.lines_read, 1)

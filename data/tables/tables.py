@@ -135,9 +135,12 @@ def _read_text(cell: object, where: str) -> str:
 def check_columns(
     where: str, columns: Collection[str], needed: Iterable[str]
 ) -> None:
-    """Raises a ValueError if a needed column is missing, or occurs twice.
+    """Checks that each needed column occurs once.
 
     `where` is the beginning of the message.
+
+    Raises:
+        ValueError: a column is missing, or occurs twice.
     """
     repeated = {key.name for key in columns if isinstance(key, RepeatedName)}
     for column in needed:

@@ -11,7 +11,7 @@ def check_title(
     records: Sequence[Sequence[str]],
     columns: Collection[str] = (),
 ) -> None:
-    """Raises a ValueError if the first record seems to be a title.
+    """Checks that the first record is no title.
 
     A title has fewer cells than the table below it, or only its first cell is
     filled. The usual name of a column, or one of `columns`, is no title.
@@ -20,6 +20,9 @@ def check_title(
         path: path of the file, for the error.
         records: the first records of the table.
         columns: names of columns that the user chose.
+
+    Raises:
+        ValueError: the record seems to be a title.
     """
     if len(records) < 2:
         return

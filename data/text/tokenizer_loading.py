@@ -25,7 +25,7 @@ def load_tokenizer(
         is_set_by_user: whether the user set --do_lower_case. Otherwise True is
             only the default, and files may state another casing.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
-        preset: what the folder of the weights states, as in `create_tokenizer`.
+        preset: Preset of the weights, as in `create_tokenizer`.
         config_file: path of the configuration, for messages.
     """
     flag = None if do_lower_case and not is_set_by_user else do_lower_case
@@ -45,8 +45,8 @@ def create_tokenizer(
         vocab_file: path of the vocabulary.
         do_lower_case: whether to lower-case text. None = as the files beside
             the vocabulary or the weights state.
-        preset: what the folder of the weights states. None = only the
-            vocabulary's folder may state the casing.
+        preset: Preset of the weights. None = only the vocabulary's folder may
+            state the casing.
         vocab_size: size of the model's vocabulary. None skips this check.
             Without weights, it must be at most twice the vocabulary.
         config_file: path of the configuration, for messages.

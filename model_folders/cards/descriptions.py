@@ -1,7 +1,7 @@
 """Describes copies of weights: their model.json, and their model card.
 
 Both contain names and checksums of input files, but no folders, no names of
-machines and no texts of examples. This module imports no TensorFlow.
+machines and no texts of examples.
 """
 
 import copy

@@ -2,7 +2,7 @@
 
 `Card` contains the values, and card.md.jinja contains the words. Every value
 that the template shows is escaped by markdown.py, unless it is Markdown
-already. This module imports no TensorFlow.
+already.
 """
 
 import dataclasses

@@ -1,6 +1,6 @@
 """Defines the errors of engines, in all runtimes.
 
-Whoever asks an engine or a model tells these errors apart:
+A caller of an engine or of a model can tell these errors apart:
 
     OSError                  the file of the network cannot be loaded
     ValueError               what is asked is wrong

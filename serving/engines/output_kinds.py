@@ -13,7 +13,6 @@ The signature `ids` of each kind of model returns
 A model that is not exported returns logits. Its training task computes scores
 from them, and can score an export too if the outputs of the export become
 logits again.
-This module imports no TensorFlow.
 """
 
 from typing import Final, Literal, TypeAlias

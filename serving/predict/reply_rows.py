@@ -50,7 +50,11 @@ class FieldCheck:
 
 
 def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
-    """Raises a ValueError if a field to keep is no field of a reply."""
+    """Checks that each field to keep is a field of a reply.
+
+    Raises:
+        ValueError: there is no such field.
+    """
     if not {*fields} <= {*reply_fields}:
         raise ValueError(
             f"--output_fields={','.join(fields)}: choose from "

@@ -50,13 +50,21 @@ def pack_input(
 
 
 def check_pair(request: Request) -> None:
-    """Raises a ValueError if a request names its first text twice."""
+    """Checks that a request names its first text once.
+
+    Raises:
+        ValueError: the request names the text twice.
+    """
     if "text" in request and "text_a" in request:
         raise ValueError("'text' and 'text_a' are the same field; use only one")
 
 
 def check_single(request: Request) -> None:
-    """Raises a ValueError if a request names its text twice, or is a pair."""
+    """Checks that a request names one text, and names it once.
+
+    Raises:
+        ValueError: the request names the text twice, or is a pair.
+    """
     check_pair(request)
     if request.get("text_b"):
         raise ValueError(

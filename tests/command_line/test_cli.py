@@ -1,11 +1,4 @@
-"""The end of a command, and the lines that it prints.
-
-command_line/cli.py runs the command,
-command_line/arguments.py ends a command whose arguments are wrong,
-command_line/tensorflow_logs.py hides what TensorFlow prints,
-command_line/help_pages.py prints the help, and command_line/user_errors.py
-decides which errors are the user's.
-"""
+"""The end of a command, and the lines that it prints."""
 
 import re
 

@@ -63,14 +63,7 @@ def folder(source, tiny, tmp_path_factory):
 
 
 def test_the_file_of_a_task_is_short(source):
-    assert len(source.splitlines()) <= 120
-
-
-@pytest.mark.slow
-def test_mypy_accepts_the_types_of_the_file(source, tmp_path):
-    script = tmp_path / "run_boolq.py"
-    script.write_text(source, encoding="utf-8")
-    fresh_process.run("-m", "mypy", script).check()
+    assert len(source.splitlines()) <= 100
 
 
 @pytest.mark.slow

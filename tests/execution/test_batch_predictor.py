@@ -1,7 +1,4 @@
-"""How often the graph of a prediction is traced, and outputs of NaN.
-
-execution/batch_predictor.py predicts.
-"""
+"""How often the graph of a prediction is traced, and outputs of NaN."""
 
 import numpy as np
 

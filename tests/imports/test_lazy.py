@@ -1,7 +1,4 @@
-"""The names of the packages that import them at their first use.
-
-imports/lazy.py delays these imports.
-"""
+"""The names of the packages that import them at their first use."""
 
 import importlib
 import sys

@@ -1,7 +1,4 @@
-"""The configuration of a network: its defaults, its files, wrong values.
-
-model_folders/bert_config.py defines it.
-"""
+"""The configuration of a network: its defaults, its files, wrong values."""
 
 import json
 

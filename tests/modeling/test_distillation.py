@@ -1,7 +1,4 @@
-"""Distillation against the same formulas in NumPy, values and gradients.
-
-modeling/distillation.py computes them with keras.ops.
-"""
+"""Distillation against the same formulas in NumPy, values and gradients."""
 
 import numpy as np
 import pytest

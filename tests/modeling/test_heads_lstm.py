@@ -1,7 +1,4 @@
-"""The LSTM between the encoder and a head (paper 5.1).
-
-modeling/heads.py contains it, and modeling/base_task_model.py calls it.
-"""
+"""The LSTM between the encoder and a head (paper 5.1)."""
 
 import numpy as np
 import pytest

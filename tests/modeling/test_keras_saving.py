@@ -1,8 +1,4 @@
-"""Every model does what Keras promises of its own ones.
-
-modeling/keras_saving.py makes them so, with modeling/keras_fit.py for `fit`
-and its like. modeling/features.py checks their inputs.
-"""
+"""Every model does what Keras promises of its own ones."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""The losses against the same formulas in NumPy, and in parts.
-
-modeling/base_loss.py adds up the parts and weighs examples.
-"""
+"""The losses against the same formulas in NumPy, and in parts."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,4 @@
-"""The models as a user meets them: called, fitted, saved, in any precision.
-
-They share modeling/base_task_model.py, and the encoder in modeling/bert.py.
-"""
+"""The models as a user meets them: called, fitted, saved, in any precision."""
 
 import functools
 import itertools

@@ -1,7 +1,4 @@
-"""A batch computed without its padding is the batch with it.
-
-modeling/unpadding.py removes the padding, and puts it back.
-"""
+"""A batch computed without its padding is the batch with it."""
 
 import keras
 import numpy as np

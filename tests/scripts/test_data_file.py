@@ -59,13 +59,25 @@ def copied_folder(finished_run, tmp_path):
     return shutil.copytree(finished_run.folder, tmp_path / "copied")
 
 
-def test_the_log_of_a_run_is_short_and_says_what_to_check(finished_run):
-    folder, done = finished_run.folder, finished_run.done
-    assert len(done.stderr.splitlines()) <= 60
-    assert "2 rows without text left out" in done.stderr
-    assert "--learning_rate" in done.stderr
-    assert done.stderr.count("precision ") == 1
-    assert "(never found)" in (folder / "run/README.md").read_text()
+def test_the_log_of_a_run_fits_on_a_screen(finished_run):
+    assert len(finished_run.done.stderr.splitlines()) <= 60
+
+
+def test_the_log_counts_the_rows_that_are_left_out(finished_run):
+    assert "2 rows without text left out" in finished_run.done.stderr
+
+
+def test_the_log_names_the_flag_that_may_improve_the_score(finished_run):
+    assert "--learning_rate" in finished_run.done.stderr
+
+
+def test_the_log_shows_the_scores_of_the_labels_once(finished_run):
+    assert finished_run.done.stderr.count("precision ") == 1
+
+
+def test_the_card_names_the_labels_that_the_model_never_finds(finished_run):
+    card = (finished_run.folder / "run/README.md").read_text()
+    assert "(never found)" in card
 
 
 @pytest.fixture(scope="module")

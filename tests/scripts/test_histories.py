@@ -1,7 +1,4 @@
-"""history.jsonl and time, on real runs that are killed.
-
-training/loop/summary_callback.py measures what it contains.
-"""
+"""history.jsonl and time, on real runs that are killed."""
 
 import json
 import shutil

@@ -1,7 +1,4 @@
-"""run_classifier.py on pairs to embed, and passages to rank.
-
-training/tasks/embedding.py is the task of the pairs to embed.
-"""
+"""run_classifier.py on pairs to embed, and passages to rank."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,4 @@
-"""run_classifier.py with a user's class, written for Google's script.
-
-data/classification/task_selection/user_processor.py reads its sets, and
-data/classification/task_selection/google_code.py runs it.
-"""
+"""run_classifier.py with a user's class, written for Google's script."""
 
 import json
 import shutil

@@ -1,13 +1,5 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-training/config/classifier_config.py defines its flags, and
-training/config/fine_tuning_config.py those of every fine-tuning.
-training/flows/fine_tuning.py lists the steps of the run, which
-training/flows/fine_tuning_plan.py,
-training/flows/fine_tuning_run.py and
-training/flows/fine_tuning_ending.py take.
-training/tasks/prediction_files.py writes its predictions.
-
 Most tests look at one run, the fixture `classified`, which starts from the
 weights of `model_flags`. tests/conftest.py defines both, because the tests of
 exports and of resumed runs use them too. No test changes the folder of the run.

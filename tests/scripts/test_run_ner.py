@@ -1,8 +1,4 @@
-"""run_ner.py on made-up sentences in CoNLL-2003's layout.
-
-training/config/ner_config.py defines its flags, and
-training/tasks/ner_setup.py creates its task, training/tasks/ner.py.
-"""
+"""run_ner.py on made-up sentences in CoNLL-2003's layout."""
 
 import json
 import shutil

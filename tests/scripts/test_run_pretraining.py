@@ -1,9 +1,4 @@
-"""run_pretraining.py's results, checkpoints and resumes, and faults in it.
-
-training/flows/pretraining.py runs it, as
-training/flows/pretraining_plan.py plans, on the records of
-training/flows/pretraining_records.py.
-"""
+"""run_pretraining.py's results, checkpoints and resumes, and faults in it."""
 
 import math
 import os

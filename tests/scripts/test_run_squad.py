@@ -1,9 +1,4 @@
-"""run_squad.py on SQuAD 1.1 and 2.0.
-
-training/config/squad_config.py defines its flags, and
-training/tasks/squad_setup.py creates its task, training/tasks/squad.py, whose
-sets data/squad/squad_processor.py holds.
-"""
+"""run_squad.py on SQuAD 1.1 and 2.0."""
 
 import math
 import shutil

@@ -1,8 +1,4 @@
-"""run_swag.py on a made-up task in the released files' layout.
-
-training/config/swag_config.py defines its flags, training/tasks/swag.py trains,
-and serving/exporting/signatures/choose_graph.py exports the model.
-"""
+"""run_swag.py on a made-up task in the released files' layout."""
 
 import pytest
 

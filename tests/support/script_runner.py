@@ -47,14 +47,16 @@ def parse_flags(text: str) -> Flags:
 
 
 class FinishedRun(NamedTuple):
-    """A run of a script that several tests read.
+    """A script that has ended, and what it wrote, for several tests to read.
 
-    No test changes its folder. A test that would works on a copy.
+    A test never changes `folder`. A test that runs another command on it copies
+    the folder first, with shutil.copytree.
 
     Attributes:
-        folder: folder of all that the script wrote.
-        flags: flags of the script.
-        done: exit status and output of the script.
+        folder: folder of all that the script wrote, each in a folder or file
+            that the docstring of the fixture names.
+        flags: {name: value} of all flags, to run the script again.
+        done: exit status, stdout and stderr of the script.
     """
 
     folder: Path

@@ -1,9 +1,5 @@
 """Checkpoints to Hugging Face's format and back, by tools.convert_checkpoint.
 
-serving/conversion/convert_checkpoint_config.py defines the flags,
-serving/conversion/conversion_steps.py loads the model of a folder, and
-serving/conversion/converted_copy.py writes its copy.
-
 What transformers computes was recorded; see testdata/huggingface/record.py.
 """
 

@@ -1,10 +1,4 @@
-"""Vocabularies of a text, and new words from a text to more pretraining.
-
-data/pretraining/vocabulary_config.py defines the flags, and
-data/pretraining/vocabulary_creation.py takes the steps.
-modeling/checkpoints/vocabulary_extension.py gives a model rows for the new
-words.
-"""
+"""Vocabularies of a text, and new words from a text to more pretraining."""
 
 import collections
 
@@ -103,16 +97,6 @@ def test_vocabularies_of_both_casings_need_two_folders(vocabularies):
     flags = FLAGS | {"output_file": "cased/more.txt"}
     done = script_runner.run(SCRIPT, folder, **flags)
     assert "cased/tokenizer_config.json" in done.error
-
-
-def test_a_configuration_that_was_there_is_not_changed(tmp_path):
-    text = '{"vocab_size": 77, "hidden_size": 8}'
-    (tmp_path / "bert_config.json").write_text(text)
-    flags = FLAGS | {"output_file": "vocab.txt"}
-    done = script_runner.run(SCRIPT, tmp_path, **flags).check()
-    number = len(read_vocab(tmp_path / "vocab.txt"))
-    assert f"Set vocab_size in it to {number}. It is 77" in done.stderr
-    assert (tmp_path / "bert_config.json").read_text() == text
 
 
 def test_lines_that_are_no_text_are_counted(tmp_path):

@@ -1,7 +1,4 @@
-"""Exports of folders that other programs or a run wrote, by tools.export.
-
-serving/exporting/export_steps.py lists the steps that the tool takes.
-"""
+"""Exports of folders that other programs or a run wrote, by tools.export."""
 
 import numpy as np
 import pytest

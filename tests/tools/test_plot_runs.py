@@ -1,7 +1,4 @@
-"""tools.plot_runs on histories that the tests write.
-
-training/run_comparison/run_curves.py draws them.
-"""
+"""The image that tools.plot_runs writes."""
 
 import json
 
@@ -14,111 +11,20 @@ from tools import plot_runs
 from training.run_comparison.plot_runs_config import PlotRunsConfig
 
 
-def write_run(folder, hours):
-    """Writes the history of 10 steps, evaluated at the last one."""
-    folder.mkdir()
-    lines = [
-        {
-            "kind": kind,
-            "step": step,
-            "hours": hours * step / 10,
-            "examples": 8 * step,
-            "learning_rate": 0.1 / step,
-            "metrics": metrics,
-        }
-        for step in range(1, 11)
-        for kind, metrics in (
-            ("train", {"loss": 1 / step, "gradient_norm": 2.0}),
-            (
-                "eval",
-                {"eval_loss": 0.5, "f1": None if step == 1 else 0.1 * step},
-            ),
-            ("checkpoint", {}),
-        )
-        if kind == "train" or step in (1, 10)
-    ]
-    (folder / "history.jsonl").write_text(
-        "".join(json.dumps(line) + "\n" for line in lines)
-    )
-
-
-def draw_two_runs(tmp_path, monkeypatch, **flags):
-    """Runs the tool on runs "a" and "b". Returns its Figure."""
-    write_run(tmp_path / "a", 1.0)
-    write_run(tmp_path / "b", 0.5)
-    drawn = []
-    draw_figure = plot_runs.create_figure
-
-    def recording(*arguments):
-        drawn.append(draw_figure(*arguments))
-        return drawn[0]
-
-    monkeypatch.setattr(plot_runs, "create_figure", recording)
-    runs = f"{tmp_path}/a,the second={tmp_path}/b"
-    config = PlotRunsConfig(runs=runs, output=f"{tmp_path}/c.svg", **flags)
-    plot_runs.main(ParsedCommand(config))
-    assert "<svg" in (tmp_path / "c.svg").read_text()
-    return drawn[0]
-
-
-@pytest.fixture
-def figure(tmp_path, monkeypatch):
-    """The Figure of two runs."""
-    return draw_two_runs(tmp_path, monkeypatch)
-
-
-def panel_of(figure, title):
-    """Returns the axes below a title."""
-    (panel,) = (axes for axes in figure.axes if axes.get_title() == title)
-    return panel
-
-
-def test_losses_metrics_and_rates_have_a_panel_each(figure):
-    titles = [axes.get_title() for axes in figure.axes]
-    assert titles == ["f1", "learning_rate", "loss"]
-
-
-def test_each_run_has_a_curve_of_training_and_one_of_evaluations(figure):
-    lines = panel_of(figure, "loss").lines
-    assert [len(line.get_xdata()) for line in lines] == [10, 2, 10, 2]
-
-
-def test_the_legend_names_each_curve_by_its_color(figure, tmp_path):
-    colors = {
-        line.get_label(): line.get_color()
-        for line in panel_of(figure, "loss").lines
-    }
-    assert len({*colors.values()}) == 4
-    (legend,) = figure.legends
-    texts = [text.get_text() for text in legend.get_texts()]
-    assert texts == [
-        f"{tmp_path}/a, training",
-        f"{tmp_path}/a, dev set",
-        "the second, training",
-        "the second, dev set",
-    ]
-    drawn_colors = [line.get_color() for line in legend.get_lines()]
-    assert drawn_colors == [colors[text] for text in texts]
-
-
-def test_a_single_point_is_marked(figure):
-    lines = panel_of(figure, "f1").lines
-    assert {line.get_marker() for line in lines} == {"."}
-
-
-def test_a_value_that_is_null_is_not_drawn(figure):
-    """Values that are not finite are null in a history."""
-    first_line = panel_of(figure, "f1").lines[0]
-    assert [*first_line.get_xdata()] == [10]
-    assert [*first_line.get_ydata()] == [1.0]
-
-
 @pytest.mark.parametrize(
-    ("axis", "end"), [("steps", 10), ("examples", 80), ("hours", 1.0)]
+    ("suffix", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG")]
 )
-def test_phases_follow_each_other(tmp_path, monkeypatch, axis, end):
-    drawn = draw_two_runs(tmp_path, monkeypatch, axis=axis, consecutive=True)
-    first, second = drawn.axes[1].lines
-    assert first.get_xdata()[-1] == end
-    own = 0.05 if axis == "hours" else end / 10
-    assert second.get_xdata()[0] == pytest.approx(end + own)
+def test_the_name_of_the_image_chooses_its_format(suffix, start, tmp_path):
+    line = {
+        "kind": "train",
+        "step": 1,
+        "hours": 0.1,
+        "examples": 8,
+        "learning_rate": 0.1,
+        "metrics": {"loss": 2.0},
+    }
+    (tmp_path / "history.jsonl").write_text(json.dumps(line))
+    output = tmp_path / f"curves.{suffix}"
+    config = PlotRunsConfig(runs=str(tmp_path), output=str(output))
+    plot_runs.main(ParsedCommand(config))
+    assert output.read_bytes().startswith(start)

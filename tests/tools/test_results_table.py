@@ -1,77 +1,15 @@
-"""tools.results_table on results as runs write them.
-
-training/run_comparison/score_table.py formats the table.
-"""
-
-import pytest
+"""Where tools.results_table writes its table."""
 
 from command_line.flags import ParsedCommand
-from model_folders import scores
 from tools import results_table
 from training.run_comparison.results_table_config import ResultsTableConfig
 
-TABLE = """\
-| run   | seeds | eval_accuracy | f1         | litert_f1  |
-|-------|-------|---------------|------------|------------|
-| glue  | 2     | 0.700 ± 0.141 |            |            |
-| squad | 2     |               | 80.0 ± 2.8 | 75.0 ± 0.0 |
-"""
 
-
-def write_results(path, **scores):
-    """Writes results as a run does."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{name} = {value}\n" for name, value in scores.items()]
-    path.write_text("".join(lines))
-
-
-@pytest.fixture
-def runs(tmp_path):
-    """Two runs of each of two tasks, and a run without results."""
-    other = {"eval_loss": 0.5, "global_step": 100, "loss": 0.4}
-    rates = {f"yes_{name}": 0.5 for name in scores.LABEL_SCORES}
-    for seed, accuracy, f1 in ((1, 0.8, 82.0), (2, 0.6, 78.0)):
-        folder = tmp_path / f"glue/seed_{seed}"
-        write_results(
-            folder / "eval_results.txt", eval_accuracy=accuracy, **rates
-        )
-        folder = tmp_path / f"squad/seed_{seed}"
-        write_results(folder / "eval_results.txt", f1=f1, **other)
-        write_results(folder / "export_eval_results.txt", litert_f1=75.0)
-    (tmp_path / "glue/seed_3").mkdir()
-    return tmp_path
-
-
-def table_lines(folder, runs, **flags):
-    """Returns the lines of the table that the tool writes."""
-    output = str(folder / "table.md")
-    config = ResultsTableConfig(runs=runs, output=output, **flags)
+def test_the_table_is_printed_and_written(tmp_path, capsys):
+    (tmp_path / "eval_results.txt").write_text("f1 = 0.5\n")
+    output = tmp_path / "table.md"
+    config = ResultsTableConfig(runs=str(tmp_path), output=str(output))
     results_table.main(ParsedCommand(config))
-    return (folder / "table.md").read_text(encoding="utf-8").splitlines()
-
-
-def test_seeds_form_one_row(runs, capsys):
-    assert table_lines(runs, str(runs)) == TABLE.splitlines()
-    assert capsys.readouterr().out == TABLE
-
-
-def test_a_folder_without_a_name_is_shown_by_its_path(runs):
-    lines = table_lines(
-        runs, f"a={runs}/glue,{runs}/squad/seed_1,{runs}/squad/seed_2"
-    )
-    labels = [line.split(" | ")[0].strip("| ") for line in lines]
-    assert labels[2:] == ["a", f"{runs}/squad"]
-
-
-def test_only_chosen_metrics_are_columns(runs):
-    lines = table_lines(runs, str(runs), metrics=["loss", "yes_f1"])
-    cells = [line.replace("|", " ").split()[2:] for line in lines]
-    assert cells[0] == ["loss", "yes_f1"]
-    assert cells[2:] == [["0.500", "±", "0.000"], ["0.400", "±", "0.000"]]
-
-
-def test_a_result_that_some_seeds_lack_has_no_mean(runs):
-    write_results(runs / "squad/seed_3/eval_results.txt", f1="nan")
-    lines = table_lines(runs, str(runs / "squad"))
-    row = f"| {runs / 'squad'} | 3 | nan ± nan | |"
-    assert lines[2].split() == row.split()
+    table = output.read_text(encoding="utf-8")
+    assert "0.500" in table
+    assert capsys.readouterr().out == table

@@ -97,7 +97,11 @@ class ClassifierConfig(DataFileConfig):
         return "--data_file (or --task_name and --data_dir)"
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Raises a ValueError if flags contradict each other."""
+        """Checks that the flags do not contradict each other.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
         super().check(set_by_user)
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")

@@ -127,7 +127,11 @@ class FineTuningConfig(TrainingConfig):
         return [self.data_file] if self.data_file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Raises a ValueError if flags contradict each other."""
+        """Checks that the flags do not contradict each other.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
         super().check(set_by_user)
         chooses_best = self.fine_tuning.metric_for_best is not None
         if chooses_best and self.training.do_train and not self.keeps_best:
@@ -272,7 +276,11 @@ class DataFileConfig(FineTuningConfig):
         }
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Raises a ValueError if flags contradict each other."""
+        """Checks that the flags do not contradict each other.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
         super().check(set_by_user)
         if self.report and not self.training.do_eval:
             raise ValueError("--report needs --do_eval")

@@ -84,7 +84,11 @@ class SquadConfig(FineTuningConfig):
         return [file] if file else []
 
     def check(self, set_by_user: frozenset[str]) -> None:
-        """Raises a ValueError if flags contradict each other."""
+        """Checks that the flags do not contradict each other.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
         super().check(set_by_user)
         if self.report and not self.fine_tuning.do_predict:
             raise ValueError("--report needs --do_predict")

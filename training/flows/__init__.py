@@ -1,7 +1,9 @@
 """The two flows of a command, from its checks to its last line of the log.
 
-Each flow is a function `run`, which lists its steps. Fine-tuning a `Task`
-(training/task.py):
+Each flow is a function `run`, which lists its steps. The checks of sets,
+dev_set_check.py and train_set_check.py, load no TensorFlow.
+
+Fine-tuning a `Task` (training/task.py):
 
     fine_tuning.py: `run`: trains, evaluates, predicts and exports
     encoded_sets.py: reads the sets, writes their records, and describes them

@@ -1,12 +1,20 @@
 """Compares the dev set of a command with what its weights were trained on.
 
 A score means nothing if the weights were trained on rows of the dev set.
-`DevSetCase` lists what this module finds out, and what then happens. Before the
-rows are read, dev_set_rule.py has compared the rules by which the run and the
-command take a dev set from --data_file.
+Before the rows are read, dev_set_rule.py has compared the rules by which the
+run and the command take a dev set from --data_file. After the rows are read,
+this module compares the sets themselves. `DevSetCase` lists what it may find,
+and what the command then does.
 
-Only scripts that have --data_file compare their dev set. This module imports no
-TensorFlow.
+For example, a run was trained on train.csv and evaluated on dev.csv. A later
+command with --do_eval evaluates the run
+
+    on the same dev.csv          EXPECTED: the scores are written
+    on a copy of train.csv       SEEN_BY_RUN: the command fails
+    on another dev.csv           OTHER_FILE: the scores replace the earlier ones
+    on a part of --data_file     OTHER_ROWS: the scores are only logged
+
+Only scripts that have --data_file compare their dev set.
 """
 
 import enum
@@ -21,22 +29,23 @@ from training.preparation.starting_point import StartingPoint
 
 
 class DevSetCase(enum.Enum):
-    """What the dev set of a command is to the weights of the command.
+    """How a dev set relates to the sets on which weights were trained.
 
-    The weights are those of the run in --output_dir ("the run"), or those of
-    --init_checkpoint ("other weights").
+    The weights are either those of the run in --output_dir ("the run"), or
+    those of --init_checkpoint ("other weights").
 
     Attributes:
         EXPECTED: the scores can be trusted, and are written.
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
-            set. A warning says so, unless dev_set_rule.py has warned.
-        SEEN_BY_RUN: the run was trained on the file of the dev set, and
-            the command only evaluates. This is an error.
-        OTHER_ROWS: the command evaluates the run on other rows of --data_file
-            than the run did. The scores are only shown.
+            set. The command logs a warning, unless dev_set_rule.py has logged
+            one.
+        SEEN_BY_RUN: the run was trained on the file of the dev set, and the
+            command only evaluates it. The command fails.
+        OTHER_ROWS: the command evaluates the run on rows of --data_file that
+            are not the dev set of the run. It logs the scores, and writes none.
         OTHER_FILE: the command evaluates the run on a dev set of --data_dir
-            that is not the dev set of the run. The scores of the run are
-            replaced, and a warning says so.
+            that is not the dev set of the run. It replaces the scores of the
+            run, and logs a warning.
     """
 
     EXPECTED = enum.auto()
@@ -60,7 +69,7 @@ def find_dev_set_case(
     is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
 
     Args:
-        start: what the command starts from.
+        start: StartingPoint of the command.
         recorded_sets: the sets of the command.
     """
     preset = start.preset

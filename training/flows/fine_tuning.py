@@ -33,8 +33,7 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
-        task: the task, with the flags and all else that the command starts
-            from.
+        task: the task to train, which holds the StartingPoint.
 
     Raises:
         ValueError: a flag contradicts another flag or a file.

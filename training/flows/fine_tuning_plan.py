@@ -91,7 +91,7 @@ def list_fine_tuning_settings(
     """Returns the settings of the training, for model.json.
 
     Args:
-        task: its settings, and what the command starts from.
+        task: the task, with its settings.
         train_set: the set to train on.
         recorded_sets: the sets of the command.
     """

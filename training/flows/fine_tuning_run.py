@@ -27,7 +27,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
     """Trains a task, evaluates its dev sets, and predicts its test sets.
 
     Args:
-        task: what to train.
+        task: the task to train.
         encoded_sets: the sets of the command.
         trainer: the Trainer of the task's model. It has restored or loaded the
             weights that the command starts from.

@@ -34,9 +34,6 @@ from training.run_files.run_folder import RunFolder
 def run(start: StartingPoint[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
-    Args:
-        start: what the command starts from.
-
     Raises:
         ValueError: a record, or the earlier run in --output_dir, does not match
             the flags.

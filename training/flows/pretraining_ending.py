@@ -33,7 +33,7 @@ def end_pretraining(
     """Writes the export, the weights and the card, and logs what to know.
 
     Args:
-        start: what the command starts from.
+        start: StartingPoint of the command.
         trainer: the Trainer, with the weights to export.
         results: scores of the evaluation, {} without an evaluation.
         begin_time: time at which this command began, as time.time().

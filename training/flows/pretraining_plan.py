@@ -31,7 +31,7 @@ def create_pretraining_plan(
     """Identifies the records, and plans what to do with them.
 
     Args:
-        start: what the command starts from.
+        start: StartingPoint of the command.
         records: the records to train on, and those to evaluate on.
 
     Raises:
@@ -89,7 +89,7 @@ def list_pretraining_settings(
     """Returns the settings of the training, for model.json.
 
     Args:
-        start: what the command starts from.
+        start: StartingPoint of the command.
         records: the records to train on.
         dev_set: identity of the records of --eval_input_file.
     """

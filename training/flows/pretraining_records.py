@@ -48,12 +48,7 @@ def find_all_records(
 def _find_records(
     start: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> record_datasets.Records:
-    """Finds and checks the records of --input_file or --eval_input_file.
-
-    Args:
-        start: what the command starts from.
-        name: name of the flag.
-        pattern: value of the flag.
+    """Finds and checks the records of a flag, by its name and its value.
 
     Raises:
         ValueError: a record does not fit the flags or the configuration.

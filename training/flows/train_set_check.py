@@ -1,7 +1,4 @@
-"""Checks that a run is resumed on the train set that it began with.
-
-This module imports no TensorFlow.
-"""
+"""Checks that a run is resumed on the train set that it began with."""
 
 from collections.abc import Sequence
 
@@ -23,7 +20,7 @@ def check_train_set(
     message then names the file, with its number of rows then and now.
 
     Args:
-        start: what the command starts from.
+        start: StartingPoint of the command.
         recorded_sets: the sets of the command.
         records: fingerprint of the records of the train set.
 

@@ -79,10 +79,8 @@ class BatchGradients(Generic[LossInputsT]):
     """Computes the gradients of batches, on one replica.
 
     Args:
-        model: what to train, already built. Its argument `seed`
-            (modeling/bert.py) determines the dropout.
-        loss: the loss of the model.
-        optimizer: its loss scale multiplies the gradients.
+        model, loss: those of the `TrainStep`.
+        optimizer: the optimizer, whose loss scale multiplies the gradients.
         num_micro_batches: number of equal parts of a batch, which are computed
             in turn.
         num_replicas: number of replicas that compute at the same time.

@@ -194,7 +194,7 @@ def train_and_evaluate(
         num_train_steps: number of the last step.
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best.
-        epochs: number of epochs in all steps, for the log, if known.
+        epochs: as in `Trainer.fit`.
 
     Raises:
         SystemExit: a signal stopped the training. `Trainer.fit` lists the other

@@ -103,7 +103,7 @@ class StepLoop:
         Args:
             dataset: the batches of these steps.
             stop: set by a signal that stops the training.
-            epochs: number of epochs in all steps, for the log, if known.
+            epochs: as in `Trainer.fit`.
 
         Returns:
             why the steps ended.

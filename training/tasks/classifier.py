@@ -46,7 +46,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
-        start: what the command starts from.
+        start: as in `Task`.
         task_name: name of the task, such as "mrpc" or "csv".
         flags: flags of classifiers.
         classification_sets: the sets, and what they tell of the task.
@@ -287,14 +287,7 @@ def create_classifier_settings(
 ) -> ClassifierSettings:
     """Returns `Task.settings` of a classifier.
 
-    Args:
-        task_name: name of the task, such as "mrpc" or "csv".
-        classification_sets: tell the kind of labels, and settings of their
-            own.
-        labels: labels in the order of the model's outputs, None in regression.
-        num_texts: 1 for single texts, 2 for pairs, None if it is unknown.
-        class_weights: {label: weight in the training loss}, {} for equal
-            weights.
+    `ClassifierTask` documents the arguments.
     """
     settings: ClassifierSettings = {
         "task_name": task_name,

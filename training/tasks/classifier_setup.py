@@ -91,12 +91,13 @@ def load_task(
     start: StartingPoint[ClassifierConfig],
     classification_sets: ClassificationSets,
 ) -> AnyTask:
-    """Creates the task, and reads the sets that tell its properties.
+    """Creates the task, and reads the sets that decide its labels.
 
-    A train set may tell the labels, the weights of their classes, and whether
-    the examples are pairs. For an embedding, each set tells whether its pairs
-    have scores, and the first set tells the scale of all scores. The function
-    reads no other set. The sets hold what was read.
+    The train set may decide the labels, the weights of their classes, and
+    whether the examples are pairs. For an embedding, the function looks into
+    each set whether its pairs have scores, and takes the scale of all scores
+    from the first set. It reads no other set. Each set keeps the rows that were
+    read, so that no file is read twice.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.

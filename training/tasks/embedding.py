@@ -35,7 +35,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     Otherwise it is the cross entropy of finding each text's partner in a batch.
 
     Args:
-        start: what the command starts from.
+        start: as in `Task`.
         processor: reads the pairs of texts.
         has_scores: {"train" or "dev": True if the pairs of this set have
             scores}, for the sets that the command reads.

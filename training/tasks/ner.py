@@ -38,7 +38,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
-        start: what the command starts from.
+        start: as in `Task`.
         processor: reads the tags and the sentences.
         document_context: True to fill the windows of a sentence with the
             sentences around it.

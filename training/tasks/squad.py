@@ -50,7 +50,7 @@ class SquadTask(
     --predict_file is used for both evaluation and prediction.
 
     Args:
-        start: what the command starts from.
+        start: as in `Task`.
         processor: reads --train_file and --predict_file.
         window_options: flags of how passages are cut into windows.
         decoding_options: flags of how outputs become answers.

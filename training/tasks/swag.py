@@ -28,7 +28,7 @@ class SwagTask(
     """Chooses which of four endings continues a sentence.
 
     Args:
-        start: what the command starts from.
+        start: as in `Task`.
         layout: layout of the tables in --data_dir.
     """
 

@@ -189,8 +189,8 @@ def find_processor(
     Args:
         value: value of --processor.
         data_dir: value of --data_dir.
-        preset: what the folder of the weights states, None if the flags name
-            the task's data.
+        preset: Preset of the weights, None if the flags name the task's
+            data.
 
     Raises:
         ValueError, OSError: as `UserProcessor.from_flag` raises them.

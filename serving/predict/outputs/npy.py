@@ -84,7 +84,8 @@ class _ArrayWriter:
     def add(self, row: OutputRow) -> None:
         """Writes a row.
 
-        Raises a ValueError if the shape of the row differs from earlier rows.
+        Raises:
+            ValueError: the shape of the row differs from earlier rows.
         """
         if not self._name and row.cells and row.status != RowStatus.FAILED:
             self._name = find_numeric_field(row.cells)

@@ -1,6 +1,5 @@
 """Rows with tags, rows of this project's predictions, and contradictions.
 
-Most tests read the rows with data/ner/span_files.py, as a task does.
 test_label_studio.py and test_labeled_spans.py test the notations of spans.
 """
 

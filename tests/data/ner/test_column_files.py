@@ -1,7 +1,4 @@
-"""Words and tags in the columns of files and of sheets.
-
-data/ner/column_files.py reads them.
-"""
+"""Words and tags in the columns of files and of sheets."""
 
 import pytest
 

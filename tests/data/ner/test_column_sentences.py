@@ -1,7 +1,4 @@
-"""Where sentences of words and tags in columns begin and end.
-
-data/ner/column_sentences.py finds them.
-"""
+"""Where sentences of words and tags in columns begin and end."""
 
 import pytest
 

@@ -1,7 +1,4 @@
-"""One file of tagged sentences becomes a train set and a dev set.
-
-data/ner/ner_processor.py reads the sentences of both sets.
-"""
+"""One file of tagged sentences becomes a train set and a dev set."""
 
 import json
 

@@ -1,7 +1,4 @@
-"""Spans that count other units than characters, and right spans in words.
-
-data/ner/span_units.py finds out which units they count.
-"""
+"""Spans that count other units than characters, and right spans in words."""
 
 import json
 import re

@@ -1,7 +1,6 @@
 """Instances of documents, drawn by draws that a test gives.
 
 The tests are in the order of the functions in data/pretraining/instances.py.
-test_static_masking.py masks them.
 tests/scripts/test_create_pretraining_data.py compares the instances with
 Google's.
 """
@@ -57,14 +56,14 @@ def create_records(vocab_file, texts, **changes):
     )
 
 
-def test_create_training_instances_goes_over_each_document_dupe_factor_times(
+def test_each_document_is_read_dupe_factor_times(
     vocab_file,
 ):
     records = create_records(vocab_file, ["cat\n\ndog"], dupe_factor=3)
     assert len(records) == 6
 
 
-def test_create_training_instances_continues_a_document_in_the_next_file(
+def test_a_document_continues_in_the_next_file(
     vocab_file,
 ):
     two_files = create_records(vocab_file, ["cat\n", "dog\n"])
@@ -72,7 +71,7 @@ def test_create_training_instances_continues_a_document_in_the_next_file(
     assert two_files != create_records(vocab_file, ["cat\n\ndog\n"])
 
 
-def test_create_training_instances_needs_text(vocab_file):
+def test_files_without_text_are_refused(vocab_file):
     with pytest.raises(ValueError, match="no text"):
         create_records(vocab_file, ["\n\n"])
 
@@ -106,7 +105,7 @@ NOT_SHORT = 0.1
 ONE_SENTENCE = 1
 
 
-def test_create_instances_from_document_makes_a_and_b_of_two_sentences():
+def test_two_sentences_of_a_document_become_segments_a_and_b():
     rng = ScriptedRandom(NOT_SHORT, ONE_SENTENCE, HALF)
     assert create_unmasked([TWO_SENTENCES, OTHER_DOCUMENT], rng) == [
         ("[CLS] dog un [SEP] cat [SEP]", False)
@@ -114,7 +113,7 @@ def test_create_instances_from_document_makes_a_and_b_of_two_sentences():
     assert not rng.draws
 
 
-def test_create_instances_from_document_draws_b_from_another_document():
+def test_a_random_segment_b_is_of_another_document():
     """The sentence that B did not take becomes A, whose B is always random."""
     document = 1
     rng = ScriptedRandom(
@@ -127,7 +126,7 @@ def test_create_instances_from_document_draws_b_from_another_document():
     assert not rng.draws
 
 
-def test_create_instances_from_document_draws_again_after_its_own_document():
+def test_the_own_document_is_drawn_again_for_a_random_segment_b():
     own = 0
     rng = ScriptedRandom(NOT_SHORT, own, own, 1, 1)
     assert create_unmasked([["cat"], OTHER_DOCUMENT], rng) == [
@@ -135,7 +134,7 @@ def test_create_instances_from_document_draws_again_after_its_own_document():
     ]
 
 
-def test_create_instances_from_document_uses_its_own_after_ten_draws():
+def test_a_random_segment_b_is_of_the_own_document_after_ten_draws():
     rng = ScriptedRandom(NOT_SHORT, *[0] * 10, 0)
     assert create_unmasked([["cat"], OTHER_DOCUMENT], rng) == [
         ("[CLS] cat [SEP] cat [SEP]", True)

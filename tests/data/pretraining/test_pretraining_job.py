@@ -1,8 +1,4 @@
-"""Records written by several processes, and work that is interrupted.
-
-data/jobs/sharded_job.py runs the tasks, and resumes them. data/jobs/manifest.py
-defines what it writes about itself.
-"""
+"""Records written by several processes, and work that is interrupted."""
 
 import gzip
 import json

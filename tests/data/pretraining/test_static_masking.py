@@ -1,7 +1,6 @@
 """Masks of instances, drawn by draws that a test gives or by a seed.
 
 tests/scripts/test_create_pretraining_data.py compares them with Google's.
-data/pretraining/static_masking.py draws them.
 """
 
 import collections
@@ -40,7 +39,7 @@ def mask_text(text, rng, **options):
     return decode_tokens(output), positions, decode_tokens(labels)
 
 
-def test_create_masked_lm_predictions_masks_keeps_or_replaces():
+def test_a_chosen_wordpiece_is_masked_kept_or_replaced():
     """The thresholds are 0.8 for [MASK], and then 0.5 for no change."""
     order_as_before = [2, 1]
     cat = NAMES.index("cat")
@@ -50,14 +49,14 @@ def test_create_masked_lm_predictions_masks_keeps_or_replaces():
     assert not rng.draws
 
 
-def test_create_masked_lm_predictions_chooses_what_the_shuffle_puts_first():
+def test_the_wordpieces_that_the_shuffle_puts_first_are_masked():
     """Of three candidates, the first and the last change places."""
     rng = ScriptedRandom(0, 1, 0.0)
     masked = mask_text("[CLS] un dog runn [SEP]", rng, masked_lm_prob=0.2)
     assert masked == ("[CLS] un dog [MASK] [SEP]", [3], "runn")
 
 
-def test_create_masked_lm_predictions_masks_at_least_one_wordpiece():
+def test_at_least_one_wordpiece_is_masked():
     rng = ScriptedRandom(0.0)
     masked = mask_text("[CLS] dog [SEP]", rng, masked_lm_prob=0.0)
     assert masked == ("[CLS] [MASK] [SEP]", [1], "dog")
@@ -68,7 +67,7 @@ SAME_ORDER = 1
 WORD_OF_THREE = "[CLS] un ##want ##ed dog [SEP]"
 
 
-def test_create_masked_lm_predictions_masks_all_wordpieces_of_a_word():
+def test_all_wordpieces_of_a_word_are_masked():
     rng = ScriptedRandom(SAME_ORDER, 0.0, 0.0, 0.0)
     masked = mask_text(
         WORD_OF_THREE, rng, masked_lm_prob=0.5, do_whole_word_mask=True
@@ -77,7 +76,7 @@ def test_create_masked_lm_predictions_masks_all_wordpieces_of_a_word():
     assert masked == (text, [1, 2, 3], "un ##want ##ed")
 
 
-def test_create_masked_lm_predictions_skips_a_word_that_is_too_long():
+def test_a_word_with_too_many_wordpieces_is_not_masked():
     """Two WordPieces are to be masked, and the first word has three."""
     rng = ScriptedRandom(SAME_ORDER, 0.0)
     masked = mask_text(
@@ -90,9 +89,7 @@ def test_create_masked_lm_predictions_skips_a_word_that_is_too_long():
     ("as_mask", "same"),
     [(0.8, 0.1), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.8, 0.2), (0.2, 0.3)],
 )
-def test_create_masked_lm_predictions_has_the_shares_of_the_papers_table_8(
-    as_mask, same
-):
+def test_the_shares_of_masks_are_those_of_the_papers_table_8(as_mask, same):
     rng = random.Random(0)
     counts = collections.Counter()
     for seed in range(300):

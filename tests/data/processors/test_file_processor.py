@@ -1,8 +1,4 @@
-"""Sets of a folder or of one file, and what is said of both of them.
-
-data/processors/file_processor.py reads them.
-data/classification/table_tasks/repeated_texts.py finds texts that both contain.
-"""
+"""Sets of a folder or of one file, and what is said of both of them."""
 
 import gc
 import os

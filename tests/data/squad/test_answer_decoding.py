@@ -1,6 +1,5 @@
 """Answers that the logits of small passages give.
 
-data/squad/final_text.py finds their text in the passage.
 test_answer_decoding_golden.py compares answers with those that the original
 recorded.
 """

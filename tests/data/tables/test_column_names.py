@@ -13,7 +13,7 @@ def test_letters_of_leaves_out_digits_too():
     assert column_names.letters_of("Sentence_ID #1") == "sentenceid"
 
 
-def test_find_usual_columns_ignores_case():
+def test_usual_columns_may_have_names_in_capitals():
     assert column_names.find_usual_columns(["id", "Label", "Text"]) == {
         "text_column": "Text",
         "label_column": "Label",
@@ -24,21 +24,19 @@ def test_find_usual_columns_ignores_case():
     ("columns", "text"),
     [(["Text", "text", "label"], "Text"), (["A", "a", "label"], None)],
 )
-def test_find_usual_columns_keeps_names_apart_that_differ_only_in_case(
-    columns, text
-):
+def test_names_that_differ_only_in_case_are_two_columns(columns, text):
     assert column_names.find_usual_columns(columns) == {
         "text_column": text,
         "label_column": "label",
     }
 
 
-def test_find_usual_columns_takes_the_only_other_column_for_the_label():
+def test_the_only_other_column_is_the_label():
     columns = column_names.find_usual_columns(["Text", "queue"])
     assert columns["label_column"] == "queue"
 
 
-def test_find_usual_columns_takes_none_of_several_other_columns():
+def test_none_of_several_other_columns_is_the_label():
     columns = column_names.find_usual_columns(["id", "Text", "queue"])
     assert columns["label_column"] is None
 
@@ -51,5 +49,5 @@ def test_find_usual_columns_takes_none_of_several_other_columns():
         (["premise", "label"], None),
     ],
 )
-def test_find_pair_of_two_names_that_belong_together(columns, pair):
+def test_two_names_that_belong_together_are_a_pair(columns, pair):
     assert column_names.find_pair(columns) == pair

@@ -1,7 +1,4 @@
-"""The marks between and around the cells of a table.
-
-data/tables/table_sample.py reads the first records, which show them.
-"""
+"""The marks between and around the cells of a table."""
 
 import pytest
 
@@ -92,17 +89,17 @@ def parametrize_table(table):
 
 
 @parametrize_table(DIALECTS)
-def test_find_dialect_by_the_marks_of_a_table(text, dialect):
+def test_the_marks_of_a_table_show_its_dialect(text, dialect):
     assert read_dialect(text).dialect == dialect
 
 
 @parametrize_table(STRICTEST)
-def test_find_dialect_chooses_the_strictest_that_fits(text, dialect):
+def test_the_strictest_dialect_that_fits_is_chosen(text, dialect):
     assert read_dialect(text).dialect == dialect
 
 
 @parametrize_table(MALFORMED)
-def test_find_dialect_of_a_malformed_table_by_its_names(text, dialect):
+def test_the_names_of_a_malformed_table_show_its_dialect(text, dialect):
     assert read_dialect(text).dialect == dialect
 
 
@@ -114,11 +111,11 @@ def test_find_dialect_of_a_malformed_table_by_its_names(text, dialect):
         pytest.param("text\na,b\nc\n", "\t", id="nothing fits"),
     ],
 )
-def test_find_dialect_believes_the_name_of_a_tsv_file(text, delimiter):
+def test_a_file_named_tsv_has_tabs(text, delimiter):
     assert read_dialect(text, is_tsv=True).dialect == Dialect(delimiter)
 
 
-def test_find_dialect_asks_if_a_tsv_file_is_cut_by_commas():
+def test_commas_in_a_file_named_tsv_are_refused():
     with pytest.raises(ValueError, match="set --delimiter"):
         read_dialect("id,text\n1,a\n", is_tsv=True)
 
@@ -135,7 +132,7 @@ def test_find_dialect_asks_if_a_tsv_file_is_cut_by_commas():
     ],
     ids=["delimiter", "quoting", "both"],
 )
-def test_find_dialect_keeps_what_the_user_chose(chosen, dialect):
+def test_what_the_user_chose_is_kept(chosen, dialect):
     assert read_dialect('id,"text"\n1,"a"\n', **chosen).dialect == dialect
 
 
@@ -225,10 +222,10 @@ def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
     ("widths", "common"),
     [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
 )
-def test_find_common_width_is_that_of_half_of_the_records(widths, common):
+def test_the_common_width_is_that_of_half_of_the_records(widths, common):
     assert dialects.find_common_width(widths) == common
 
 
-def test_find_dialect_returns_the_lines_that_it_looked_at():
+def test_the_lines_that_showed_the_dialect_are_returned():
     text = "id;text\n1;a\n2;b\n"
     assert "".join(read_dialect(text).lines) == text

@@ -1,7 +1,4 @@
-"""The rows of Parquet files, their types, and damaged files.
-
-data/tables/parquet.py reads them.
-"""
+"""The rows of Parquet files, their types, and damaged files."""
 
 import numpy as np
 import pytest

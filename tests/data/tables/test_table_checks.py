@@ -2,8 +2,6 @@
 
 Tools write them: exports of data miners, databases and spreadsheets, downloads
 that went wrong. An error says what each is.
-
-data/tables/table_checks.py finds them.
 """
 
 import pytest

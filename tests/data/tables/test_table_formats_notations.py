@@ -2,9 +2,6 @@
 
 Each case is read right, or refused with the reason. A row that is read wrong in
 silence is worse than both.
-
-data/tables/dialects.py finds the notation, and data/tables/table_checks.py
-refuses what is none.
 """
 
 import re

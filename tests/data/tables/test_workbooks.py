@@ -1,7 +1,4 @@
-"""Excel workbooks: the sheet, the cells as texts, and what cannot be read.
-
-data/tables/workbooks.py reads them.
-"""
+"""Excel workbooks: the sheet, the cells as texts, and what cannot be read."""
 
 import sys
 

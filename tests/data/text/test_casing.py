@@ -1,7 +1,4 @@
-"""Which models lower-case text: by flags, files, names and vocabularies.
-
-data/text/casing.py decides it.
-"""
+"""Which models lower-case text: by flags, files, names and vocabularies."""
 
 import contextlib
 import json

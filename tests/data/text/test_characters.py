@@ -6,12 +6,12 @@ from data.text import characters
 
 
 @pytest.mark.parametrize("char", ["!", "$", "~", "^", "`", "\u2014", "。"])
-def test_is_punctuation_of_marks_in_ascii_and_beyond(char):
+def test_marks_in_ascii_and_beyond_are_punctuation(char):
     assert characters.is_punctuation(char)
 
 
 @pytest.mark.parametrize("char", ["a", "1", " ", "\x00", "€", "中"])
-def test_is_punctuation_of_no_letter_digit_or_sign(char):
+def test_letters_digits_and_signs_are_no_punctuation(char):
     assert not characters.is_punctuation(char)
 
 

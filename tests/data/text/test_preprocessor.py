@@ -1,8 +1,4 @@
-"""Texts in any container become features, and other values are refused.
-
-data/text/preprocessor.py packs the texts, which data/text/text_lists.py takes
-from their containers.
-"""
+"""Texts in any container become features, and other values are refused."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,4 @@
-"""Models of Keras that read strings are fitted, saved and exported.
-
-imports/registration.py lets Keras load what it saved of the preprocessor.
-"""
+"""Models of Keras that read strings are fitted, saved and exported."""
 
 import importlib.util
 import subprocess

@@ -1,7 +1,4 @@
-"""Texts whose special words stay whole, as in "The [MASK] is blue.".
-
-data/text/special_tokens.py finds these words.
-"""
+"""Texts whose special words stay whole, as in "The [MASK] is blue."."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,4 @@
-"""Texts are cut into windows inside a graph, and the windows become inputs.
-
-data/text/token_windows.py defines the windows in Python.
-"""
+"""Texts are cut into windows inside a graph, and the windows become inputs."""
 
 import pytest
 import tensorflow as tf

@@ -1,9 +1,4 @@
-"""The tokenizer against recordings, and against the paper's code.
-
-data/text/vocabulary_checks.py refuses vocabularies that do not fit a model.
-data/text/wordpiece.py splits texts, whose characters data/text/characters.py
-classifies.
-"""
+"""The tokenizer against recordings, and against the paper's code."""
 
 import gzip
 import random

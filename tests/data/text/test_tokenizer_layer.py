@@ -1,8 +1,4 @@
-"""The tokenizer in a graph, against the Python that it equals.
-
-data/text/tokenizer_layer.py splits into words with data/text/ragged.py and
-data/text/unicode_tables.py, and data/text/wordpiece_graph.py splits the words.
-"""
+"""The tokenizer in a graph, against the Python that it equals."""
 
 import itertools
 import random

@@ -1,8 +1,4 @@
-"""Working memory of the tokenizer in a graph, on texts meant to break it.
-
-data/text/tokenizer_layer.py processes them with the operations of
-data/text/ragged.py.
-"""
+"""Working memory of the tokenizer in a graph, on texts meant to break it."""
 
 import sys
 

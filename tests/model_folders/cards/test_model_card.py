@@ -1,7 +1,4 @@
-"""Model cards show the names in a user's data exactly as they are.
-
-model_folders/cards/example_calls.py writes the calls in them.
-"""
+"""Model cards show the names in a user's data exactly as they are."""
 
 import ast
 import itertools

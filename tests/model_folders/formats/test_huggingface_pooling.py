@@ -1,7 +1,4 @@
-"""How sentences are pooled, and the folders of sentence-transformers.
-
-model_folders/formats/huggingface_pooling.py reads them.
-"""
+"""How sentences are pooled, and the folders of sentence-transformers."""
 
 import json
 

@@ -1,7 +1,4 @@
-"""The statements of a tokenizer's files, and tokenizers that are refused.
-
-model_folders/folder_warnings.py logs what is only odd, once for each folder.
-"""
+"""The statements of a tokenizer's files, and tokenizers that are refused."""
 
 import json
 

@@ -1,7 +1,4 @@
-"""What the JSON files of a preset of KerasHub state.
-
-model_folders/formats/kerashub_config.py reads them.
-"""
+"""What the JSON files of a preset of KerasHub state."""
 
 import json
 

@@ -1,8 +1,4 @@
-"""The entries of object-based checkpoints, under Google's names.
-
-model_folders/formats/object_weights.py finds them. The tests of
-modeling/checkpoints/ load checkpoints that other libraries wrote.
-"""
+"""The entries of object-based checkpoints, under Google's names."""
 
 import re
 

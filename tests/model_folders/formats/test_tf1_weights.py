@@ -1,7 +1,4 @@
-"""Checkpoints of TensorFlow: how they are opened, and which are damaged.
-
-model_folders/formats/tf1_index.py checks the index.
-"""
+"""Checkpoints of TensorFlow: how they are opened, and which are damaged."""
 
 import os
 import re

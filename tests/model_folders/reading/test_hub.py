@@ -1,7 +1,4 @@
-"""Models of the Hugging Face hub, from a server on the loopback.
-
-model_folders/reading/hub.py downloads them.
-"""
+"""Models of the Hugging Face hub, from a server on the loopback."""
 
 import hashlib
 import http.server

@@ -1,9 +1,6 @@
 """Entries of any type in the files of a folder: read, or one line names them.
 
 Other programs write these files too, and users edit them.
-
-model_folders/model_json_types.py names the entries of model.json, with their
-types.
 """
 
 import copy

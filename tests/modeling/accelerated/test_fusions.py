@@ -1,7 +1,4 @@
-"""TensorFlow fuses operations on the CPU, and results do not change.
-
-modeling/accelerated/fusions.py writes them in a form that it can fuse.
-"""
+"""TensorFlow fuses operations on the CPU, and results do not change."""
 
 import collections
 import re

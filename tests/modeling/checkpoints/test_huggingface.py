@@ -1,11 +1,6 @@
 """Hugging Face's format, on files that transformers wrote.
 
 tests/tools/test_convert_checkpoint.py compares what the models compute.
-modeling/checkpoints/huggingface.py reads it, with
-model_folders/formats/huggingface_weights.py and
-model_folders/formats/huggingface_names.py, and
-model_folders/formats/shards.py where it has several files.
-modeling/checkpoints/foreign.py loads the weights into a model.
 """
 
 import json

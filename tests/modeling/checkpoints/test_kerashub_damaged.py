@@ -1,7 +1,4 @@
-"""Presets of KerasHub that are damaged, or of another model, are named.
-
-model_folders/formats/h5_files.py reads their weights.
-"""
+"""Presets of KerasHub that are damaged, or of another model, are named."""
 
 import h5py
 import numpy as np

@@ -1,9 +1,4 @@
-"""Weights of presets of KerasHub compute what KerasHub computed.
-
-model_folders/formats/h5_files.py reads the weights, and
-model_folders/formats/kerashub_names.py finds the variables for these.
-model_folders/formats/kerashub_weights.py gives the weights Google's names.
-"""
+"""Weights of presets of KerasHub compute what KerasHub computed."""
 
 import json
 

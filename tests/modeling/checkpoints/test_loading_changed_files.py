@@ -1,7 +1,4 @@
-"""Changed headers, shapes, names and values end in a load or in one line.
-
-model_folders/formats/shape_checks.py compares shapes with the configuration.
-"""
+"""Changed headers, shapes, names and values end in a load or in one line."""
 
 import json
 from pathlib import Path

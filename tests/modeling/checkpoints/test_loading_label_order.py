@@ -1,7 +1,4 @@
-"""Outputs are put in the order of the labels that a caller asks for.
-
-modeling/checkpoints/loading.py reorders them.
-"""
+"""Outputs are put in the order of the labels that a caller asks for."""
 
 import numpy as np
 import pytest

@@ -1,11 +1,4 @@
-"""Checkpoints and SavedModels of Model Garden, which TF-Hub published.
-
-model_folders/formats/object_weights.py finds their weights, and
-model_folders/formats/object_config.py what else they state.
-model_folders/formats/object_entries.py opens them, and
-model_folders/formats/object_names.py and model_folders/formats/weight_names.py
-convert the names of their entries.
-"""
+"""Checkpoints and SavedModels of Model Garden, which TF-Hub published."""
 
 import os
 import re

@@ -1,7 +1,4 @@
-"""Weights that are not read: one line says what they are, and what to do.
-
-modeling/checkpoints/finding.py tells them from checkpoints.
-"""
+"""Weights that are not read: one line says what they are, and what to do."""
 
 import json
 import shutil

@@ -1,9 +1,4 @@
-"""tf_model.h5 of transformers 4.
-
-model_folders/formats/tf_h5_weights.py reads it, with
-model_folders/formats/h5_files.py.
-model_folders/formats/tf_h5_names.py converts its names.
-"""
+"""tf_model.h5 of transformers 4."""
 
 import json
 import shutil

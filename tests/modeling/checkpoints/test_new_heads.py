@@ -1,7 +1,4 @@
-"""A fine-tuned model is the start for other labels, and for other tasks.
-
-modeling/checkpoints/new_heads.py decides which heads begin anew.
-"""
+"""A fine-tuned model is the start for other labels, and for other tasks."""
 
 import numpy as np
 import pytest

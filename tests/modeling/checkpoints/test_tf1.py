@@ -1,10 +1,4 @@
-"""TF1 checkpoints: Google's format and names, in and out.
-
-modeling/checkpoints/restore.py assigns their values by name.
-model_folders/formats/tf1_weights.py opens the files.
-modeling/checkpoints/checkpoint.py and model_folders/formats/weight_entries.py
-define what all formats have.
-"""
+"""TF1 checkpoints: Google's format and names, in and out."""
 
 import resource
 import shutil

@@ -1,10 +1,4 @@
-"""Exports in all runtimes, most without TensorFlow, against SavedModels.
-
-serving/engines/loading.py finds an export, and loads it into its runtime.
-serving/engines/runtimes.py lists the runtimes. serving/engines/engine.py,
-serving/engines/saved_model.py, serving/engines/litert.py and
-serving/engines/onnx.py run an export.
-"""
+"""Exports in all runtimes, most without TensorFlow, against SavedModels."""
 
 import concurrent.futures
 import json

@@ -1,7 +1,4 @@
-"""The card of an export: its code runs, and it says what was checked.
-
-The code is that of model_folders/cards/example_calls.py.
-"""
+"""The card of an export: its code runs, and it says what was checked."""
 
 import contextlib
 import dataclasses

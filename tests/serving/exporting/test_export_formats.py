@@ -1,7 +1,4 @@
-"""Exports of other formats, run in their own runtimes.
-
-serving/exporting/writers/litert_writer.py writes those in LiteRT.
-"""
+"""Exports of other formats, run in their own runtimes."""
 
 import json
 import sys

@@ -1,7 +1,4 @@
-"""predict.py in units and processes: the same bytes, whatever happens.
-
-serving/predict/bulk_schema.py finds the columns that all need.
-"""
+"""predict.py in units and processes: the same bytes, whatever happens."""
 
 import csv
 import functools

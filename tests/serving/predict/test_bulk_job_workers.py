@@ -1,7 +1,4 @@
-"""The units of predict.py, run by workers that are no processes of its own.
-
-data/jobs/sharded_job.py gives them the units.
-"""
+"""The units of predict.py, run by workers that are no processes of its own."""
 
 import contextlib
 import functools

@@ -1,7 +1,4 @@
-"""Networks of other exports in a folder, which would answer wrong.
-
-serving/text_models/checksums.py tells them from the export's own.
-"""
+"""Networks of other exports in a folder, which would answer wrong."""
 
 import json
 import shutil

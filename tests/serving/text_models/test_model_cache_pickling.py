@@ -1,7 +1,4 @@
-"""Models of serving.load in the workers of other libraries.
-
-serving/text_models/model_cache.py loads each once in a process.
-"""
+"""Models of serving.load in the workers of other libraries."""
 
 import json
 import multiprocessing

@@ -1,10 +1,4 @@
-"""serving.load: exported models in Python.
-
-serving/text_models/text_model.py answers,
-serving/text_models/export_reading.py reads the folder, and
-serving/text_tasks/loaded_model.py adds the tokenizer.
-serving/text_tasks/request_lists.py splits requests with lists of texts.
-"""
+"""serving.load: exported models in Python."""
 
 import json
 import shutil

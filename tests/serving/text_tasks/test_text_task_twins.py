@@ -3,19 +3,8 @@
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-For each file of serving/text_tasks/, the one of its graph:
-
-    answer.py    serving/exporting/signatures/answer_graph.py
-    classify.py  serving/exporting/signatures/classify_graph.py
-    embed.py     serving/exporting/signatures/embed_graph.py
-    tag.py       serving/exporting/signatures/tag_graph.py
-    tokenize.py  serving/exporting/signatures/tokenize_graph.py
-    pretrained.py
-                 serving/exporting/signatures/pretrained_graph.py
-
-In a file of serving/text_tasks/, such as serving/text_tasks/answer.py, the task
-is in Python. serving/text_tasks/pairs.py is a part of those that read two
-texts.
+The graph of serving/text_tasks/answer.py is answer_graph.py in
+serving/exporting/signatures/, and so on.
 """
 
 import functools

@@ -34,7 +34,7 @@ class ScriptedTask(toy_task.ToyTask):
     """A task whose accuracies a test decides.
 
     Args:
-        start: what the command starts from.
+        start: as in `Task`.
         find_accuracy: function () -> accuracy of an evaluation.
         first_example: number of the first example of the dev set.
     """

@@ -1,7 +1,4 @@
-"""The records of a task's sets.
-
-training/task.py defines `EncodedSet`.
-"""
+"""The records of a task's sets."""
 
 import gc
 import json

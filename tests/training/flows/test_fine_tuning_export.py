@@ -1,7 +1,4 @@
-"""The export of a run replaces an earlier one only if it is as good.
-
-training/flows/fine_tuning_export.py writes it.
-"""
+"""The export of a run replaces an earlier one only if it is as good."""
 
 import pytest
 

@@ -1,15 +1,12 @@
-"""Which step is evaluated, predicted, exported and read after training."""
+"""Which step is evaluated, predicted and exported after training."""
 
 import logging
 import types
 
-import keras
 import numpy as np
 import pytest
 
-import modeling
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.output_files import read_results
 from tests.support.tasks import scripted_task, toy_task
 from tests.support.tasks.scripted_task import (
@@ -98,69 +95,6 @@ def test_metric_for_best_without_an_evaluation_of_each_epoch_is_refused(
     config = toy_task.parse_flags(options | changes).config
     with pytest.raises(ValueError, match="--metric_for_best"):
         config.check(frozenset())
-
-
-@pytest.fixture
-def kept_policy():
-    """Undoes what --mixed_precision sets for all models of the process."""
-    policy = keras.config.dtype_policy()
-    yield
-    keras.config.set_dtype_policy(policy)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("evaluates", "accuracies", "place"),
-    [
-        pytest.param(
-            True, [0.9, 0.8, 0.7], "best/model.ckpt-2", id="each epoch"
-        ),
-        pytest.param(False, [0.9], "model.ckpt-6", id="at the end"),
-    ],
-)
-def test_find_checkpoint_returns_the_exported_step(
-    evaluates, accuracies, place, options, tmp_path, kept_policy
-):
-    run_task(
-        options,
-        accuracies,
-        evaluate_each_epoch=evaluates,
-        mixed_precision="float16",
-    )
-    run = tmp_path / "run"
-    assert modeling.find_checkpoint(run) == str(run / place)
-    bert_config = modeling.load_config(run)
-    model = modeling.BertClassifier(bert_config, 2, dtype="float32")
-    report = modeling.load_checkpoint(model, run)
-    # Slots and the loss scale are not called unused.
-    assert not report.unused
-    assert not report.missing
-    exported = read_checkpoint(tmp_path / "weights/bert_model.ckpt")
-    variables = modeling.named_variables(model)
-    assert_same_bits(
-        {name: variables[name].numpy() for name in exported}, exported
-    )
-
-
-def test_find_checkpoint_returns_the_last_step_without_load_best(
-    options, tmp_path
-):
-    """Every later command and `from_preset` use the weights that it scored."""
-    run_task(options, [0.9, 0.8, 0.7], load_best=False)
-    run = tmp_path / "run"
-    last = STEPS_PER_EPOCH * 3
-    assert modeling.find_checkpoint(run) == f"{run}/model.ckpt-{last}"
-    model = modeling.BertClassifier.from_preset(run)
-    expected = read_checkpoint(run, last)
-    variables = modeling.named_variables(model)
-    names = [name for name in expected if name in variables]
-    assert_same_bits(
-        {name: variables[name].numpy() for name in names if "seed" not in name},
-        {name: expected[name] for name in names if "seed" not in name},
-    )
-    # A user may still ask for the best step.
-    best = modeling.find_checkpoint(run, best=True)
-    assert best == f"{run}/best/model.ckpt-{STEPS_PER_EPOCH}"
 
 
 def test_the_scores_of_a_step_are_computed_once():

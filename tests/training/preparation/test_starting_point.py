@@ -1,8 +1,4 @@
-"""What a command starts from: flags, and the network of its weights.
-
-model_folders/reading/settings_check.py compares the network with that of the
-flags.
-"""
+"""What a command starts from: flags, and the network of its weights."""
 
 import json
 

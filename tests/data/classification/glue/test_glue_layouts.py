@@ -1,7 +1,4 @@
-"""Columns in the files of GLUE's mirrors, which are found by their names.
-
-data/classification/glue/glue_layouts.py finds them.
-"""
+"""Columns in the files of GLUE's mirrors, which are found by their names."""
 
 import json
 

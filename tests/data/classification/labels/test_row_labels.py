@@ -1,7 +1,4 @@
-"""The label of a row, from the cells of one or several columns.
-
-data/classification/labels/label_notations.py reads the text of a cell.
-"""
+"""The label of a row, from the cells of one or several columns."""
 
 import pytest
 

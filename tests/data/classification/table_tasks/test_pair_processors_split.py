@@ -1,7 +1,4 @@
-"""One table of queries and passages becomes a train set and a dev set.
-
-data/classification/table_tasks/pair_processors.py reads the rows of both sets.
-"""
+"""One table of queries and passages becomes a train set and a dev set."""
 
 from data.tables.row_keys import key_of
 from tests.support.tables.split_tables import split_rows

@@ -1,7 +1,4 @@
-"""A user's own tables: formats, labels, and what is said of bad lines.
-
-data/classification/table_tasks/table_processor.py reads them.
-"""
+"""A user's own tables: formats, labels, and what is said of bad lines."""
 
 import json
 

@@ -1,7 +1,4 @@
-"""One table becomes a train set and a dev set, by the texts of its rows.
-
-data/classification/table_tasks/table_processor.py reads the rows of both sets.
-"""
+"""One table becomes a train set and a dev set, by the texts of its rows."""
 
 import itertools
 

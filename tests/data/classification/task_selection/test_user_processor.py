@@ -1,7 +1,4 @@
-"""Examples and labels that a user's class for Google's script returns.
-
-data/classification/classification_processor.py defines what the program calls.
-"""
+"""Examples and labels that a user's class for Google's script returns."""
 
 import re
 from types import SimpleNamespace

@@ -1,7 +1,4 @@
-"""Working memory of exports over text, on texts meant to break them.
-
-serving/exporting/signatures/batching_graph.py splits large requests.
-"""
+"""Working memory of exports over text, on texts meant to break them."""
 
 import sys
 

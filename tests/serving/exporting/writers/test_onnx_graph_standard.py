@@ -1,9 +1,6 @@
 """ONNX exports in onnx's own evaluator, which computes by the standard.
 
 ONNX Runtime accepts more than the standard allows. Other runtimes do not.
-serving/exporting/writers/onnx_graph.py builds the graphs.
-serving/exporting/writers/onnx_encoder.py and
-serving/exporting/writers/onnx_heads.py add a model's layers to them.
 """
 
 import numpy as np

@@ -1,7 +1,4 @@
-"""The head of each model in a graph of ONNX against the model itself.
-
-serving/exporting/writers/onnx_writer.py puts the graph together.
-"""
+"""The head of each model in a graph of ONNX against the model itself."""
 
 import keras
 import numpy as np

@@ -1,7 +1,4 @@
-"""SavedModels hold each weight once, and compute what the model does.
-
-serving/exporting/writers/saved_model_writer.py writes them.
-"""
+"""SavedModels hold each weight once, and compute what the model does."""
 
 import dataclasses
 import itertools

@@ -1,0 +1,70 @@
+"""Which model tools/export.py exports, and with which options."""
+
+import pytest
+
+import modeling
+from command_line.config_values import create_config
+from data.text.tokenization import FullTokenizer
+from model_folders import kinds
+from model_folders.reading.presets import Preset
+from serving.exporting.export_config import ExportConfig
+from serving.exporting.export_steps import (
+    create_options,
+    find_model_class,
+    settings_of_head,
+)
+from tests.support.models import tiny_config
+from tests.support.paths import SAMPLES
+
+
+def parse_flags(**flags):
+    """Returns the flags of a command that sets `flags`."""
+    return create_config(
+        ExportConfig, model="folder", export_dir="export", **flags
+    )
+
+
+@pytest.mark.parametrize(
+    ("model_class", "exported"),
+    [
+        (kinds.SPAN_LABELER, kinds.SPAN_LABELER),
+        # An embedder has no head of its own.
+        (kinds.EMBEDDER, kinds.ENCODER),
+    ],
+)
+def test_the_folder_names_the_class(model_class, exported):
+    preset = Preset("folder", model_class=model_class)
+    assert find_model_class(parse_flags(), preset) == exported
+
+
+def test_any_head_may_be_left_out():
+    preset = Preset("folder", model_class=kinds.SPAN_LABELER)
+    assert find_model_class(parse_flags(task="embed"), preset) == kinds.ENCODER
+
+
+def test_a_class_of_a_user_is_named():
+    preset = Preset("folder", model_class="MyRanker")
+    with pytest.raises(ValueError, match=r"MyRanker.*--task=embed"):
+        find_model_class(parse_flags(), preset)
+
+
+@pytest.mark.parametrize(
+    ("flags", "length"), [({}, 64), ({"max_seq_length": 8}, 8)]
+)
+def test_the_length_is_that_of_the_network_unless_a_flag_sets_it(flags, length):
+    options = create_options(
+        parse_flags(**flags),
+        Preset("folder"),
+        modeling.BertModel(tiny_config(max_position_embeddings=64)),
+        FullTokenizer(SAMPLES / "vocab.txt"),
+    )
+    assert options.max_seq_length == length
+
+
+def test_answers_are_decoded_with_the_padding_of_the_training():
+    preset = Preset(
+        "folder", recorded_settings={"flags": {"trim_padding": False}}
+    )
+    settings = settings_of_head(preset, kinds.SPAN_LABELER)
+    assert settings["trim_padding"] is False
+    assert "trim_padding" not in settings_of_head(preset, kinds.CLASSIFIER)
