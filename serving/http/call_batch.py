@@ -11,10 +11,10 @@ from serving.http.queued_call import QueuedCall
 from serving.http.reply_bodies import encode_reply
 from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 
-# Flags of the replies, for all clients.
-_REPLY_FLAGS = ReplyFlags(top_k=8, n_best=8)
+# Options of the replies, for all clients.
+_REPLY_OPTIONS = ReplyOptions(top_k=8, n_best=8)
 
 
 class CallBatch:
@@ -46,7 +46,7 @@ class CallBatch:
                 loaded_model,
                 self.calls[0].text_task,
                 self._requests,
-                _REPLY_FLAGS,
+                _REPLY_OPTIONS,
             )
         for step_replies in self._steps:
             self._keep(step_replies)

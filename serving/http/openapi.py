@@ -1,6 +1,6 @@
 """What openapi.json says about operations, bodies of requests, and errors."""
 
-from serving.text_tasks import list_text_tasks
+from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.request_fields import LIST_FIELDS
 
 # {path: name of its operation}. The ids in openapi.json, by which generated

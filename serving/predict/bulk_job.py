@@ -216,7 +216,7 @@ def _answer_unit(
     return answer_rows(
         text_model.loaded_model,
         text_model.task(options.task_name),
-        options.reply_flags,
+        options.reply_options,
         options.read_requests(unit.ranges, unit.names_files),
         row_options,
         counter,

@@ -143,7 +143,7 @@ def _compute_example_replies(options: BulkOptions) -> list[Reply]:
     ]
     replies: list[Reply] = []
     for reply in ask_model(
-        loaded_model, text_task, requests, options.reply_flags
+        loaded_model, text_task, requests, options.reply_options
     ):
         if isinstance(reply, Failure):
             raise reply.error

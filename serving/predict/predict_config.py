@@ -11,8 +11,8 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.engines.engine_flags import EngineFlags
 from serving.predict.outputs import output_writer
-from serving.text_tasks import list_text_tasks
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.registry import list_text_tasks
+from serving.text_tasks.reply_options import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class PredictConfig(flags.Config):
     """Flags of predict.py: the model, the requests and the answers."""
 
     engine: EngineFlags = group(EngineFlags)
-    reply_flags: ReplyFlags = group(ReplyFlags)
+    reply_options: ReplyOptions = group(ReplyOptions)
     layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(

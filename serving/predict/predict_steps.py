@@ -157,7 +157,7 @@ def answer_in_process(
         rows = answer_rows(
             text_model.loaded_model,
             text_task,
-            config.reply_flags,
+            config.reply_options,
             source.requests,
             _choose_row_options(config, output_format, source),
             counter,
@@ -251,7 +251,7 @@ def _create_bulk_options(
         engine=text_model.engine.name,
         num_threads=config.num_threads,
         task_name=text_model.task(config.task).name,
-        reply_flags=config.reply_flags,
+        reply_options=config.reply_options,
         layout=config.layout,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),

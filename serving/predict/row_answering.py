@@ -14,14 +14,14 @@ from serving.predict.row_grouping import read_buffers, split_buffer
 from serving.predict.row_options import RowOptions
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.text_task import AnyTextTask, Reply
 
 
 def answer_rows(
     loaded_model: LoadedModel,
     text_task: AnyTextTask,
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
     input_rows: Iterable[InputRow],
     row_options: RowOptions,
     counter: RowCounter | None = None,
@@ -34,7 +34,7 @@ def answer_rows(
     Args:
         loaded_model: model that answers the requests.
         text_task: task by which the model answers them.
-        reply_flags: flags that change the replies.
+        reply_options: options that change the replies.
         input_rows: the requests, with the columns of their rows.
         row_options: how the rows are answered, and what they contain.
         counter: counts the rows.
@@ -51,7 +51,7 @@ def answer_rows(
         for indices in split_buffer(text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
             batch_replies = _answer_batch(
-                loaded_model, text_task, reply_flags, batch
+                loaded_model, text_task, reply_options, batch
             )
             field_check.check_first_reply(batch_replies)
             replies |= zip(indices, batch_replies, strict=True)
@@ -68,12 +68,12 @@ def answer_rows(
 def _answer_batch(
     loaded_model: LoadedModel,
     text_task: AnyTextTask,
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
     batch: Sequence[InputRow],
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [input_row.request for input_row in batch if not input_row.error]
-    replies = iter(ask_model(loaded_model, text_task, requests, reply_flags))
+    replies = iter(ask_model(loaded_model, text_task, requests, reply_options))
     return [
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch

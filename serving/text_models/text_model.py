@@ -18,7 +18,7 @@ from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
+from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
 from serving.text_tasks.text_task import (
@@ -177,7 +177,7 @@ class TextModel(TaskMethods):
     def _ask(
         self,
         text_task: TextTask[ContextT, ReplyT],
-        reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
+        reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
         own_text_task = self.task(text_task.name)
@@ -186,7 +186,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = split_request(own_text_task, request)
         replies = ask_model(
-            self.loaded_model, own_text_task, requests, reply_flags
+            self.loaded_model, own_text_task, requests, reply_options
         )
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):

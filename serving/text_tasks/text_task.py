@@ -19,7 +19,7 @@ from typing import (
 
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
@@ -77,7 +77,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
         loaded_model: LoadedModel,
         context: ContextT_contra,
         outputs: list[OutputArrays],
-        reply_flags: ReplyFlags,
+        reply_options: ReplyOptions,
         /,
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
@@ -88,7 +88,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
             loaded_model: model that answers the request.
             context: context of the request, as it was encoded.
             outputs: {name: array} for each input of the request.
-            reply_flags: flags that change the reply.
+            reply_options: options that change the reply.
 
         Raises:
             ValueError: the request cannot be answered.

@@ -3,7 +3,7 @@
 import pytest
 
 from serving.http.request_bodies import parse_body, parse_predict_body
-from serving.text_tasks import TEXT_TASKS_OF_CLASS
+from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS
 
 (CLASSIFY,) = (
     text_task

@@ -4,9 +4,9 @@ import pytest
 
 from data.tables.layout_options import LayoutOptions
 from serving.predict import request_files
-from serving.text_tasks import text_tasks_of
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.text_tasks.registry import text_tasks_of
 from serving.text_tasks.tag import TAG
 
 

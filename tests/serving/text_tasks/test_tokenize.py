@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support.serving.exports import TOKENIZER
 
@@ -15,7 +15,7 @@ def tokenize(request):
     """Returns the reply to a request."""
     encoded = TOKENIZE.encode(LOADED, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(LOADED, encoded.context, [], ReplyFlags())
+    return TOKENIZE.decode(LOADED, encoded.context, [], ReplyOptions())
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
