@@ -45,7 +45,7 @@ class CallBatch:
             self._steps = ask_in_steps(
                 loaded_model,
                 self.calls[0].text_task,
-                self._requests,
+                dict(enumerate(self._requests)),
                 _REPLY_OPTIONS,
             )
         for step_replies in self._steps:

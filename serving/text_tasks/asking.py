@@ -17,6 +17,7 @@ from absl import logging
 from serving.engines import OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
+from serving.text_tasks.request_fields import CheckedRequest
 from serving.text_tasks.rounding import round_numbers
 from serving.text_tasks.text_task import (
     AnyTextTask,
@@ -65,7 +66,13 @@ def ask_model(
         Exception: an error that is no ValueError, which is a bug.
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
-    steps = ask_in_steps(loaded_model, text_task, requests, reply_options)
+    checked: dict[int, CheckedRequest] = {}
+    for index, request in enumerate(requests):
+        try:
+            checked[index] = text_task.parse_request(request)
+        except ValueError as error:
+            replies[index] = Failure(error)
+    steps = ask_in_steps(loaded_model, text_task, checked, reply_options)
     for step_replies in steps:
         for index, reply in step_replies.items():
             if isinstance(reply, Failure) and not isinstance(
@@ -79,13 +86,19 @@ def ask_model(
 def ask_in_steps(
     loaded_model: LoadedModel,
     text_task: AnyTextTask,
-    requests: Sequence[object],
+    requests: Mapping[int, CheckedRequest],
     reply_options: ReplyOptions,
 ) -> Iterator[StepReplies]:
-    """Answers requests as `ask_model` does, with its arguments, but in steps.
+    """Answers requests that are checked, in steps.
 
     A step encodes a request or runs a batch of the network. Between two steps,
     the caller may do something else, or stop.
+
+    Args:
+        loaded_model: model that answers the requests.
+        text_task: task by which the model answers them.
+        requests: {index of a request: the request}.
+        reply_options: options that change the replies.
 
     Yields:
         the replies that each step computed.
@@ -105,10 +118,12 @@ class _Answerer(Generic[ContextT]):
     text_task: TextTask[ContextT, Any]
     reply_options: ReplyOptions
 
-    def ask(self, requests: Sequence[object]) -> Iterator[StepReplies]:
+    def ask(
+        self, requests: Mapping[int, CheckedRequest]
+    ) -> Iterator[StepReplies]:
         """Yields the replies that each step computed."""
         encoded: dict[int, EncodedRequest[ContextT]] = {}
-        for index, request in enumerate(requests):
+        for index, request in requests.items():
             result = self._encode_request(request)
             if isinstance(result, EncodedRequest):
                 encoded[index] = result
@@ -118,7 +133,7 @@ class _Answerer(Generic[ContextT]):
         yield from self._ask_encoded(encoded)
 
     def _encode_request(
-        self, request: object
+        self, request: CheckedRequest
     ) -> EncodedRequest[ContextT] | Reply | Failure:
         """Returns an encoded request, {} for one without text, or a failure."""
         try:

@@ -115,6 +115,6 @@ CLASSIFY = TextTask(
         Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),
     ],
-    check=check_pair,
+    check_fields=check_pair,
     required_settings=("output_mode", "labels"),
 )

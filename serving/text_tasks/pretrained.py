@@ -135,6 +135,6 @@ NEXT_SENTENCE = TextTask(
     encode=encode_pair,
     decode=_decode_next_sentence,
     fields=[Field("text_a", aliases=("text",)), Field("text_b")],
-    check=check_pair,
+    check_fields=check_pair,
     predicts_words=True,
 )

@@ -73,7 +73,7 @@ def text_tasks_of(
             text_tasks[name] = dataclasses.replace(
                 text_tasks[name],
                 fields=[Field("text", aliases=("text_a",))],
-                check=check_single,
+                check_fields=check_single,
             )
     if has_windows and "classify" in text_tasks:
         classify = text_tasks["classify"]

@@ -55,6 +55,6 @@ TOKENIZE = TextTask(
         Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),
     ],
-    check=check_pair,
+    check_fields=check_pair,
     reads_all=True,
 )

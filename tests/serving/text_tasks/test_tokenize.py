@@ -44,4 +44,4 @@ def test_all_wordpieces_are_counted_but_only_those_that_fit_are_shown():
 
 def test_a_text_under_two_names_is_refused():
     with pytest.raises(ValueError, match="are the same field"):
-        TOKENIZE.texts({"text": "a", "text_a": "a"})
+        TOKENIZE.parse_request({"text": "a", "text_a": "a"})
