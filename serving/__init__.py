@@ -6,7 +6,7 @@ What users call:
         model.
     TextModel: An exported model that accepts text.
     export: Exports a model, with signatures that suit the kind of the model.
-    load: Loads an exported model. Another name of the class TextModel.
+    load: Loads an exported model.
 
 To write an export:
 
