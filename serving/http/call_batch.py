@@ -7,8 +7,8 @@ the other calls need not wait until it ends.
 import time
 from collections.abc import Iterator, Sequence
 
+from serving.http.json_bodies import encode_reply
 from serving.http.queued_call import QueuedCall
-from serving.http.reply_bodies import encode_reply
 from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions

@@ -14,9 +14,9 @@ To read requests:
 To answer them:
 
     row_answering.py: the main loop, from input rows to output rows
-    row_options.py: how the rows are answered
     row_grouping.py: groups the rows into batches of similar length
-    reply_rows.py: joins replies to the columns of their input rows
+    reply_rows.py: joins replies to the columns of their input rows, by
+        `RowOptions`
     row_counter.py: counts the rows, and keeps the first errors
     outputs/: writes output rows as JSON lines, CSV or npy
 

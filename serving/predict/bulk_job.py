@@ -22,9 +22,9 @@ from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.outputs import output_writer
 from serving.predict.outputs.output_rows import OutputRow, OutputSchema
+from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
 from serving.predict.row_counter import MAX_LOGGED, RowCounter
-from serving.predict.row_options import RowOptions
 from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the replies change.

@@ -21,9 +21,9 @@ from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.outputs.output_writer import OutputFormat, write_output
 from serving.predict.predict_config import PredictConfig
+from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
 from serving.predict.row_counter import RowCounter
-from serving.predict.row_options import RowOptions
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from serving.predict.outputs.output_rows import OutputRow
 from serving.predict.reply_rows import (
     FieldCheck,
+    RowOptions,
     create_row,
     with_column_error,
 )
 from serving.predict.request_files import InputRow
 from serving.predict.row_counter import RowCounter
 from serving.predict.row_grouping import read_buffers, split_buffer
-from serving.predict.row_options import RowOptions
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions
@@ -46,9 +46,10 @@ def answer_rows(
     if row_options.keeps_columns:
         input_rows = map(with_column_error, input_rows)
     field_check = FieldCheck(row_options)
-    for buffer in read_buffers(input_rows, row_options):
+    batch_size, sorts = row_options.batch_size, row_options.sorts
+    for buffer in read_buffers(input_rows, batch_size, sorts=sorts):
         replies: dict[int, Reply | Failure] = {}
-        for indices in split_buffer(text_task, buffer, row_options):
+        for indices in split_buffer(text_task, buffer, batch_size, sorts=sorts):
             batch = [buffer[index] for index in indices]
             batch_replies = _answer_batch(
                 loaded_model, text_task, reply_options, batch

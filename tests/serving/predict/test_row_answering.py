@@ -7,9 +7,9 @@ import signal
 import pytest
 
 from serving.predict import row_grouping
+from serving.predict.reply_rows import RowOptions
 from serving.predict.request_files import InputRow
 from serving.predict.row_answering import answer_rows
-from serving.predict.row_options import RowOptions
 from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
