@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
+from data.outputs.output_writer import OutputFormat
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving.engines.runtimes import ExportFormat
 from serving.predict import request_files
-from serving.predict.outputs.output_writer import OutputFormat
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel

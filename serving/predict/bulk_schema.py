@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from data.jobs.file_ranges import FileRange
 from data.jobs.file_splitting import find_range_kind
+from data.outputs import npy
+from data.outputs.output_rows import OutputSchema, flatten_reply
 from data.tables import parquet, tables
 from serving.predict.bulk_options import BulkOptions
-from serving.predict.outputs import npy
-from serving.predict.outputs.output_rows import OutputSchema, flatten_reply
 from serving.predict.reply_rows import check_fields
 from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure, ask_model

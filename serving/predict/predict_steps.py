@@ -15,11 +15,11 @@ from command_line import signals
 from command_line.progress import Progress
 from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
+from data.outputs.output_writer import OutputFormat, write_output
 from files.paths import is_remote
 from serving.predict import request_files
 from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
-from serving.predict.outputs.output_writer import OutputFormat, write_output
 from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows

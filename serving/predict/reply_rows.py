@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 
+from data.outputs.jsonl import is_writable
+from data.outputs.output_rows import OutputRow, RowStatus
 from data.tables import tables
-from serving.predict.outputs.jsonl import is_writable
-from serving.predict.outputs.output_rows import OutputRow, RowStatus
 from serving.predict.request_files import NO_CELLS, InputRow
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import AnyTextTask, Reply

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from serving.predict.outputs.output_rows import OutputRow
+from data.outputs.output_rows import OutputRow
 from serving.predict.reply_rows import (
     FieldCheck,
     RowOptions,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.predict.outputs.output_rows import RowStatus
+from data.outputs.output_rows import RowStatus
 from serving.predict.reply_rows import FieldCheck, RowOptions, create_row
 from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure

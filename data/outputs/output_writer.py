@@ -9,16 +9,16 @@ from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from absl import logging
 
-from files.atomic import atomic_open
-from files.paths import StrPath, named_errors
-from serving.predict.outputs.csv_table import write_csv
-from serving.predict.outputs.jsonl import write_jsonl
-from serving.predict.outputs.npy import write_npy
-from serving.predict.outputs.output_rows import (
+from data.outputs.csv_table import write_csv
+from data.outputs.jsonl import write_jsonl
+from data.outputs.npy import write_npy
+from data.outputs.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
 )
+from files.atomic import atomic_open
+from files.paths import StrPath, named_errors
 
 # Format of replies. It is also the extension of the output file's name.
 OutputFormat: TypeAlias = Literal["jsonl", "csv", "npy"]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from serving.predict.outputs.output_rows import OutputRow, OutputSchema
+from data.outputs.output_rows import OutputRow, OutputSchema
 
 
 def write_jsonl(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.predict.outputs.output_rows import (
+from data.outputs.output_rows import (
     OutputRow,
     RowStatus,
     flatten_reply,

@@ -7,14 +7,14 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from files.json_files import parse_json
-from serving.predict.outputs.jsonl import to_json, to_json_line, to_text
-from serving.predict.outputs.output_rows import (
+from data.outputs.jsonl import to_json, to_json_line, to_text
+from data.outputs.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
     flatten_reply,
 )
+from files.json_files import parse_json
 
 
 def write_csv(
