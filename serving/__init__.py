@@ -12,7 +12,7 @@ To write an export:
 
     exporting/: writes the formats of an export, and signatures of SavedModels
 
-To write weights in the formats of other libraries:
+To write weights in the formats of other libraries, which then run them:
 
     conversion/: copies a folder of weights, for tools/convert_checkpoint.py
 

@@ -14,7 +14,7 @@ OPERATION_OF_PATH = {
     "/v1/models/{name}:predict": "_predict",
 }
 
-# The fields of each task. `TextTask.texts` checks requests.
+# The fields of each task. `TextTask.parse_request` checks requests.
 _TASK_SCHEMAS = [
     {
         "title": text_task.name,
