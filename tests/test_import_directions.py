@@ -257,8 +257,8 @@ def test_no_module_imports_itself_in_a_circle():
     assert len([*graphlib.TopologicalSorter(imports).static_order()]) > 100
 
 
-# Checkpoints are loaded into models, and `from_preset` of a model, a class method
-# as in Keras, loads a checkpoint.
+# Checkpoints are loaded into models. `from_preset`, a class method of models as
+# in Keras, loads a checkpoint.
 _MAY_IMPORT_EACH_OTHER = ("modeling", "modeling/checkpoints")
 
 

@@ -152,11 +152,8 @@ def serve_models(
             f"the server needs {error.name}: {install_command(error.name)}"
         ) from None
 
-    if not access.token and config.host not in (
-        "127.0.0.1",
-        "::1",
-        "localhost",
-    ):
+    is_local = config.host in ("127.0.0.1", "::1", "localhost")
+    if not access.token and not is_local:
         logging.warning(
             "--host=%s: anyone who can reach this machine can use the server; "
             "set --token_file to require a token",

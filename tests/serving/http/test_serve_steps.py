@@ -6,8 +6,9 @@ server.
 
 import pytest
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http import serve_steps
-from serving.http.serve_config import ServeConfig
+from serving.http.serve_config import LimitFlags, ServeConfig
 
 
 def test_a_model_has_the_name_of_its_folder_or_another():
@@ -69,7 +70,11 @@ def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):
     path = tmp_path / "token"
     path.write_text("a-long-token")
     config = ServeConfig(
-        model=["a"], token_file=str(path), allow_origin=["https://a.com"]
+        engine=EngineFlags(),
+        limits=LimitFlags(),
+        model=["a"],
+        token_file=str(path),
+        allow_origin=["https://a.com"],
     )
     assert serve_steps.read_access(config) == (
         "a-long-token",
