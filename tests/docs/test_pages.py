@@ -114,7 +114,7 @@ def test_the_readme_is_short():
 def test_the_python_code_of_a_page_runs(page, tmp_path, tiny):
     snippets = blocks(page.read_text(encoding="utf-8"), "python")
     # What XLA compiles is not what a page is about: a network of one block, too
-    # narrow for the forms that are compiled, and no optimizations.
+    # narrow for the versions that are compiled, and no optimizations.
     small = f"{tiny}/one_block/bert_config.json"
     code = "\n".join(snippets)
     code = code.replace("examples/samples/bert_config.json", small)

@@ -12,7 +12,7 @@ import tensorflow as tf
 from modeling import dispatch, ops
 
 
-def test_plain_switches_all_forms_off():
+def test_plain_switches_all_faster_versions_off():
     inputs = tf.cast(np.random.default_rng(0).normal(size=(4, 256)), "float32")
     arguments = dict(dropout_prob=0.5, seed=tf.constant((5, 6)))
     faster = ops.dropout(inputs, **arguments)

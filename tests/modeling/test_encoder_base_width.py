@@ -36,16 +36,16 @@ def read_recorded(kind):
 
 
 @pytest.mark.backends
-@pytest.mark.parametrize("form", ["real", *golden.FORMS])
-def test_outputs_are_those_that_were_recorded(form):
+@pytest.mark.parametrize("version", ["real", *golden.VERSIONS])
+def test_outputs_are_those_that_were_recorded(version):
     model = base_width.create_model("float32")
     features = record.create_batch(0)
-    if form == "real":
+    if version == "real":
         outputs = outputs_of(model, features)
     else:
-        with golden.form(form) as form:
-            outputs = form.run(
-                lambda: outputs_of(model, features, form.training)
+        with golden.version(version) as version:
+            outputs = version.run(
+                lambda: outputs_of(model, features, version.training)
             )
     arrays = {
         name: keras.ops.convert_to_numpy(value)
@@ -55,7 +55,7 @@ def test_outputs_are_those_that_were_recorded(form):
 
 
 @pytest.mark.parametrize(
-    "form, dtype, tolerance",
+    "version, dtype, tolerance",
     [
         ("compiled", "float32", 1e-3),
         ("plain", "float64", 1e-9),
@@ -63,10 +63,10 @@ def test_outputs_are_those_that_were_recorded(form):
         pytest.param("compiled", "float64", 1e-9, marks=pytest.mark.slow),
     ],
 )
-def test_gradients_are_those_that_were_recorded(form, dtype, tolerance):
+def test_gradients_are_those_that_were_recorded(version, dtype, tolerance):
     model = base_width.create_model(dtype)
-    with golden.form(form) as form:
+    with golden.version(version) as version:
         gradients = golden.pretraining_gradients(
-            model, record.create_batch(0), form
+            model, record.create_batch(0), version
         )
     base_width.assert_close(gradients, read_recorded("gradient"), tolerance)

@@ -66,11 +66,11 @@ def largest_difference(left, right):
     return np.abs(left - right).max()
 
 
-@pytest.fixture(params=golden.FORMS)
-def form(request):
+@pytest.fixture(params=golden.VERSIONS)
+def version(request):
     """How a function is run: plain, compiled and so on."""
-    with golden.form(request.param) as form:
-        yield form
+    with golden.version(request.param) as version:
+        yield version
 
 
 @pytest.mark.backends
@@ -79,17 +79,17 @@ def form(request):
     "one_hot", [False, pytest.param(True, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("folder", MODELS)
-def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
+def test_outputs_are_those_of_the_original(folder, one_hot, dtype, version):
     features = load_arrays(folder, "forward.npz", "in/")
     expected = load_arrays(folder, "forward.npz", "out/")
     tolerance = TOLERANCE_OF_OUTPUTS[dtype]
     model = create_model(
         folder, BertPretrainer, use_one_hot_embeddings=one_hot, dtype=dtype
     )
-    encoded, outputs = form.run(
+    encoded, outputs = version.run(
         lambda: (
-            model.bert(features, training=form.training),
-            model(features, training=form.training),
+            model.bert(features, training=version.training),
+            model(features, training=version.training),
         )
     )
     for index, layer in enumerate(encoded.pop("all_encoder_layers")):
@@ -117,7 +117,7 @@ def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
 @pytest.mark.parametrize("gradient_checkpointing", [False, True])
 @pytest.mark.parametrize("folder", MODELS)
 def test_gradients_are_those_of_the_original(
-    folder, gradient_checkpointing, form
+    folder, gradient_checkpointing, version
 ):
     features = load_arrays(folder, "forward.npz", "in/")
     expected = load_arrays(folder, "gradients.npz")
@@ -127,7 +127,7 @@ def test_gradients_are_those_of_the_original(
         dtype="float64",
         gradient_checkpointing=gradient_checkpointing,
     )
-    actual = golden.pretraining_gradients(model, features, form)
+    actual = golden.pretraining_gradients(model, features, version)
     assert actual.keys() == expected.keys()
     for name, gradient in actual.items():
         assert largest_difference(gradient, expected[name]) < 1e-8, name
@@ -165,7 +165,7 @@ def test_the_loss_of_a_task_is_that_of_the_original(
 
 
 @pytest.mark.slow
-def test_the_network_without_its_faster_forms_has_the_same_outputs(tmp_path):
+def test_the_network_without_its_faster_versions_has_the_same_outputs(tmp_path):
     for folder in (*source_files.PACKAGES, "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

@@ -93,25 +93,25 @@ def cases(kind: str) -> list["pytest.ParameterSet"]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Form:
+class Version:
     """A way to compute the network and the optimizer's updates.
 
     Attributes:
-        training: True if the model uses this form only in training. Then call
-            the model with training=True and all dropout rates 0.
-        run: calls a function in this form, and returns its results.
+        training: True if the model uses this version only in training. Then
+            call the model with training=True and all dropout rates 0.
+        run: calls a function in this version, and returns its results.
     """
 
     training: bool
     run: Callable[[Callable[[], Any]], Any]
 
 
-FORMS = ("plain", "eager", "cpu_graph", "compiled")
+VERSIONS = ("plain", "eager", "cpu_graph", "compiled")
 
 
 @contextlib.contextmanager
-def form(name: str) -> Iterator[Form]:
-    """Computes the network and the optimizer's updates in one of FORMS.
+def version(name: str) -> Iterator[Version]:
+    """Computes the network and the optimizer's updates in one of VERSIONS.
 
     plain: only modeling/ops.py and the optimizer's formula. eager: without a
     graph. cpu_graph: fused as in inference on a CPU. compiled: as in training,
@@ -125,11 +125,11 @@ def form(name: str) -> Iterator[Form]:
             if name == "plain"
             else contextlib.nullcontext()
         ):
-            yield Form(False, lambda function: function())
+            yield Version(False, lambda function: function())
         return
     tf = pytest.importorskip("tensorflow")
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
-        pytest.skip("this form needs TensorFlow")
+        pytest.skip("this version needs TensorFlow")
     from modeling import accelerated
     from training.optimizers import accelerated_updates
 
@@ -143,11 +143,11 @@ def form(name: str) -> Iterator[Form]:
             patch.setattr(accelerated, "MIN_COMPILED_WIDTH", 1)
             patch.setattr(accelerated, "MIN_COMPILED_CLASSES", 1)
             patch.setattr(accelerated_updates, "MIN_COMPILED_ELEMENTS", 1)
-        yield Form(name == "compiled", run)
+        yield Version(name == "compiled", run)
 
 
 def pretraining_gradients(
-    model: "keras.Model", features: Mapping[str, Any], form: Form
+    model: "keras.Model", features: Mapping[str, Any], version: Version
 ) -> dict[str, Any]:
     """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf
@@ -157,14 +157,14 @@ def pretraining_gradients(
 
     def differentiate() -> list[Any]:
         with tf.GradientTape() as tape:
-            outputs = model(features, training=form.training)
+            outputs = model(features, training=version.training)
             total, _ = PretrainingLoss()(outputs, features)
         variables = [variable.value for variable in model.trainable_variables]
         gradients = tape.gradient(total, variables)
         return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
     names = [google_name_of(variable) for variable in model.trainable_variables]
-    return dict(zip(names, form.run(differentiate), strict=True))
+    return dict(zip(names, version.run(differentiate), strict=True))
 
 
 def shared(relative: str) -> Path:

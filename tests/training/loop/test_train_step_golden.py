@@ -78,7 +78,7 @@ def batches(recording):
 
 
 @pytest.mark.parametrize(
-    "form, num_micro_batches",
+    "version, num_micro_batches",
     [
         pytest.param("plain", 1, marks=pytest.mark.slow),
         ("compiled", 1),
@@ -90,13 +90,13 @@ def batches(recording):
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
 def test_training_equals_the_original(
-    path, form, num_micro_batches, tmp_path, monkeypatch
+    path, version, num_micro_batches, tmp_path, monkeypatch
 ):
     """In plain operations, as compiled, and from two halves of each batch."""
     # The classifier's own dropout is fixed at 0.1; recordings have none.
     monkeypatch.setattr("modeling.task_models.HEAD_DROPOUT_PROB", 0.0)
     logs = []
-    with golden.form(form):
+    with golden.version(version):
         recording, variables, trainer = load_recorded_run(
             path, tmp_path, num_micro_batches
         )

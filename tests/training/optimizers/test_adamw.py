@@ -18,10 +18,10 @@ from training.optimizers.adamw import (
 
 
 @pytest.fixture(params=["plain", "eager", "compiled"])
-def form(request):
+def version(request):
     """Updates by their formula, in a graph of their own, or compiled."""
-    with golden.form(request.param) as form:
-        yield form
+    with golden.version(request.param) as version:
+        yield version
 
 
 def apply_gradients(optimizer, values, grads):
@@ -71,7 +71,7 @@ def lamb_update(m, v, w, step, decay):
         (LAMBOptimizer, lamb_update),
     ],
 )
-def test_optimizers_follow_their_formulas(kind, formula, form):
+def test_optimizers_follow_their_formulas(kind, formula, version):
     values, grads = create_example()
     optimizer = kind(
         learning_rate=0.1,
@@ -106,7 +106,7 @@ def test_only_bias_correction_makes_adamw_keras_adam(corrects):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
 
 
-def test_lamb_takes_a_zero_variable_at_ratio_one(form):
+def test_lamb_takes_a_zero_variable_at_ratio_one(version):
     optimizer = LAMBOptimizer(learning_rate=0.1)
     (kernel,) = apply_gradients(
         optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]]
