@@ -17,7 +17,7 @@ from serving.text_tasks.reply_options import ReplyOptions
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PredictConfig(flags.Config):
-    """Flags of predict.py: the model, the requests and the answers."""
+    """Flags of predict.py: the model, the requests and the replies."""
 
     engine: EngineFlags = group(EngineFlags)
     reply_options: ReplyOptions = group(ReplyOptions)
