@@ -29,7 +29,7 @@ answers each text of the command line:
 import functools
 
 from command_line import cli, flags
-from serving.predict.outputs import output_writer
+from data.outputs import output_writer
 from serving.predict.predict_config import PredictConfig
 from serving.predict.predict_steps import (
     answer_in_bulk,

@@ -16,10 +16,9 @@ import functools
 from command_line import cli, flags
 from serving.http.serve_config import ServeConfig
 from serving.http.serve_steps import (
-    check_origins,
     end_at_signals,
     find_exports,
-    read_token,
+    read_access,
     serve_models,
 )
 
@@ -29,9 +28,8 @@ def main(parsed: flags.ParsedCommand[ServeConfig]) -> int:
     config = parsed.config
     end_at_signals()
     models = find_exports(config)
-    token = read_token(config.token_file)
-    check_origins(config.allow_origin, token)
-    serve_models(config, models, token)
+    access = read_access(config)
+    serve_models(config, models, access)
     return 0
 
 

@@ -20,5 +20,6 @@ A package for each task, which reads, encodes, decodes and scores its examples:
 
 What all tasks write:
 
+    outputs/: rows of answers as JSON lines, CSV or npy
     report.py: report.html, the errors of a model on a dev set
 """

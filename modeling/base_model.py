@@ -21,7 +21,6 @@ from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import preset_reading, presets
 from modeling.checkpoints.creating import create_model
-from modeling.checkpoints.loading import LoadOptions
 from modeling.checkpoints.restore import LoadReport
 from modeling.keras_saving import KerasSavingModel
 from modeling.model_options import ModelOptions
@@ -103,9 +102,13 @@ class BaseModel(KerasSavingModel):
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        `LoadOptions` documents `output_names` and `replaces_head`.
+        `modeling.load_checkpoint` documents `output_names` and `replaces_head`.
         """
-        load_options = LoadOptions(
-            output_names=output_names, replaces_head=replaces_head
+        return create_model(
+            cls,
+            preset,
+            config=config,
+            output_names=output_names,
+            replaces_head=replaces_head,
+            **options,
         )
-        return create_model(cls, preset, load_options, config, **options)

@@ -1,18 +1,17 @@
 """Chooses for each call a function's plain version or a faster one.
 
 modeling/ops.py contains the plain versions, in `keras.ops`. A function there
-that is marked `DispatchedFunction` may have a faster version in
-modeling/accelerated/, whose results differ only by rounding. The choice depends
-on the first argument, and for some functions on whether the call is part of a
-training step. Such a function has a keyword-only parameter that shows this:
-`training`, or `seed` if the function drops elements, because only training
-drops elements.
+that is marked `dispatched` may have a faster version in modeling/accelerated/,
+whose results differ only by rounding. The choice depends on the first argument,
+and for some functions on whether the call is part of a training step. The mark
+names the keyword-only parameter that shows this: `training`, or `seed` if the
+function drops elements, because only training drops elements.
 
 To remove the faster versions, delete modeling/accelerated/ with its tests. Then
 `_find_chooser` finds nothing, and each call runs the plain version. Call the
 model instead of `inference.GraphPredictor` in execution/batch_predictor.py, and
 export without `kernels_to_cast` in saved_model_writer.py of serving/exporting/.
-Last, remove the decorator `DispatchedFunction`, which then does nothing.
+Last, remove the decorator `dispatched`, which then does nothing.
 Results change only by rounding, but training and prediction become slower.
 """
 
@@ -23,13 +22,23 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import (
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+)
 
 import keras
 
 FirstT = TypeVar("FirstT")
 P = ParamSpec("P")
 R = TypeVar("R")
+# A parameter that shows whether a call is part of a training step.
+TrainingParameter: TypeAlias = Literal["training", "seed"]
 
 # A variable of the context, so that a thread does not switch the versions of
 # another thread.
@@ -67,18 +76,17 @@ class DispatchedFunction(Generic[FirstT, P, R]):
     Attributes:
         plain: the plain version, for callers that must not use a faster one.
         training_parameter: the parameter that shows whether a call is part of a
-            training step, "training" or "seed". None = no version depends on
-            this.
-
-    Raises:
-        TypeError: this parameter is not keyword-only, or the function has both
-            parameters.
+            training step. None = no version depends on this.
     """
 
-    def __init__(self, plain: Callable[Concatenate[FirstT, P], R]) -> None:
+    def __init__(
+        self,
+        plain: Callable[Concatenate[FirstT, P], R],
+        training_parameter: TrainingParameter | None,
+    ) -> None:
         functools.update_wrapper(self, plain)
         self.plain = plain
-        self.training_parameter = _find_training_parameter(plain)
+        self.training_parameter = training_parameter
 
     def __call__(
         self, inputs: FirstT, /, *args: P.args, **kwargs: P.kwargs
@@ -101,6 +109,50 @@ class DispatchedFunction(Generic[FirstT, P, R]):
         return bool(kwargs.get("training"))
 
 
+class _Mark(Protocol):
+    """Marks a function, as the decorator that `dispatched` returns."""
+
+    def __call__(
+        self, plain: Callable[Concatenate[FirstT, P], R], /
+    ) -> DispatchedFunction[FirstT, P, R]: ...
+
+
+def dispatched(training_parameter: TrainingParameter | None = None) -> _Mark:
+    """Marks a function whose calls may run a faster version.
+
+    Examples:
+        ```python
+        @dispatched(training_parameter="seed")
+        def dropout(inputs, dropout_prob, *, seed): ...
+        ```
+
+    Args:
+        training_parameter: the keyword-only parameter of the function that
+            shows whether a call is part of a training step. None = no version
+            depends on this.
+
+    Returns:
+        a decorator, which raises a TypeError if the function has no such
+        keyword-only parameter.
+    """
+
+    def mark(
+        plain: Callable[Concatenate[FirstT, P], R],
+    ) -> DispatchedFunction[FirstT, P, R]:
+        if training_parameter:
+            # A call could pass another parameter by position, where
+            # `DispatchedFunction` would not see it.
+            specification = inspect.getfullargspec(plain)
+            if training_parameter not in specification.kwonlyargs:
+                raise TypeError(
+                    f"{plain.__name__} must have the keyword-only parameter "
+                    f"`{training_parameter}`"
+                )
+        return DispatchedFunction(plain, training_parameter)
+
+    return mark
+
+
 class _Chooser(Protocol):
     """Chooses a version, as `choose_version` of modeling/accelerated/ does."""
 
@@ -120,29 +172,6 @@ def _choose_plain(
     training: bool,
 ) -> None:
     """Chooses the plain version, where there are no faster versions."""
-
-
-def _find_training_parameter(function: Callable[..., object]) -> str | None:
-    """Returns the parameter of a function that shows whether a call trains.
-
-    Returns None if the function has no such parameter.
-
-    Raises:
-        TypeError: the parameter can be passed by position, where a
-            `DispatchedFunction` would not see it, or the function has both
-            `training` and `seed`.
-    """
-    parameters = inspect.signature(function).parameters
-    names = [name for name in ("training", "seed") if name in parameters]
-    if not names:
-        return None
-    name, *others = names
-    if others or parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY:
-        raise TypeError(
-            f"{function.__name__} must have either `training` or `seed`, as a "
-            f"keyword-only parameter. Received: {inspect.signature(function)}"
-        )
-    return name
 
 
 @functools.cache

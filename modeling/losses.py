@@ -1,7 +1,8 @@
 """The formula of each task's loss, for one example, as in Google's code.
 
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
-choices, L = labels, V = vocabulary size and W = hidden size.
+choices, L = labels, V = vocabulary size and W = hidden size. The values of all
+terms are float. The only term of most losses is named "loss".
 
 base_loss.py weights and averages the terms that these classes return. The
 trainer and the distillation use only base_loss.py, so they need no change for a
@@ -44,7 +45,7 @@ class ClassifierLoss(Loss[Tensor]):
         return {"class_weights": None if weights is None else [*weights]}
 
     def term_weights(self, features: Features) -> Terms:
-        """Returns {"loss": weight of each example, float [B]}."""
+        """Returns {"loss": weight of each example by its class, [B]}."""
         weights = weigh_examples(features)
         if self._class_weights is not None:
             by_class = keras.ops.convert_to_tensor(
@@ -55,7 +56,7 @@ class ClassifierLoss(Loss[Tensor]):
         return {"loss": weights}
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": cross entropy of the right class, [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
@@ -76,7 +77,7 @@ class RegressionLoss(LossWithSquaredDivergence):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": squared error, [B]}."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return {"loss": keras.ops.square(predictions - labels)}
@@ -90,7 +91,7 @@ class RankingLoss(LossWithSquaredDivergence):
     """
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": binary cross entropy of the relevance, [B]}."""
         logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         labels = keras.ops.clip(labels, 0.0, 1.0)
@@ -105,7 +106,7 @@ class CosineLoss(LossWithSquaredDivergence):
     """
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": squared error of the cosine, [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
         labels = keras.ops.cast(features["label_ids"], cosines.dtype)
@@ -134,7 +135,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         return {"temperature": self._temperature}
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": cross entropy of the own second text, [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
@@ -156,7 +157,7 @@ class MultiLabelLoss(Loss[Tensor]):
     """
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": mean binary cross entropy of the labels, [B]}."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
@@ -167,7 +168,7 @@ class MultiLabelLoss(Loss[Tensor]):
     def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
     ) -> Terms:
-        """Returns {"loss": mean divergence over the labels, float [B]}."""
+        """Returns {"loss": mean divergence over the labels, [B]}."""
         # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
@@ -192,7 +193,7 @@ class SpanLoss(Loss[Features]):
     }
 
     def unreduced_terms(self, outputs: Features, features: Features) -> Terms:
-        """Returns {"loss": loss of each example, float [B]}."""
+        """Returns {"loss": mean cross entropy of start and end, [B]}."""
         start, end = (
             cross_entropy(
                 outputs[f"{side}_logits"], features[f"{side}_positions"]
@@ -204,7 +205,7 @@ class SpanLoss(Loss[Features]):
     def unreduced_divergences(
         self, outputs: Features, teacher_outputs: Features, temperature: float
     ) -> Terms:
-        """Returns {"loss": mean divergence of start and end, float [B]}."""
+        """Returns {"loss": mean divergence of start and end, [B]}."""
         start, end = (
             divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("start_logits", "end_logits")
@@ -226,11 +227,11 @@ class TokenLoss(Loss[Tensor]):
     sample_weight_feature = "label_weights"
 
     def term_weights(self, features: Features) -> Terms:
-        """Returns {"loss": weight of each WordPiece, float [B, T]}."""
+        """Returns {"loss": weight of each WordPiece, [B, T]}."""
         return {"loss": features["label_weights"]}
 
     def unreduced_terms(self, outputs: Tensor, features: Features) -> Terms:
-        """Returns {"loss": loss of each WordPiece, float [B, T]}."""
+        """Returns {"loss": cross entropy of each label, [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 

@@ -3,8 +3,9 @@
 In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, N = heads, W = width, V = width of the outputs and L = labels.
 
-A function marked `DispatchedFunction` may have a faster version, which
-modeling/dispatch.py chooses. The code here is the plain version.
+A function marked `dispatched` may have a faster version, which
+modeling/dispatch.py chooses, by the parameter that the mark names. The code
+here is the plain version, which may ignore this parameter.
 `ops.plain_versions` switches all faster versions off.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 import keras
 
 from model_folders import bert_config
-from modeling.dispatch import DispatchedFunction
+from modeling.dispatch import dispatched
 from modeling.dispatch import plain_versions as plain_versions
 from modeling.tensors import Tensor
 
@@ -25,13 +26,13 @@ def at_least_float32(inputs: Tensor) -> Tensor:
     return keras.ops.cast(inputs, dtype)
 
 
-@DispatchedFunction
+@dispatched()
 def look_up(table: Tensor, ids: Tensor) -> Tensor:
     """Returns the rows [..., W] of `table` [V, W] at `ids` [...], int."""
     return keras.ops.take(table, ids, axis=0)
 
 
-@DispatchedFunction
+@dispatched()
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns `ids`, int [...]. On TensorFlow, adds a check to a graph.
 
@@ -41,7 +42,7 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
     return ids
 
 
-@DispatchedFunction
+@dispatched(training_parameter="training")
 def layer_norm(
     inputs: Tensor,
     layer: keras.layers.LayerNormalization,
@@ -52,13 +53,13 @@ def layer_norm(
     return layer(inputs)
 
 
-@DispatchedFunction
+@dispatched()
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """Returns `inputs` [..., W] times `kernel` [W, V], plus `bias` [V]."""
     return keras.ops.add(keras.ops.matmul(inputs, kernel), bias)
 
 
-@DispatchedFunction
+@dispatched(training_parameter="training")
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
     """Applies `hidden_act` to `inputs` [..., W], in at least float32."""
     outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
@@ -95,13 +96,13 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@DispatchedFunction
+@dispatched(training_parameter="training")
 def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round."""
     return keras.ops.transpose(inputs, (0, 2, 1, 3))
 
 
-@DispatchedFunction
+@dispatched(training_parameter="seed")
 def attention_probs(
     attention_scores: Tensor,
     adder: Tensor,
@@ -134,7 +135,7 @@ def attention_probs(
     return keras.ops.cast(probs, attention_scores.dtype)
 
 
-@DispatchedFunction
+@dispatched(training_parameter="seed")
 def dropout(
     inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
 ) -> Tensor:
@@ -152,7 +153,7 @@ def dropout(
     return keras.ops.where(mask, inputs / (1.0 - dropout_prob), 0.0)
 
 
-@DispatchedFunction
+@dispatched(training_parameter="seed")
 def keep_mask(
     shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
@@ -177,7 +178,7 @@ def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
     return seed + keras.ops.convert_to_tensor([index, 0], dtype=seed.dtype)
 
 
-@DispatchedFunction
+@dispatched(training_parameter="seed")
 def dropout_add_norm(
     inputs: Tensor,
     residual: Tensor,
@@ -191,13 +192,13 @@ def dropout_add_norm(
     return layer(dropped + residual)
 
 
-@DispatchedFunction
+@dispatched()
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """Reshapes `inputs` [B, T, W] or [B * T, W] to the shape of `other`."""
     return keras.ops.reshape(inputs, keras.ops.shape(other))
 
 
-@DispatchedFunction
+@dispatched()
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, 0 for labels out of range.
 
@@ -215,7 +216,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
-@DispatchedFunction
+@dispatched(training_parameter="training")
 def trace_once(
     function: Callable[..., Tensor],
     layers: Sequence[keras.layers.Layer],

@@ -6,13 +6,13 @@ What users call:
         model.
     TextModel: An exported model that accepts text.
     export: Exports a model, with signatures that suit the kind of the model.
-    load: Loads an exported model. Another name of the class TextModel.
+    load: Loads an exported model.
 
 To write an export:
 
     exporting/: writes the formats of an export, and signatures of SavedModels
 
-To write weights in the formats of other libraries:
+To write weights in the formats of other libraries, which then run them:
 
     conversion/: copies a folder of weights, for tools/convert_checkpoint.py
 

@@ -295,8 +295,20 @@ def test_no_module_imports_itself_in_a_circle():
     assert len([*graphlib.TopologicalSorter(imports).static_order()]) > 100
 
 
-# A model loads and saves itself, and checkpoints/ creates models.
+# Checkpoints are loaded into models. `from_preset`, a class method of models as
+# in Keras, loads a checkpoint.
 _MAY_IMPORT_EACH_OTHER = ("modeling", "modeling/checkpoints")
+
+
+def test_only_from_preset_leads_from_models_to_checkpoints():
+    importers = {
+        path.name
+        for path in sources("modeling")
+        for file in imported_files(path)
+        if path.parent == ROOT / "modeling"
+        if file.parent == ROOT / "modeling/checkpoints"
+    }
+    assert importers == {"__init__.py", "base_model.py"}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -64,6 +64,8 @@ starts = modeling.BertSpanLabeler(config)(features)["start_logits"][0]
             "modeling.BertClassifier.from_preset('a', num_label=2)",
             "modeling.BertModel.from_preset('a', seed='1')",
             "modeling.SpanLoss().values(config, {})",
+            "modeling.load_checkpoint(model, 'a', [0])",
+            "modeling.save_release(model, 'a', None)",
             "model(config)",
             "model(features, trainin=False)",
             "model(features).keys()",
@@ -102,6 +104,7 @@ tokens: list[str] = bert.tokenize("a")["tokens"]
             "bert.embed('a')['mean'].shape",
             "bert.rerank('a', ['b'])['ranking'][0]['scores']",
             "bert.tokenize('a')['ids']",
+            "bert.prepared",
         ],
     ),
 }

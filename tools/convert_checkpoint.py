@@ -18,7 +18,6 @@ import modeling
 from command_line import cli, flags
 from model_folders.reading.preset_reading import read_preset
 from serving.conversion.conversion_steps import (
-    check_format,
     choose_format,
     choose_model_class,
     extend_tokenizer,
@@ -39,8 +38,7 @@ def main(parsed: flags.ParsedCommand[ConvertCheckpointConfig]) -> None:
     bert_config = preset.load_required_config(config.bert_config_file)
     model_class = choose_model_class(config, checkpoint, preset)
     preset.check_model_class(model_class)
-    output_format = choose_format(config, checkpoint)
-    check_format(output_format, checkpoint, model_class, preset)
+    output_format = choose_format(config, checkpoint, preset, model_class)
     tokenizer = load_tokenizer(config, bert_config, preset)
     old_ids = None
     if config.extended_vocab_file:

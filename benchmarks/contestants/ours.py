@@ -24,7 +24,7 @@ from data.text.tokenization import FullTokenizer
 from execution import devices
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
 from modeling import losses
-from modeling.accelerated import inference as inference_forms
+from modeling.accelerated.inference import GraphPredictor
 from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
@@ -169,7 +169,7 @@ def inference(spec: timing.WorkSpec) -> timing.Work:
         forward = cast(
             "Callable[[dict[str, np.ndarray]], Features]",
             tf.function(
-                inference_forms.GraphPredictor(model),
+                GraphPredictor(model),
                 reduce_retracing=True,
                 autograph=False,
             ),

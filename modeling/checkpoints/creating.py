@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from model_folders.bert_config import BertConfig, check_config
@@ -14,7 +14,7 @@ from modeling.checkpoints.finding import (
     find_checkpoint,
     open_checkpoint,
 )
-from modeling.checkpoints.loading import LoadOptions, load_weights
+from modeling.checkpoints.loading import load_weights
 from modeling.checkpoints.new_heads import find_num_outputs
 from modeling.checkpoints.restore import LoadReport
 
@@ -35,8 +35,10 @@ _PRETRAINED_NAME = re.compile(
 def create_model(
     keras_class: type[ModelT],
     preset: Preset,
-    load_options: LoadOptions,
+    *,
     config: BertConfig | None = None,
+    output_names: Sequence[Sequence[str]] = (),
+    replaces_head: bool = False,
     **options: Unpack["ModelOptions"],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
@@ -44,8 +46,9 @@ def create_model(
     Args:
         keras_class: class of the model, one of this package.
         preset: what the files in the folder state.
-        load_options: how to load the weights.
         config: sizes and dropout rates of the network. None = as in the folder.
+        output_names: as in `load_checkpoint`.
+        replaces_head: as in `load_checkpoint`.
         **options: other arguments of the class. By default, as in the folder.
 
     Raises:
@@ -78,7 +81,13 @@ def create_model(
             "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
     model = keras_class(config, **arguments)
-    report = load_weights(model, checkpoint, preset, load_options)
+    report = load_weights(
+        model,
+        checkpoint,
+        preset,
+        output_names=output_names,
+        replaces_head=replaces_head,
+    )
     return model, report
 
 

@@ -221,10 +221,10 @@ def _tie_decoder(
 
 def save_huggingface(
     model: "KerasFitModel",
-    directory: StrPath,
-    labels: Sequence[str] | None = None,
-    tokenizer: Tokenizer | None = None,
+    folder: StrPath,
     *,
+    tokenizer: Tokenizer | None = None,
+    labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
     problem_type: str | None = None,
     max_length: int | None = None,
@@ -239,11 +239,11 @@ def save_huggingface(
 
     Args:
         model: a model whose class transformers has too, built or not.
-        directory: folder to write. If it exists, it must not contain files that
+        folder: folder to write. If it exists, it must not contain files that
             this project did not write.
+        tokenizer: tokenizer of the model. None = write no tokenizer.
         labels: names of a classifier's outputs, in order.
             None = LABEL_0, LABEL_1, ...
-        tokenizer: tokenizer of the model. None = write no tokenizer.
         leave_out: Google's names of weights to omit, for example of the next
             sentence head.
         problem_type: entry `problem_type` of config.json, such as
@@ -281,8 +281,8 @@ def save_huggingface(
     contents |= files or {}
     # Do not use `save_file`, which creates a file that only its owner can read.
     weights = safetensors.numpy.save(tensors, metadata={"format": "pt"})
-    with atomic_folder(directory, contents) as folder:
-        (folder / WEIGHTS_FILE).write_bytes(weights)
+    with atomic_folder(folder, contents) as partial_folder:
+        (partial_folder / WEIGHTS_FILE).write_bytes(weights)
 
 
 def _copy_tensors(

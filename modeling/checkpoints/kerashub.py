@@ -46,10 +46,10 @@ _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 def save_kerashub(
     model: "KerasFitModel",
-    directory: StrPath,
+    folder: StrPath,
+    *,
     tokenizer: Tokenizer,
     labels: Sequence[str] | None = None,
-    *,
     leave_out: Collection[str] = (),
     output_mode: OutputMode | None = None,
     max_length: int | None = None,
@@ -64,7 +64,7 @@ def save_kerashub(
 
     Args:
         model: a `BertModel` or `BertClassifier`, in float32, built or not.
-        directory: folder to write. If it exists, it must not contain files that
+        folder: folder to write. If it exists, it must not contain files that
             this project did not write.
         tokenizer: tokenizer of the model.
         labels: names of a classifier's outputs, in order. None = write no
@@ -95,9 +95,9 @@ def save_kerashub(
         max_length=max_length,
     )
     contents |= files or {}
-    with atomic_folder(directory, contents) as folder:
+    with atomic_folder(folder, contents) as partial_folder:
         for name, targets in _find_targets(model).items():
-            _write_weights(model, os.fspath(folder / name), targets)
+            _write_weights(model, os.fspath(partial_folder / name), targets)
 
 
 def _create_files(

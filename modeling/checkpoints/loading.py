@@ -1,6 +1,5 @@
 """Loads checkpoints of any format into models, with the head that fits."""
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -28,28 +27,10 @@ if TYPE_CHECKING:
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-@dataclasses.dataclass(frozen=True)
-class LoadOptions:
-    """Options for loading a checkpoint into a model.
-
-    Attributes:
-        layers: for each block of the model, the number of the checkpoint's
-            block to start from. None = block i starts from the checkpoint's
-            block i.
-        output_names: alternative lists of names of the model's outputs, in
-            order. [] if the order of the outputs does not matter.
-        replaces_head: whether a head of another kind, with other labels or with
-            another number of outputs, is left out.
-    """
-
-    layers: Sequence[int] | None = None
-    output_names: Sequence[Sequence[str]] = ()
-    replaces_head: bool = False
-
-
 def load_checkpoint(
     model: "KerasFitModel",
     path: Source,
+    *,
     layers: Sequence[int] | None = None,
     output_names: Sequence[Sequence[str]] = (),
     best: bool | None = None,
@@ -95,43 +76,50 @@ def load_checkpoint(
             value is not a finite floating-point number, or `path` contains an
             adapter.
     """
-    options = LoadOptions(
-        layers=layers, output_names=output_names, replaces_head=replaces_head
-    )
     if layers is not None:
         check_layers(model.config, layers)
     preset = None
     if isinstance(path, Preset):
         preset = path
-    elif options.output_names or options.replaces_head:
+    elif output_names or replaces_head:
         preset = preset_reading.read_preset(path)
     checkpoint = open_checkpoint(preset or path, best=best)
-    return load_weights(model, checkpoint, preset, options)
+    return load_weights(
+        model,
+        checkpoint,
+        preset,
+        layers=layers,
+        output_names=output_names,
+        replaces_head=replaces_head,
+    )
 
 
 def load_weights(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset | None,
-    options: LoadOptions,
+    *,
+    layers: Sequence[int] | None = None,
+    output_names: Sequence[Sequence[str]] = (),
+    replaces_head: bool = False,
 ) -> LoadReport:
     """Loads a checkpoint that was found, as `load_checkpoint` does.
 
     Args:
         model: any model of this package, built or not.
         checkpoint: result of `open_checkpoint`.
-        preset: Preset of the checkpoint's folder. It may be None if `options`
-            contains no output_names and does not replace the head.
-        options: how to load the checkpoint.
+        preset: Preset of the checkpoint's folder. It may be None without
+            `output_names` and without `replaces_head`.
+        layers: as in `load_checkpoint`.
+        output_names: as in `load_checkpoint`.
+        replaces_head: as in `load_checkpoint`.
 
     Raises:
         OSError, ValueError: as `load_checkpoint` raises them.
     """
     new_head: Sequence[str] = ()
-    if preset and options.replaces_head:
-        reason = _describe_other_head(
-            model, checkpoint, preset, options.output_names
-        )
+    if preset and replaces_head:
+        reason = _describe_other_head(model, checkpoint, preset, output_names)
         if reason:
             new_head = head_weight_names(model)
             logging.warning(
@@ -139,15 +127,15 @@ def load_weights(
                 reason,
                 ", ".join(new_head),
             )
-    report = checkpoint.load(model, options.layers, new_head)
-    if options.layers is None and any(map(_BLOCK_NAME.match, report.unused)):
+    report = checkpoint.load(model, layers, new_head)
+    if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset and options.output_names:
-        _reorder_outputs(model, preset, options.output_names, report)
+    if preset and output_names:
+        _reorder_outputs(model, preset, output_names, report)
     return report
 
 

@@ -118,7 +118,7 @@ def _read_tensor(prefix: str, name: str, dtype: tf.DType) -> tf.Tensor:
 
 
 def save_checkpoint(
-    model: keras.Model, path: StrPath, leave_out: Collection[str] = ()
+    model: keras.Model, path: StrPath, *, leave_out: Collection[str] = ()
 ) -> None:
     """Writes a model's weights as a checkpoint with Google's names.
 
@@ -143,7 +143,8 @@ def save_checkpoint(
 
 def save_release(
     model: "KerasFitModel",
-    path: StrPath,
+    folder: StrPath,
+    *,
     tokenizer: Tokenizer | None = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
@@ -157,8 +158,8 @@ def save_release(
 
     Args:
         model: any model of this package, built or not.
-        path: folder to write. If it exists, it must not contain files that this
-            project did not write.
+        folder: folder to write. If it exists, it must not contain files that
+            this project did not write.
         tokenizer: tokenizer of the model. None = write no vocabulary.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
@@ -181,8 +182,10 @@ def save_release(
     if labels is not None:
         contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}
-    with atomic_folder(path, contents) as folder:
-        save_checkpoint(model, folder / "bert_model.ckpt", leave_out)
+    with atomic_folder(folder, contents) as partial_folder:
+        save_checkpoint(
+            model, partial_folder / "bert_model.ckpt", leave_out=leave_out
+        )
 
 
 def write_checkpoint(

@@ -1,6 +1,6 @@
 """The steps of tools/convert_checkpoint.py, up to the model to write.
 
-Call the functions in their order.
+Each function takes the results of those before it.
 """
 
 from typing import TYPE_CHECKING
@@ -49,33 +49,33 @@ def choose_model_class(
 
 
 def choose_format(
-    config: ConvertCheckpointConfig, checkpoint: str
+    config: ConvertCheckpointConfig,
+    checkpoint: str,
+    preset: presets.Preset,
+    model_class: kinds.ModelClass,
 ) -> CheckpointFormat:
-    """Returns the format to write.
+    """Returns the format to write, which can contain the checkpoint's network.
 
     By default, convert to the format that the checkpoint does not have. If the
     vocabulary is extended, keep the format.
-    """
-    if config.output_format is not None:
-        return config.output_format
-    is_huggingface = bool(modeling.find_huggingface(checkpoint))
-    writes_huggingface = bool(config.extended_vocab_file) == is_huggingface
-    return "huggingface" if writes_huggingface else "tf1"
-
-
-def check_format(
-    output_format: CheckpointFormat,
-    checkpoint: str,
-    model_class: kinds.ModelClass,
-    preset: presets.Preset,
-) -> None:
-    """Checks that a format can contain the network of a checkpoint.
 
     Raises:
         ValueError: transformers' BERT lacks a part of the network.
     """
-    if output_format != "huggingface":
-        return
+    output_format = config.output_format
+    if output_format is None:
+        is_huggingface = bool(modeling.find_huggingface(checkpoint))
+        writes_huggingface = bool(config.extended_vocab_file) == is_huggingface
+        output_format = "huggingface" if writes_huggingface else "tf1"
+    if output_format == "huggingface":
+        _check_for_transformers(checkpoint, preset, model_class)
+    return output_format
+
+
+def _check_for_transformers(
+    checkpoint: str, preset: presets.Preset, model_class: kinds.ModelClass
+) -> None:
+    """Raises a ValueError if transformers' BERT lacks a part of the network."""
     network = {name for name, is_on in preset.network.items() if is_on}
     if model_class == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain

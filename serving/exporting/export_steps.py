@@ -1,6 +1,7 @@
 """The steps of tools/export.py, from a folder of weights to its export.
 
-Call the functions in their order. `load_model` imports TensorFlow.
+Each function takes the results of those before it. `load_model` imports
+TensorFlow.
 """
 
 from typing import TYPE_CHECKING

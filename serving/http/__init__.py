@@ -5,7 +5,7 @@ receives the requests, and the model computes their replies. A `QueuedCall`
 contains the requests of one body, and a `CallBatch` the calls that are computed
 together.
 
-    serve_config.py: the flags of serve.py
+    serve_config.py: the flags of serve.py, with the limits on requests
     serve_steps.py: the steps of serve.py, with the modules below
     server_process.py: the process, from loading to SIGTERM
     uvicorn_server.py: uses names that uvicorn does not document
@@ -16,10 +16,8 @@ together.
     error_handlers.py: the replies to requests that no handler answers
     server_state.py: the models and the limits, which all requests share
     token_check.py: refuses requests without the token
-    limit_flags.py: the flags that limit requests
     request_limits.py: checks the size and the texts of a request
-    request_bodies.py: reads requests from the JSON of a body
-    reply_bodies.py: writes replies as the JSON of a body
+    json_bodies.py: reads requests from the JSON of a body, and writes replies
     export_to_serve.py: an export, and how it becomes a `ServedModel`
     served_model.py: a model with a thread that computes the calls to it
     queued_call.py: the requests of one body, as a call to the model

@@ -11,8 +11,8 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.http.export_to_serve import ExportToServe
-from serving.http.limit_flags import LimitFlags
 from serving.http.routes import OPEN_PATHS, create_router
+from serving.http.serve_config import LimitFlags
 from serving.http.server_state import ServerState
 from serving.http.token_check import TokenCheck
 

@@ -7,14 +7,14 @@ the other calls need not wait until it ends.
 import time
 from collections.abc import Iterator, Sequence
 
+from serving.http.json_bodies import encode_reply
 from serving.http.queued_call import QueuedCall
-from serving.http.reply_bodies import encode_reply
 from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 
-# Flags of the replies, for all clients.
-_REPLY_FLAGS = ReplyFlags(top_k=8, n_best=8)
+# Options of the replies, for all clients.
+_REPLY_OPTIONS = ReplyOptions(top_k=8, n_best=8)
 
 
 class CallBatch:
@@ -45,8 +45,8 @@ class CallBatch:
             self._steps = ask_in_steps(
                 loaded_model,
                 self.calls[0].text_task,
-                self._requests,
-                _REPLY_FLAGS,
+                dict(enumerate(self._requests)),
+                _REPLY_OPTIONS,
             )
         for step_replies in self._steps:
             self._keep(step_replies)

@@ -13,9 +13,13 @@ from serving.http.errors import (
     find_or_404,
     http_errors_of_requests,
 )
+from serving.http.json_bodies import (
+    create_body,
+    create_predict_body,
+    parse_body,
+    parse_predict_body,
+)
 from serving.http.queued_call import QueuedCall
-from serving.http.reply_bodies import create_body, create_predict_body
-from serving.http.request_bodies import parse_body, parse_predict_body
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState

@@ -1,6 +1,6 @@
 """What openapi.json says about operations, bodies of requests, and errors."""
 
-from serving.text_tasks import list_text_tasks
+from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.request_fields import LIST_FIELDS
 
 # {path: name of its operation}. The ids in openapi.json, by which generated
@@ -14,7 +14,7 @@ OPERATION_OF_PATH = {
     "/v1/models/{name}:predict": "_predict",
 }
 
-# The fields of each task. `TextTask.texts` checks requests.
+# The fields of each task. `TextTask.parse_request` checks requests.
 _TASK_SCHEMAS = [
     {
         "title": text_task.name,

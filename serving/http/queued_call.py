@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from serving.http.errors import http_errors_of_requests, to_http_error
 from serving.text_tasks.asking import Failure
+from serving.text_tasks.request_fields import CheckedRequest
 from serving.text_tasks.request_lists import describe_place
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -21,19 +22,15 @@ MAX_BATCH_BYTES = 1 << 12
 class QueuedCall:
     """Requests of one body, whose texts are checked.
 
-    `create` checks the texts.
-
     Attributes:
         text_task: task that answers the requests.
         requests: the requests of the body, in its order.
-        texts: all texts of all requests.
         future: the JSON text of each reply. If it is canceled, the call is
             dropped.
     """
 
     text_task: AnyTextTask
-    requests: Sequence[object]
-    texts: Sequence[str]
+    requests: Sequence[CheckedRequest]
     future: asyncio.Future[list[bytes]]
 
     @classmethod
@@ -44,24 +41,32 @@ class QueuedCall:
 
         Args:
             text_task: task that answers the requests.
-            requests: the requests of the body, in its order.
+            requests: the unchecked requests of the body, in its order.
 
         Raises:
             HttpError: a text is wrong. If there are several texts, the message
                 says which one.
         """
         is_list = len(requests) > 1
-        texts: list[str] = []
+        checked: list[CheckedRequest] = []
         for request_number, request in enumerate(requests, 1):
             place = describe_place(request_number, is_list)
             with http_errors_of_requests(place):
-                texts += text_task.texts(request)
+                checked.append(text_task.parse_request(request))
         return cls(
             text_task=text_task,
-            requests=requests,
-            texts=texts,
+            requests=checked,
             future=asyncio.get_running_loop().create_future(),
         )
+
+    @functools.cached_property
+    def texts(self) -> list[str]:
+        """All texts of all requests."""
+        return [
+            text
+            for request in self.requests
+            for text in self.text_task.texts_of(request)
+        ]
 
     @functools.cached_property
     def num_bytes(self) -> int:

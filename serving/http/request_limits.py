@@ -8,8 +8,8 @@ from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
 from serving.http.errors import HttpError
-from serving.http.limit_flags import LimitFlags
 from serving.http.queued_call import QueuedCall
+from serving.http.serve_config import LimitFlags
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import AnyTextTask

@@ -1,13 +1,14 @@
 """The steps of serve.py: from its flags to the running server.
 
-Call the functions in their order. They import the packages of the server only
-when they start it.
+`serve_models` takes the results of `find_exports` and `read_access`, so that
+all flags are checked before it imports the packages of the server.
 """
 
 import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
@@ -64,6 +65,31 @@ def find_exports(config: ServeConfig) -> dict[str, str]:
     return {name: str(find_export(path)) for name, path in models.items()}
 
 
+class Access(NamedTuple):
+    """Who may use the server.
+
+    Attributes:
+        token: bearer token that clients must send. "" = none.
+        origins: origins of web pages that may read replies. "*" stands for all.
+    """
+
+    token: str
+    origins: Sequence[str]
+
+
+def read_access(config: ServeConfig) -> Access:
+    """Returns who may use the server, by --token_file and --allow_origin.
+
+    Raises:
+        ValueError: the file contains no token, a value is not an origin, or all
+            origins may use a token.
+        OSError: the file cannot be read.
+    """
+    token = read_token(config.token_file)
+    check_origins(config.allow_origin, token)
+    return Access(token, config.allow_origin)
+
+
 def read_token(path: str | None) -> str:
     """Returns the token in --token_file, or "" if the flag is not set.
 
@@ -103,14 +129,14 @@ def check_origins(origins: Sequence[str], token: str) -> None:
 
 
 def serve_models(
-    config: ServeConfig, models: Mapping[str, str], token: str
+    config: ServeConfig, models: Mapping[str, str], access: Access
 ) -> None:
     """Answers requests until SIGTERM or Ctrl-C.
 
     Args:
         config: flags of serve.py.
         models: {name: folder of the export}.
-        token: bearer token that clients must send. "" = none.
+        access: who may use the server.
 
     Raises:
         ValueError: a package of the server is not installed, the port is in
@@ -126,7 +152,8 @@ def serve_models(
             f"the server needs {error.name}: {install_command(error.name)}"
         ) from None
 
-    if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
+    is_local = config.host in ("127.0.0.1", "::1", "localhost")
+    if not access.token and not is_local:
         logging.warning(
             "--host=%s: anyone who can reach this machine can use the server; "
             "set --token_file to require a token",
@@ -137,8 +164,8 @@ def serve_models(
             name: ExportToServe(folder, config.engine)
             for name, folder in models.items()
         },
-        token,
+        access.token,
         config.limits,
-        config.allow_origin,
+        access.origins,
     )
     server_process.serve_until_signal(server_app, config.host, config.port)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from serving.http.errors import HttpError, find_or_404
 from serving.http.export_to_serve import ExportToServe
-from serving.http.limit_flags import LimitFlags
+from serving.http.serve_config import LimitFlags
 from serving.http.served_model import ServedModel
 
 

@@ -2,6 +2,7 @@
 
 An `InputRow` is a request with its place in a file. Its reply becomes an
 `OutputRow`, a row of the output, which keeps the columns of the input row.
+data/outputs/ writes the rows as JSON lines, CSV or npy.
 
     predict_config.py: the flags of predict.py
     predict_steps.py: the steps of predict.py, with the modules below
@@ -14,11 +15,10 @@ To read requests:
 To answer them:
 
     row_answering.py: the main loop, from input rows to output rows
-    row_options.py: how the rows are answered
     row_grouping.py: groups the rows into batches of similar length
-    reply_rows.py: joins replies to the columns of their input rows
+    reply_rows.py: joins replies to the columns of their input rows, by
+        `RowOptions`
     row_counter.py: counts the rows, and keeps the first errors
-    outputs/: writes output rows as JSON lines, CSV or npy
 
 To answer a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as

@@ -16,15 +16,15 @@ from data.jobs.job_files import JobFiles, create_input_entries
 from data.jobs.job_paths import JobPaths
 from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import UnitRunner, run_units
+from data.outputs import output_writer
+from data.outputs.output_rows import OutputRow, OutputSchema
 from files import lock
 from files.json_files import write_json
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
-from serving.predict.outputs import output_writer
-from serving.predict.outputs.output_rows import OutputRow, OutputSchema
+from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
 from serving.predict.row_counter import MAX_LOGGED, RowCounter
-from serving.predict.row_options import RowOptions
 from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the replies change.
@@ -216,7 +216,7 @@ def _answer_unit(
     return answer_rows(
         text_model.loaded_model,
         text_model.task(options.task_name),
-        options.reply_flags,
+        options.reply_options,
         options.read_requests(unit.ranges, unit.names_files),
         row_options,
         counter,

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
+from data.outputs.output_writer import OutputFormat
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving.engines.runtimes import ExportFormat
 from serving.predict import request_files
-from serving.predict.outputs.output_writer import OutputFormat
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class BulkOptions:
         engine: name of the runtime.
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
-        reply_flags: flags that change the replies.
+        reply_options: options that change the replies.
         layout: flags of tables.
         input_format: format of the requests. None = the names of the files
             determine the format.
@@ -44,7 +44,7 @@ class BulkOptions:
     engine: ExportFormat
     num_threads: int | None
     task_name: str
-    reply_flags: ReplyFlags
+    reply_options: ReplyOptions
     layout: LayoutOptions
     input_format: table_formats.TableFormat | None
     text_columns: tuple[str | None, str | None]
@@ -66,7 +66,7 @@ class BulkOptions:
             "output_format": self.output_format,
             "output_fields": [*self.output_fields],
             "batch_size": self.batch_size,
-            **dataclasses.asdict(self.reply_flags),
+            **dataclasses.asdict(self.reply_options),
             **dataclasses.asdict(self.layout),
         }
 

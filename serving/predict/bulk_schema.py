@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from data.jobs.file_ranges import FileRange
 from data.jobs.file_splitting import find_range_kind
+from data.outputs import npy
+from data.outputs.output_rows import OutputSchema, flatten_answer
 from data.tables import parquet, tables
 from serving.predict.bulk_options import BulkOptions
-from serving.predict.outputs import npy
-from serving.predict.outputs.output_rows import OutputSchema, flatten_reply
 from serving.predict.reply_rows import check_fields
 from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure, ask_model
@@ -37,7 +37,7 @@ class InputColumns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row after those of earlier rows."""
-        flat = flatten_reply(row)
+        flat = flatten_answer(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
@@ -121,7 +121,7 @@ def create_schema(
     added = tables.with_answer({}, kept, columns.taken)
     added |= tables.with_answer({}, error_fields, columns.taken)
     return OutputSchema(
-        columns.names | {key: key for key in flatten_reply(added)}
+        columns.names | {key: key for key in flatten_answer(added)}
     )
 
 
@@ -143,7 +143,7 @@ def _compute_example_replies(options: BulkOptions) -> list[Reply]:
     ]
     replies: list[Reply] = []
     for reply in ask_model(
-        loaded_model, text_task, requests, options.reply_flags
+        loaded_model, text_task, requests, options.reply_options
     ):
         if isinstance(reply, Failure):
             raise reply.error

@@ -7,20 +7,20 @@ from command_line import flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
+from data.outputs import output_writer
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.engines.engine_flags import EngineFlags
-from serving.predict.outputs import output_writer
-from serving.text_tasks import list_text_tasks
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.registry import list_text_tasks
+from serving.text_tasks.reply_options import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PredictConfig(flags.Config):
-    """Flags of predict.py: the model, the requests and the answers."""
+    """Flags of predict.py: the model, the requests and the replies."""
 
     engine: EngineFlags = group(EngineFlags)
-    reply_flags: ReplyFlags = group(ReplyFlags)
+    reply_options: ReplyOptions = group(ReplyOptions)
     layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(

@@ -15,15 +15,15 @@ from command_line import signals
 from command_line.progress import Progress
 from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
+from data.outputs.output_writer import OutputFormat, write_output
 from files.paths import is_remote
 from serving.predict import request_files
 from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
-from serving.predict.outputs.output_writer import OutputFormat, write_output
 from serving.predict.predict_config import PredictConfig
+from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
 from serving.predict.row_counter import RowCounter
-from serving.predict.row_options import RowOptions
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
@@ -157,7 +157,7 @@ def answer_in_process(
         rows = answer_rows(
             text_model.loaded_model,
             text_task,
-            config.reply_flags,
+            config.reply_options,
             source.requests,
             _choose_row_options(config, output_format, source),
             counter,
@@ -251,7 +251,7 @@ def _create_bulk_options(
         engine=text_model.engine.name,
         num_threads=config.num_threads,
         task_name=text_model.task(config.task).name,
-        reply_flags=config.reply_flags,
+        reply_options=config.reply_options,
         layout=config.layout,
         input_format=config.input_format,
         text_columns=(config.text_column, config.text_b_column),

@@ -1,14 +1,39 @@
 """Joins replies to the columns of their input rows, as rows of the output."""
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+from collections.abc import Collection, Iterable, Sequence
 
+from data.outputs.jsonl import is_writable
+from data.outputs.output_rows import OutputRow, RowStatus
 from data.tables import tables
-from serving.predict.outputs.jsonl import is_writable
-from serving.predict.outputs.output_rows import OutputRow, RowStatus
 from serving.predict.request_files import NO_CELLS, InputRow
-from serving.predict.row_options import RowOptions
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import AnyTextTask, Reply
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """Options of answering rows, and of the columns of the output.
+
+    Attributes:
+        batch_size: number of requests in a batch.
+        sorts: whether to read thousands of requests at once, and to sort them
+            by length. False answers each batch as soon as it is read.
+        output_fields: names of the fields of a reply to keep, () for all.
+        has_checked_fields: whether it was checked that replies have these
+            fields. Otherwise, `answer_rows` checks the first reply.
+        keeps_columns: whether to keep the columns of the input.
+        taken_names: names of columns of the input, if all rows were read
+            before. A field of a reply that has such a name is renamed in all
+            rows.
+    """
+
+    batch_size: int = 32
+    sorts: bool = False
+    output_fields: Sequence[str] = ()
+    has_checked_fields: bool = False
+    keeps_columns: bool = True
+    taken_names: Collection[str] = ()
 
 
 def with_column_error(input_row: InputRow) -> InputRow:

@@ -7,7 +7,6 @@ batches of similar length are faster.
 from collections.abc import Iterable, Iterator, Sequence
 
 from serving.predict.request_files import InputRow
-from serving.predict.row_options import RowOptions
 from serving.text_tasks.text_task import AnyTextTask
 
 # Rows of a file to sort by length, and their maximum number of characters.
@@ -16,14 +15,14 @@ _BUFFER_CHARACTERS = 8 << 20
 
 
 def read_buffers(
-    input_rows: Iterable[InputRow], row_options: RowOptions
+    input_rows: Iterable[InputRow], batch_size: int, *, sorts: bool
 ) -> Iterator[list[InputRow]]:
     """Yields the lists of requests that are split into batches.
 
-    A list of long texts contains fewer requests, so that it does not fill the
-    memory.
+    If the caller sorts the requests, a list contains thousands of them. A list
+    of long texts contains fewer, so that it does not fill the memory.
     """
-    max_rows = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
+    max_rows = _BUFFER_ROWS if sorts else batch_size
     buffer: list[InputRow] = []
     num_characters = 0
     for input_row in input_rows:
@@ -38,18 +37,22 @@ def read_buffers(
 
 
 def split_buffer(
-    text_task: AnyTextTask, buffer: Sequence[InputRow], row_options: RowOptions
+    text_task: AnyTextTask,
+    buffer: Sequence[InputRow],
+    batch_size: int,
+    *,
+    sorts: bool,
 ) -> Iterator[list[int]]:
     """Yields, for each batch, the indices of its requests in the buffer.
 
-    If `row_options.sorts`, the longest requests are first.
+    If `sorts`, the longest requests are first.
     """
     order = [*range(len(buffer))]
-    if row_options.sorts:
+    if sorts:
         lengths = [_length_of(text_task, input_row) for input_row in buffer]
         order.sort(key=lambda index: -lengths[index])
-    for start in range(0, len(order), row_options.batch_size):
-        yield order[start : start + row_options.batch_size]
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
 
 
 def _length_of(text_task: AnyTextTask, input_row: InputRow) -> int:

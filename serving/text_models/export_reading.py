@@ -15,14 +15,14 @@ from serving import engines
 from serving.engines import Engine
 from serving.engines.runtimes import ExportFormat
 from serving.text_models import checksums
-from serving.text_tasks import (
-    TEXT_TASKS_OF_CLASS,
-    check_settings,
-    text_tasks_of,
-)
 from serving.text_tasks.loaded_model import (
     LoadedModel,
     create_loaded_model,
+)
+from serving.text_tasks.registry import (
+    TEXT_TASKS_OF_CLASS,
+    check_settings,
+    text_tasks_of,
 )
 from serving.text_tasks.text_task import AnyTextTask
 

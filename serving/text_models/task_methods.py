@@ -12,7 +12,7 @@ from serving.text_tasks.pretrained import (
     FillMaskReply,
     NextSentenceReply,
 )
-from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
+from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
 from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.rerank import RERANK, RerankReply
 from serving.text_tasks.tag import TAG, TagReply
@@ -34,7 +34,7 @@ class TaskMethods(abc.ABC):
     def _ask(
         self,
         text_task: TextTask[ContextT, ReplyT],
-        reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
+        reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
         """Answers texts, {field of a request: one or several texts}.
@@ -68,8 +68,8 @@ class TaskMethods(abc.ABC):
             text_b: second text of each pair, or "" for no pairs.
             min_probability: if every probability is lower, "label" is None.
         """
-        reply_flags = ReplyFlags(min_probability=min_probability)
-        return self._ask(CLASSIFY, reply_flags, text_a=text_a, text_b=text_b)
+        reply_options = ReplyOptions(min_probability=min_probability)
+        return self._ask(CLASSIFY, reply_options, text_a=text_a, text_b=text_b)
 
     @overload
     def answer(
@@ -96,9 +96,9 @@ class TaskMethods(abc.ABC):
             context: one passage for all questions, or one for each question.
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
-        reply_flags = ReplyFlags(n_best=n_best)
+        reply_options = ReplyOptions(n_best=n_best)
         return self._ask(
-            ANSWER, reply_flags, question=question, context=context
+            ANSWER, reply_options, question=question, context=context
         )
 
     @overload
@@ -121,7 +121,7 @@ class TaskMethods(abc.ABC):
     ) -> list[FillMaskReply]: ...
     def fill_mask(self, text: Texts, top_k: int = 5) -> Replies[FillMaskReply]:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
-        return self._ask(FILL_MASK, ReplyFlags(top_k=top_k), text=text)
+        return self._ask(FILL_MASK, ReplyOptions(top_k=top_k), text=text)
 
     @overload
     def next_sentence(self, text_a: str, text_b: str) -> NextSentenceReply: ...
@@ -157,7 +157,7 @@ class TaskMethods(abc.ABC):
             tokens: True to also return "tokens", and in "sequence" one vector
                 per token.
         """
-        return self._ask(EMBED, ReplyFlags(tokens=tokens), text=text)
+        return self._ask(EMBED, ReplyOptions(tokens=tokens), text=text)
 
     @overload
     def rerank(self, query: str, passages: TextList) -> RerankReply: ...

@@ -18,7 +18,7 @@ from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
+from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
 from serving.text_tasks.request_fields import Request, Texts
 from serving.text_tasks.request_lists import describe_place, split_request
 from serving.text_tasks.text_task import (
@@ -36,7 +36,7 @@ class TextModel(TaskMethods):
     of dicts. The dicts contain plain Python values, as in the output of
     predict.py. The dict for an empty text is empty. Positions in texts count
     characters, except `start_byte` and `end_byte`. Several threads may use one
-    model. `serving.load` is another name of this class.
+    model. `serving.load` creates it.
 
     A pickled model contains only the absolute path of its folder, the name of
     the engine and the number of threads. The process that unpickles it, such as
@@ -113,9 +113,6 @@ class TextModel(TaskMethods):
             raise self._no_text_error()
         return self._loaded_model
 
-    # The name of this attribute in users' code.
-    prepared = loaded_model
-
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
         return ValueError(
@@ -177,7 +174,7 @@ class TextModel(TaskMethods):
     def _ask(
         self,
         text_task: TextTask[ContextT, ReplyT],
-        reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
+        reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
         own_text_task = self.task(text_task.name)
@@ -186,7 +183,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = split_request(own_text_task, request)
         replies = ask_model(
-            self.loaded_model, own_text_task, requests, reply_flags
+            self.loaded_model, own_text_task, requests, reply_options
         )
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
@@ -197,8 +194,26 @@ class TextModel(TaskMethods):
         return cast("Replies[ReplyT]", result)
 
 
-# A shorter name for calls: `serving.load(path)`.
-load = TextModel
+def load(
+    path: str | os.PathLike[str],
+    num_threads: int | None = None,
+    engine: ExportFormat | None = None,
+) -> TextModel:
+    """Loads an exported model.
+
+    Args:
+        path: folder of an export, or another folder that `TextModel` accepts.
+        num_threads: number of threads, or None for one per CPU.
+        engine: "litert", "onnx" or "saved_model". None chooses an installed
+            runtime whose file is in the folder.
+
+    Raises:
+        FileNotFoundError: the folder contains no export.
+        OSError: the export is damaged, or a file of another export replaced its
+            network.
+        ValueError: the runtime is not installed.
+    """
+    return TextModel(path, num_threads, engine)
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:

@@ -14,7 +14,7 @@ from data.squad.squad_options import (
 )
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
@@ -89,7 +89,7 @@ def _decode_answer(
     loaded_model: LoadedModel,
     question: _Question,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> AnswerReply:
     """Returns the best answer in any of the windows."""
     example, windows = question
@@ -110,10 +110,10 @@ def _decode_answer(
     best = [*zip(answer.nbest, entries, strict=True)]
     reply = _describe_answer(example.context, *best[answer.chosen_index])
     reply["null_odds"] = float(answer.null_odds)
-    if reply_flags.n_best > 1:
+    if reply_options.n_best > 1:
         reply["n_best"] = [
             _describe_answer(example.context, candidate, entry)
-            for candidate, entry in best[: reply_flags.n_best]
+            for candidate, entry in best[: reply_options.n_best]
         ]
     return reply
 

@@ -16,7 +16,8 @@ from absl import logging
 
 from serving.engines import OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
+from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
+from serving.text_tasks.request_fields import CheckedRequest
 from serving.text_tasks.rounding import round_numbers
 from serving.text_tasks.text_task import (
     AnyTextTask,
@@ -47,7 +48,7 @@ def ask_model(
     loaded_model: LoadedModel,
     text_task: AnyTextTask,
     requests: Sequence[object],
-    reply_flags: ReplyFlags = DEFAULT_REPLY_FLAGS,
+    reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
 ) -> list[Reply | Failure]:
     """Checks and answers requests, which may be unchecked JSON.
 
@@ -55,7 +56,7 @@ def ask_model(
         loaded_model: model that answers the requests.
         text_task: task by which the model answers them.
         requests: the requests.
-        reply_flags: flags that change the replies.
+        reply_options: options that change the replies.
 
     Returns:
         a reply to each request, {} if its texts are empty, or its failure,
@@ -65,7 +66,13 @@ def ask_model(
         Exception: an error that is no ValueError, which is a bug.
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
-    steps = ask_in_steps(loaded_model, text_task, requests, reply_flags)
+    checked: dict[int, CheckedRequest] = {}
+    for index, request in enumerate(requests):
+        try:
+            checked[index] = text_task.parse_request(request)
+        except ValueError as error:
+            replies[index] = Failure(error)
+    steps = ask_in_steps(loaded_model, text_task, checked, reply_options)
     for step_replies in steps:
         for index, reply in step_replies.items():
             if isinstance(reply, Failure) and not isinstance(
@@ -79,36 +86,44 @@ def ask_model(
 def ask_in_steps(
     loaded_model: LoadedModel,
     text_task: AnyTextTask,
-    requests: Sequence[object],
-    reply_flags: ReplyFlags,
+    requests: Mapping[int, CheckedRequest],
+    reply_options: ReplyOptions,
 ) -> Iterator[StepReplies]:
-    """Answers requests as `ask_model` does, with its arguments, but in steps.
+    """Answers requests that are checked, in steps.
 
     A step encodes a request or runs a batch of the network. Between two steps,
     the caller may do something else, or stop.
 
+    Args:
+        loaded_model: model that answers the requests.
+        text_task: task by which the model answers them.
+        requests: {index of a request: the request}.
+        reply_options: options that change the replies.
+
     Yields:
         the replies that each step computed.
     """
-    return _Answerer(loaded_model, text_task, reply_flags).ask(requests)
+    return _Answerer(loaded_model, text_task, reply_options).ask(requests)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Answerer(Generic[ContextT]):
     """Encodes requests, runs the network, and decodes its outputs.
 
-    The object contains the model, the task, and the flags that change the
+    The object contains the model, the task, and the options that change the
     replies.
     """
 
     loaded_model: LoadedModel
     text_task: TextTask[ContextT, Any]
-    reply_flags: ReplyFlags
+    reply_options: ReplyOptions
 
-    def ask(self, requests: Sequence[object]) -> Iterator[StepReplies]:
+    def ask(
+        self, requests: Mapping[int, CheckedRequest]
+    ) -> Iterator[StepReplies]:
         """Yields the replies that each step computed."""
         encoded: dict[int, EncodedRequest[ContextT]] = {}
-        for index, request in enumerate(requests):
+        for index, request in requests.items():
             result = self._encode_request(request)
             if isinstance(result, EncodedRequest):
                 encoded[index] = result
@@ -118,7 +133,7 @@ class _Answerer(Generic[ContextT]):
         yield from self._ask_encoded(encoded)
 
     def _encode_request(
-        self, request: object
+        self, request: CheckedRequest
     ) -> EncodedRequest[ContextT] | Reply | Failure:
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
@@ -185,7 +200,7 @@ class _Answerer(Generic[ContextT]):
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.loaded_model, encoded.context, outputs, self.reply_flags
+                self.loaded_model, encoded.context, outputs, self.reply_options
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

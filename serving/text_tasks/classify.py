@@ -19,7 +19,7 @@ from serving.text_tasks.pairs import (
     pack_input,
     pair_of,
 )
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
@@ -68,7 +68,7 @@ def _decode_labels(
     loaded_model: LoadedModel,
     context: None,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> ClassifyReply:
     """Returns the label and the probabilities, or the value in regression.
 
@@ -81,7 +81,7 @@ def _decode_labels(
     predictions = _read_outputs(outputs, mode)
     if mode == output_kinds.REGRESSION:
         return {"value": float(predictions[0])}
-    is_sure = predictions >= reply_flags.min_probability
+    is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
     if mode == output_kinds.CLASSIFICATION:
         best = predictions.argmax()
@@ -113,6 +113,6 @@ CLASSIFY = TextTask(
         Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),
     ],
-    check=check_pair,
+    check_fields=check_pair,
     required_settings=("output_mode", "labels"),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, encode_pair
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import TextTask
 
@@ -34,7 +34,7 @@ def _decode_vectors(
     loaded_model: LoadedModel,
     packed: PackedInput,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> EmbedReply:
     """Returns the vectors of one input.
 
@@ -49,7 +49,7 @@ def _decode_vectors(
         "mean": mean.tolist(),
         "mean_normalized": (mean / length).tolist(),
     }
-    if reply_flags.tokens:
+    if reply_options.tokens:
         reply["tokens"] = loaded_model.tokenizer.convert_ids_to_tokens(
             packed.ids
         )

@@ -12,7 +12,7 @@ from serving.text_tasks.pairs import (
     encode_pair,
     pack_input,
 )
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import MASK, EncodedRequest, TextTask
 
@@ -81,7 +81,7 @@ def _decode_masks(
     loaded_model: LoadedModel,
     masked: _MaskedText,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> FillMaskReply:
     """Returns the most probable WordPieces for each mask."""
     mask_id = loaded_model.tokenizer.vocab[MASK]
@@ -96,7 +96,7 @@ def _decode_masks(
     probabilities = outputs[0]["masked_lm_probabilities"]
     reply: FillMaskReply = {"masks": []}
     for values in probabilities[positions, : len(tokens)]:
-        best_ids = np.argsort(-values, kind="stable")[: reply_flags.top_k]
+        best_ids = np.argsort(-values, kind="stable")[: reply_options.top_k]
         reply["masks"].append(
             [
                 {
@@ -124,7 +124,7 @@ def _decode_next_sentence(
     loaded_model: LoadedModel,
     context: PackedInput,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> NextSentenceReply:
     is_next, _ = outputs[0]["next_sentence_probabilities"].tolist()
     return {"probability": is_next}
@@ -135,6 +135,6 @@ NEXT_SENTENCE = TextTask(
     encode=encode_pair,
     decode=_decode_next_sentence,
     fields=[Field("text_a", aliases=("text",)), Field("text_b")],
-    check=check_pair,
+    check_fields=check_pair,
     predicts_words=True,
 )

@@ -1,4 +1,4 @@
-"""Defines the fields of requests, and reads the texts in them.
+"""Defines the fields of requests, and checks the texts in them.
 
 For example, the requests to `classify` have these fields:
 
@@ -7,8 +7,8 @@ For example, the requests to `classify` have these fields:
 """
 
 import dataclasses
-from collections.abc import Iterator
-from typing import Protocol, TypeAlias, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol, TypeAlias, TypedDict, cast
 
 # Names of fields that are lists of texts. The name of a field shows this, and
 # not the Field, because a request to `tag` contains one field as `text` or as
@@ -20,7 +20,7 @@ Request: TypeAlias = dict[str, object]
 
 
 class CheckedRequest(TypedDict, total=False):
-    """A request whose texts `TextTask.texts` has checked.
+    """A request whose texts `TextTask.parse_request` has checked.
 
     It contains the fields of its task. It may contain other entries, which no
     task reads.
@@ -77,8 +77,8 @@ class Field:
         return [self.name, *self.aliases]
 
 
-def read_texts(name: str, value: object) -> list[str]:
-    """Returns the texts in a value of a request.
+def check_texts(name: str, value: object) -> None:
+    """Checks the texts in a value of a request.
 
     Args:
         name: name under which the request contains the value.
@@ -88,14 +88,23 @@ def read_texts(name: str, value: object) -> list[str]:
         ValueError: the value is something else, or is not UTF-8.
     """
     if name not in LIST_FIELDS:
-        return [_read_text(name, value, "a string")]
+        _check_text(name, value, "a string")
+        return
     kind = "a list of strings"
-    if isinstance(value, list | tuple):
-        return [_read_text(name, text, kind) for text in value]
-    raise _type_error(name, value, kind)
+    if not isinstance(value, list | tuple):
+        raise _type_error(name, value, kind)
+    for text in value:
+        _check_text(name, text, kind)
 
 
-def _read_text(name: str, value: object, kind: str) -> str:
+def texts_in_field(request: CheckedRequest, name: str) -> Sequence[str]:
+    """Returns the texts of a request under a name, [] if it has none."""
+    entries = cast(Mapping[str, str | Sequence[str]], request)
+    value = entries.get(name, [])
+    return [value] if isinstance(value, str) else value
+
+
+def _check_text(name: str, value: object, kind: str) -> None:
     if not isinstance(value, str):
         raise _type_error(name, value, kind)
     try:
@@ -103,7 +112,6 @@ def _read_text(name: str, value: object, kind: str) -> str:
     except UnicodeEncodeError as error:
         # Also bytes of a file that are not UTF-8 are decoded to surrogates.
         raise ValueError(f"{name!r} is not UTF-8: {error.reason}") from None
-    return value
 
 
 def _type_error(name: str, value: object, kind: str) -> ValueError:

@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, pack_input
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
@@ -51,7 +51,7 @@ def _decode_ranking(
     loaded_model: LoadedModel,
     context: None,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> RerankReply:
     """Returns the passages by their scores, the best first.
 

@@ -8,7 +8,7 @@ from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
@@ -99,7 +99,7 @@ def _decode_tags(
     loaded_model: LoadedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence

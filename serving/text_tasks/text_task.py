@@ -13,18 +13,19 @@ from typing import (
     NamedTuple,
     Protocol,
     TypeAlias,
-    TypeGuard,
     TypeVar,
+    cast,
 )
 
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     Request,
-    read_texts,
+    check_texts,
+    texts_in_field,
 )
 
 # The token that marks a gap in a text for the task fill-mask.
@@ -77,7 +78,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
         loaded_model: LoadedModel,
         context: ContextT_contra,
         outputs: list[OutputArrays],
-        reply_flags: ReplyFlags,
+        reply_options: ReplyOptions,
         /,
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
@@ -88,14 +89,14 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
             loaded_model: model that answers the request.
             context: context of the request, as it was encoded.
             outputs: {name: array} for each input of the request.
-            reply_flags: flags that change the reply.
+            reply_options: options that change the reply.
 
         Raises:
             ValueError: the request cannot be answered.
         """
 
 
-class CheckRequest(Protocol):
+class CheckFields(Protocol):
     """Checks whether the fields of a request go together."""
 
     def __call__(self, request: Request, /) -> None:
@@ -107,9 +108,9 @@ class TextTask(Generic[ContextT, ReplyT]):
     """A kind of request that an export answers, such as "classify".
 
     `ask_model` in asking.py answers requests, which may be unchecked JSON.
-    For each request, it calls `texts`, which checks the request, `encode`, the
-    network and `decode`. It returns the reply, or a `Failure` with the
-    ValueError that one of these steps raised.
+    For each request, it calls `parse_request`, `encode`, the network and
+    `decode`. It returns the reply, or a `Failure` with the ValueError that one
+    of these steps raised.
 
     Attributes:
         name: name of the task, for --task.
@@ -122,7 +123,7 @@ class TextTask(Generic[ContextT, ReplyT]):
             fits the model's maximum length.
         required_settings: names of the settings of the head without which the
             task cannot answer.
-        check: function that checks whether the fields of a request go
+        check_fields: function that checks whether the fields of a request go
             together, or None.
     """
 
@@ -133,7 +134,7 @@ class TextTask(Generic[ContextT, ReplyT]):
     predicts_words: bool = False
     reads_all: bool = False
     required_settings: Sequence[str] = ()
-    check: CheckRequest | None = None
+    check_fields: CheckFields | None = None
 
     @property
     def field_names(self) -> list[str]:
@@ -145,18 +146,17 @@ class TextTask(Generic[ContextT, ReplyT]):
         """All names under which a request may contain a text, or texts."""
         return [name for field in self.fields for name in field.names]
 
-    def texts(self, request: object) -> list[str]:
-        """Checks a request, and returns all its texts.
+    def parse_request(self, request: object) -> CheckedRequest:
+        """Returns a request whose texts are checked, from unchecked JSON.
 
         Raises:
             ValueError: a field is missing or is not text, or fields do not go
-                together, by `check`.
+                together, by `check_fields`.
         """
         if not isinstance(request, dict):
             raise ValueError(f"{repr(request)[:80]} is not a JSON object")
-        if self.check:
-            self.check(request)
-        texts: list[str] = []
+        if self.check_fields:
+            self.check_fields(request)
         for field in self.fields:
             sent_names = [name for name in field.names if name in request]
             if field.is_required and not sent_names:
@@ -166,16 +166,20 @@ class TextTask(Generic[ContextT, ReplyT]):
                     f"{', '.join(sorted(self.field_names))}"
                 )
             for name in sent_names:
-                texts += read_texts(name, request[name])
-        return texts
+                check_texts(name, request[name])
+        return cast(CheckedRequest, request)
 
-    def has_text(self, request: object) -> TypeGuard[CheckedRequest]:
-        """Checks a request, and returns whether its texts are more than blanks.
+    def texts_of(self, request: CheckedRequest) -> list[str]:
+        """Returns all texts of a request, in the order of its fields."""
+        return [
+            text
+            for name in self.text_names
+            for text in texts_in_field(request, name)
+        ]
 
-        Raises:
-            ValueError: as in `texts`.
-        """
-        return any(text.strip() for text in self.texts(request))
+    def has_text(self, request: CheckedRequest) -> bool:
+        """Returns whether the texts of a request are more than blanks."""
+        return any(text.strip() for text in self.texts_of(request))
 
 
 # A task of any context and reply, which only its own functions and the methods

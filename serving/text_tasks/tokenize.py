@@ -5,7 +5,7 @@ from typing import TypedDict
 from serving.engines import OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import check_pair, pack_input, pair_of
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 
@@ -42,7 +42,7 @@ def _decode_wordpieces(
     loaded_model: LoadedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> TokenizeReply:
     return context
 
@@ -55,6 +55,6 @@ TOKENIZE = TextTask(
         Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),
     ],
-    check=check_pair,
+    check_fields=check_pair,
     reads_all=True,
 )

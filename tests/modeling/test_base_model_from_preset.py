@@ -28,8 +28,8 @@ def saved(tmp_path):
     modeling.save_release(
         saved,
         tmp_path / "model",
-        FullTokenizer(SAMPLES / "vocab.txt"),
-        ["a", "b", "c"],
+        tokenizer=FullTokenizer(SAMPLES / "vocab.txt"),
+        labels=["a", "b", "c"],
         files={"model.json": MODEL_JSON},
     )
     return saved

@@ -12,7 +12,7 @@ import tensorflow as tf
 from modeling import dispatch, ops
 
 
-def test_plain_switches_all_forms_off():
+def test_plain_switches_all_faster_versions_off():
     inputs = tf.cast(np.random.default_rng(0).normal(size=(4, 256)), "float32")
     arguments = dict(dropout_prob=0.5, seed=tf.constant((5, 6)))
     faster = ops.dropout(inputs, **arguments)
@@ -33,18 +33,20 @@ def test_plain_switches_only_its_own_thread():
         assert not dispatch.uses_plain_versions()
 
 
-def mode_by_position(inputs, training):
+def training_by_position(inputs, training):
     return inputs
 
 
-def mode_in_two_names(inputs, *, training, seed):
+def seed_instead_of_training(inputs, *, seed):
     return inputs
 
 
-@pytest.mark.parametrize("function", [mode_by_position, mode_in_two_names])
-def test_an_operation_has_one_keyword_for_the_mode(function):
+@pytest.mark.parametrize(
+    "function", [training_by_position, seed_instead_of_training]
+)
+def test_the_parameter_that_a_mark_names_is_keyword_only(function):
     with pytest.raises(TypeError, match=f"{function.__name__} must have"):
-        dispatch.DispatchedFunction(function)
+        dispatch.dispatched(training_parameter="training")(function)
 
 
 def test_the_mode_of_a_call_is_a_keyword():

@@ -161,7 +161,7 @@ def test_the_loss_of_a_task_is_that_of_the_original(
 
 
 @pytest.mark.slow
-def test_the_network_without_its_faster_forms_has_the_same_outputs(tmp_path):
+def test_the_network_without_its_faster_versions_has_the_same_outputs(tmp_path):
     for folder in (*source_files.PACKAGES, "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

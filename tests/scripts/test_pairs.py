@@ -103,7 +103,9 @@ def export_from_elsewhere(folder, changes, *arguments):
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), *arguments)
     model.build()
     labels = ["no", "yes"] if model.num_labels == 2 else None
-    modeling.save_huggingface(model, folder / "theirs", labels, TOKENIZER)
+    modeling.save_huggingface(
+        model, folder / "theirs", tokenizer=TOKENIZER, labels=labels
+    )
     flags = parse_flags("--init_checkpoint=theirs --export_format=litert")
     flags["max_seq_length"] = 32
     changes = [

@@ -121,8 +121,8 @@ def answers(python, tmp_path_factory):
         modeling.save_huggingface(
             models[name],
             folder / name,
-            labels,
-            TOKENIZER,
+            tokenizer=TOKENIZER,
+            labels=labels,
             problem_type=problem_type,
             max_length=LENGTH,
         )

@@ -97,8 +97,8 @@ class Version:
     """A way to compute the network and the optimizer's updates.
 
     Attributes:
-        training: True if only training uses this version. Then call
-            the model with training=True and all dropout rates 0.
+        training: True if the model uses this version only in training. Then
+            call the model with training=True and all dropout rates 0.
         run: calls a function in this version, and returns its results.
     """
 

@@ -242,7 +242,9 @@ def there_and_back(folder, model, labels, tokenizer, **options):
     folder and of the last.
     """
     there, back = folder / "there", folder / "back"
-    modeling.save_huggingface(model, there, labels, tokenizer, **options)
+    modeling.save_huggingface(
+        model, there, tokenizer=tokenizer, labels=labels, **options
+    )
     convert(there, folder / "tf1")
     convert(folder / "tf1", back)
     check_weights(there / "model.safetensors", back / "model.safetensors")

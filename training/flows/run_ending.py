@@ -79,8 +79,8 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     modeling.save_release(
         trainer.model,
         path,
-        tokenizer,
-        run_folder.labels,
+        tokenizer=tokenizer,
+        labels=run_folder.labels,
         files=descriptions.create_copy_files(card),
     )
     logging.info("Wrote the weights to %s", path)

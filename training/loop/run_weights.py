@@ -132,7 +132,7 @@ class RunWeights:
         report = modeling.load_checkpoint(
             self._model,
             self._run_folder.current_preset or config.initial_checkpoint,
-            config.distillation.initial_blocks,
+            layers=config.distillation.initial_blocks,
             output_names=output_names,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.

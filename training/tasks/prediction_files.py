@@ -10,9 +10,9 @@ from data.classification.classification_examples import (
 )
 from data.classification.labels import label_writing
 from data.classification.labels.label_codec import LabelCodec
+from data.outputs import output_writer
+from data.outputs.output_rows import OutputRow
 from data.processors.set_names import suffix_of
-from serving.predict.outputs import output_writer
-from serving.predict.outputs.output_rows import OutputRow
 from training import task
 
 

@@ -268,7 +268,7 @@ def check_refused(tmp_path):
     def check_refused(says, model, **options):
         with pytest.raises(ValueError, match=says):
             modeling.save_kerashub(
-                model, tmp_path / "preset", tokenizer, **options
+                model, tmp_path / "preset", tokenizer=tokenizer, **options
             )
         assert not list_files(tmp_path)
 
@@ -327,7 +327,7 @@ def test_a_full_disk_changes_no_file(tmp_path):
     model = create_perturbed(modeling.BertModel)
     preset = tmp_path / "preset"
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    modeling.save_kerashub(model, preset, tokenizer)
+    modeling.save_kerashub(model, preset, tokenizer=tokenizer)
     before = snapshot(tmp_path)
     size = (preset / "model.weights.h5").stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -337,7 +337,7 @@ def test_a_full_disk_changes_no_file(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
         try:
             with pytest.raises(OSError, match=r"^.*too large: .*preset'$"):
-                modeling.save_kerashub(model, preset, tokenizer)
+                modeling.save_kerashub(model, preset, tokenizer=tokenizer)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert snapshot(tmp_path) == before

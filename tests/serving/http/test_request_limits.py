@@ -9,9 +9,9 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
 from serving.http.errors import HttpError
-from serving.http.limit_flags import LimitFlags
 from serving.http.queued_call import QueuedCall
 from serving.http.request_limits import RequestLimits
+from serving.http.serve_config import LimitFlags
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK
 
 

@@ -6,7 +6,9 @@ server.
 
 import pytest
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http import serve_steps
+from serving.http.serve_config import LimitFlags, ServeConfig
 
 
 def test_a_model_has_the_name_of_its_folder_or_another():
@@ -62,3 +64,19 @@ def test_all_pages_are_allowed_only_without_a_token():
     serve_steps.check_origins(["*"], token="")
     with pytest.raises(ValueError, match="--token_file"):
         serve_steps.check_origins(["*"], token="a-long-token")
+
+
+def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):
+    path = tmp_path / "token"
+    path.write_text("a-long-token")
+    config = ServeConfig(
+        engine=EngineFlags(),
+        limits=LimitFlags(),
+        model=["a"],
+        token_file=str(path),
+        allow_origin=["https://a.com"],
+    )
+    assert serve_steps.read_access(config) == (
+        "a-long-token",
+        ["https://a.com"],
+    )

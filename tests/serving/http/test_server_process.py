@@ -1,6 +1,6 @@
 """serve.py as a process, asked by many clients, good and hostile ones.
 
-serving/http/request_bodies.py reads what clients send,
+serving/http/json_bodies.py reads what clients send,
 serving/http/request_limits.py refuses what is too large, and
 serving/http/uvicorn_server.py holds the connections.
 """
@@ -20,7 +20,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.text_tasks.asking import ask_model
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.serving.engines import run_predict
@@ -55,7 +55,7 @@ def ask_python(load):
 
     def ask_python(kind, task, requests):
         model = load(kind)
-        flags = ReplyFlags(top_k=8, n_best=8)
+        flags = ReplyOptions(top_k=8, n_best=8)
         return ask_model(model.loaded_model, model.task(task), requests, flags)
 
     return ask_python

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.errors import HttpError
-from serving.http.limit_flags import LimitFlags
+from serving.http.serve_config import LimitFlags
 from serving.http.server_state import ServerState
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 

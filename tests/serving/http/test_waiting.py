@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
-from serving.http.limit_flags import LimitFlags
+from serving.http.serve_config import LimitFlags
 from tests.support.serving import asgi
 from tests.support.serving.echo_models import (
     TASK,

@@ -14,7 +14,7 @@ from data.tables.layout_options import LayoutOptions
 from serving.predict import bulk_job, bulk_options
 from serving.text_models import model_cache
 from serving.text_models.text_model import TextModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
 
@@ -28,7 +28,7 @@ def options_for(path):
         engine=model.engine.name,
         num_threads=1,
         task_name="classify",
-        reply_flags=ReplyFlags(),
+        reply_options=ReplyOptions(),
         layout=LayoutOptions(),
         input_format=None,
         text_columns=(None, None),

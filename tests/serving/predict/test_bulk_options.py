@@ -9,7 +9,7 @@ import serving
 from data.jobs.file_ranges import FileRange
 from data.tables.layout_options import LayoutOptions
 from serving.predict.bulk_options import BulkOptions
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 
 
 def create_options(**changes):
@@ -20,7 +20,7 @@ def create_options(**changes):
         "engine": "litert",
         "num_threads": 1,
         "task_name": "classify",
-        "reply_flags": ReplyFlags(min_probability=0.5),
+        "reply_options": ReplyOptions(min_probability=0.5),
         "layout": LayoutOptions(),
         "input_format": None,
         "text_columns": ("text", None),

@@ -17,8 +17,8 @@ import pytest
 import predict as script
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
+from data.outputs.output_rows import OutputRow
 from serving.predict import predict_steps
-from serving.predict.outputs.output_rows import OutputRow
 from serving.predict.predict_config import PredictConfig
 from tests.support import output_files
 from tests.support.tables.csv_files import read_csv

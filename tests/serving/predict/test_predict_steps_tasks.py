@@ -10,9 +10,9 @@ import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from serving.predict.predict_config import PredictConfig
-from serving.text_tasks import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.asking import ask_model
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS
+from serving.text_tasks.reply_options import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.paths import ROOT
 
@@ -103,7 +103,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         assert {name: answer.pop(name) for name in kept} == kept
         fields |= answer.keys()
         (expected,) = ask_model(
-            model.loaded_model, replies, [line], ReplyFlags(**flags)
+            model.loaded_model, replies, [line], ReplyOptions(**flags)
         )
         for name in kept:
             expected.pop(name, None)

@@ -2,10 +2,9 @@
 
 import pytest
 
-from serving.predict.outputs.output_rows import RowStatus
-from serving.predict.reply_rows import FieldCheck, create_row
+from data.outputs.output_rows import RowStatus
+from serving.predict.reply_rows import FieldCheck, RowOptions, create_row
 from serving.predict.request_files import InputRow
-from serving.predict.row_options import RowOptions
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.classify import CLASSIFY
 

@@ -4,9 +4,9 @@ import pytest
 
 from data.tables.layout_options import LayoutOptions
 from serving.predict import request_files
-from serving.text_tasks import text_tasks_of
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.text_tasks.registry import text_tasks_of
 from serving.text_tasks.tag import TAG
 
 
@@ -16,7 +16,7 @@ def read_checked(path, text_task, *columns):
         *request_files.read_requests(text_task, [str(path)], columns=columns)
     ]
     for input_row in input_rows:
-        text_task.texts(input_row.request)
+        text_task.parse_request(input_row.request)
     return input_rows
 
 
@@ -82,9 +82,9 @@ def single_texts(tmp_path):
 def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):
     text_task, paths = single_texts
     first, second = request_files.read_requests(text_task, paths)
-    text_task.texts(first.request)
+    text_task.parse_request(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
-        text_task.texts(second.request)
+        text_task.parse_request(second.request)
 
 
 def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):

@@ -7,10 +7,10 @@ import signal
 import pytest
 
 from serving.predict import row_grouping
+from serving.predict.reply_rows import RowOptions
 from serving.predict.request_files import InputRow
 from serving.predict.row_answering import answer_rows
-from serving.predict.row_options import RowOptions
-from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS
+from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
@@ -58,7 +58,7 @@ class Asked:
             *answer_rows(
                 loaded_model,
                 self._text_task,
-                DEFAULT_REPLY_FLAGS,
+                DEFAULT_REPLY_OPTIONS,
                 input_rows,
                 options,
             )
@@ -123,7 +123,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     (rows,) = answer_rows(
         loaded_model,
         PARSE_NUMBER_TASK,
-        DEFAULT_REPLY_FLAGS,
+        DEFAULT_REPLY_OPTIONS,
         iter(batch),
         RowOptions(),
     )
@@ -151,7 +151,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
     (rows,) = answer_rows(
         loaded_model,
         PARSE_NUMBER_TASK,
-        DEFAULT_REPLY_FLAGS,
+        DEFAULT_REPLY_OPTIONS,
         input_rows,
         RowOptions(),
     )

@@ -6,14 +6,14 @@ tests/serving/text_models/test_text_model.py tests what the models answer.
 import pytest
 
 from serving.text_models.task_methods import TaskMethods
-from serving.text_tasks.reply_flags import DEFAULT_REPLY_FLAGS, ReplyFlags
+from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
 
 
 class Recorder(TaskMethods):
     """Returns what a method asks: (name of the task, flags, fields)."""
 
-    def _ask(self, text_task, reply_flags=DEFAULT_REPLY_FLAGS, **fields):
-        return text_task.name, reply_flags, fields
+    def _ask(self, text_task, reply_options=DEFAULT_REPLY_OPTIONS, **fields):
+        return text_task.name, reply_options, fields
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_a_method_asks_by_its_task_with_its_texts(
 def test_an_argument_that_is_no_text_is_a_flag_of_the_task(
     method, texts, flags
 ):
-    _, reply_flags, _ = getattr(Recorder(), method)(*texts, **flags)
-    assert reply_flags == ReplyFlags(**flags)
+    _, reply_options, _ = getattr(Recorder(), method)(*texts, **flags)
+    assert reply_options == ReplyOptions(**flags)

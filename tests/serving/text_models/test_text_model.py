@@ -296,8 +296,3 @@ def test_a_missing_setting_is_an_error_at_loading(
     described.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=rf"model\.json: .*`{setting}`"):
         serving.load(tmp_path / "model")
-
-
-def test_a_loaded_model_has_a_second_name(load):
-    bert = load("classifier")
-    assert bert.prepared is bert.loaded_model

@@ -10,7 +10,7 @@ import pytest
 
 from serving.engines import PackedInput
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 
 TOKENS = ["[CLS]", "boat", "[SEP]"]
@@ -26,7 +26,7 @@ def decode(sequence=SEQUENCE, **flags):
         "pooled_output": np.array([0.5, -0.5], np.float32),
     }
     packed = PackedInput(TOKENIZER.convert_tokens_to_ids(TOKENS), 3)
-    return EMBED.decode(MODEL, packed, [outputs], ReplyFlags(**flags))
+    return EMBED.decode(MODEL, packed, [outputs], ReplyOptions(**flags))
 
 
 def test_the_mean_leaves_out_the_padding():

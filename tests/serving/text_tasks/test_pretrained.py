@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 
 LOADED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)
@@ -30,7 +30,7 @@ def fill_masks(text, best_tokens, top_k=1):
         probabilities[:, TOKENIZER.vocab[token]] = 0.5**rank
     outputs = [{"masked_lm_probabilities": probabilities}]
     return FILL_MASK.decode(
-        LOADED, encoded.context, outputs, ReplyFlags(top_k=top_k)
+        LOADED, encoded.context, outputs, ReplyOptions(top_k=top_k)
     )
 
 
@@ -66,5 +66,7 @@ def test_the_probability_that_a_text_follows_is_the_first_output():
     request = {"text_a": "the boat", "text_b": "the sea"}
     encoded = NEXT_SENTENCE.encode(LOADED, request)
     outputs = [{"next_sentence_probabilities": np.array([0.75, 0.25])}]
-    reply = NEXT_SENTENCE.decode(LOADED, encoded.context, outputs, ReplyFlags())
+    reply = NEXT_SENTENCE.decode(
+        LOADED, encoded.context, outputs, ReplyOptions()
+    )
     assert reply == {"probability": 0.75}

@@ -93,7 +93,7 @@ def test_each_passage_counts_as_a_text(exports):
     from serving.engines.engine_flags import EngineFlags
     from serving.http import app
     from serving.http.export_to_serve import ExportToServe
-    from serving.http.limit_flags import LimitFlags
+    from serving.http.serve_config import LimitFlags
 
     export = ExportToServe(exports["ranker"], EngineFlags())
     few = app.ServerApp.create({"m": export}, limits=LimitFlags(max_texts=7))

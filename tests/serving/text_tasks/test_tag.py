@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.tag import TAG
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 
@@ -31,7 +31,7 @@ def tag(request, tags):
         # The first WordPiece is [CLS].
         rows[word_index + 1, TAGS.index(name)] = 0.9 - 0.1 * word_index
     outputs = [{"probabilities": rows}]
-    return TAG.decode(LOADED, encoded.context, outputs, ReplyFlags())
+    return TAG.decode(LOADED, encoded.context, outputs, ReplyOptions())
 
 
 def test_each_word_has_the_most_probable_tag():

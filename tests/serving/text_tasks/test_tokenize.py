@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.tokenize import TOKENIZE
 from tests.support.serving.exports import TOKENIZER
 
@@ -15,7 +15,7 @@ def tokenize(request):
     """Returns the reply to a request."""
     encoded = TOKENIZE.encode(LOADED, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(LOADED, encoded.context, [], ReplyFlags())
+    return TOKENIZE.decode(LOADED, encoded.context, [], ReplyOptions())
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
@@ -44,4 +44,4 @@ def test_all_wordpieces_are_counted_but_only_those_that_fit_are_shown():
 
 def test_a_text_under_two_names_is_refused():
     with pytest.raises(ValueError, match="are the same field"):
-        TOKENIZE.texts({"text": "a", "text_a": "a"})
+        TOKENIZE.parse_request({"text": "a", "text_a": "a"})

@@ -21,7 +21,7 @@ from serving.http.queued_call import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_flags import ReplyFlags
+from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import (
     AnyTextTask,
@@ -51,7 +51,7 @@ def _decode(
     loaded_model: LoadedModel,
     text: str,
     outputs: list[OutputArrays],
-    reply_flags: ReplyFlags,
+    reply_options: ReplyOptions,
 ) -> Reply:
     """Returns what the engine computed, except for two texts."""
     if text == "bad":

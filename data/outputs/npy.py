@@ -1,4 +1,4 @@
-"""Writes one numeric field of replies as an array of NumPy."""
+"""Writes one numeric field of answers as an array of NumPy."""
 
 import contextlib
 import io
@@ -12,14 +12,14 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from serving.predict.outputs.output_rows import (
+from data.outputs.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
 )
 
-# Numeric fields of replies. If replies have several fields, an npy file stores
-# the first of these that the first reply contains.
+# Numeric fields of answers. If answers have several fields, an npy file stores
+# the first of these that the first answer contains.
 _NUMERIC_FIELDS = (
     "mean_normalized",
     "mean",
@@ -34,11 +34,11 @@ def write_npy(
     output: IO[bytes],
     schema: OutputSchema | None = None,
 ) -> None:
-    """Writes one field of all replies as float32 [rows, ...].
+    """Writes one field of all answers as float32 [rows, ...].
 
-    Without a schema, the field is the only one of the first reply, or the
-    first in _NUMERIC_FIELDS that the first reply contains. The values of a row
-    without a reply are NaN.
+    Without a schema, the field is the only one of the first answer, or the
+    first in _NUMERIC_FIELDS that the first answer contains. The values of a row
+    without an answer are NaN.
 
     The file states the number of rows before the rows, but the number is known
     only at the end. So the rows for a pipe or a packed file are first written
@@ -138,7 +138,7 @@ def to_numbers(value: object) -> FloatArray | None:
 
 
 def find_numeric_field(row: Mapping[str, object]) -> str:
-    """Returns the name of the field of a reply that an array stores.
+    """Returns the name of the field of an answer that an array stores.
 
     Raises:
         ValueError: there are several fields, none of which is the usual one.
@@ -159,5 +159,5 @@ def _is_local(file: IO[bytes]) -> bool:
 
 
 def _encode_missing(num_rows: int, shape: tuple[int, ...]) -> bytes:
-    """Returns the bytes of rows without a reply, which contain NaN."""
+    """Returns the bytes of rows without an answer, which contain NaN."""
     return np.full(shape, np.nan, "<f4").tobytes() * num_rows

@@ -1,4 +1,4 @@
-"""Writes replies as CSV."""
+"""Writes answers as CSV."""
 
 import csv
 import io
@@ -7,14 +7,14 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from files.json_files import parse_json
-from serving.predict.outputs.jsonl import to_json, to_json_line, to_text
-from serving.predict.outputs.output_rows import (
+from data.outputs.jsonl import to_json, to_json_line, to_text
+from data.outputs.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
-    flatten_reply,
+    flatten_answer,
 )
+from files.json_files import parse_json
 
 
 def write_csv(
@@ -22,9 +22,9 @@ def write_csv(
     output: IO[bytes],
     schema: OutputSchema | None = None,
 ) -> None:
-    """Writes the replies as CSV.
+    """Writes the answers as CSV.
 
-    Without a schema, a temporary file stores the replies, because the columns
+    Without a schema, a temporary file stores the answers, because the columns
     are known only when all rows are answered. The header repeats a name that
     the table repeats.
 
@@ -56,7 +56,7 @@ def write_csv(
 
 
 def _to_cells(row: OutputRow) -> dict[str, str]:
-    cells = flatten_reply(row.cells)
+    cells = flatten_answer(row.cells)
     return {key: _to_cell(value) for key, value in cells.items()}
 
 

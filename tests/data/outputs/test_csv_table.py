@@ -5,9 +5,9 @@ import datetime
 import decimal
 import io
 
+from data.outputs.csv_table import write_csv
+from data.outputs.output_rows import OutputRow, RowStatus
 from data.tables import tables
-from serving.predict.outputs.csv_table import write_csv
-from serving.predict.outputs.output_rows import OutputRow, RowStatus
 
 ROWS = [
     OutputRow({"id": 1, "line": 4, "error": "no text"}, RowStatus.FAILED),

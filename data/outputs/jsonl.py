@@ -1,4 +1,4 @@
-"""Writes replies as JSON lines."""
+"""Writes answers as JSON lines."""
 
 import datetime
 import functools
@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
-from serving.predict.outputs.output_rows import OutputRow, OutputSchema
+from data.outputs.output_rows import OutputRow, OutputSchema
 
 
 def write_jsonl(
@@ -15,7 +15,7 @@ def write_jsonl(
     output: IO[bytes],
     schema: OutputSchema | None = None,
 ) -> None:
-    """Writes the replies as JSON lines, batch by batch.
+    """Writes the answers as JSON lines, batch by batch.
 
     Args:
         batches: the rows to write, in batches as they are answered.

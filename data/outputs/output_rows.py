@@ -1,4 +1,4 @@
-"""Defines the rows of replies, which the module of each format writes."""
+"""Defines the rows of answers, which the module of each format writes."""
 
 import enum
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ class RowStatus(enum.Enum):
 
     ANSWERED = enum.auto()
     FAILED = enum.auto()
-    # The texts of the request are empty, so it has no reply.
+    # The texts of the request are empty, so it has no answer.
     EMPTY = enum.auto()
 
 
@@ -19,7 +19,7 @@ class OutputRow(NamedTuple):
 
     Attributes:
         cells: {column: value}: the columns of the input that are kept, and the
-            fields of the reply, or `line` and `error` if the request failed.
+            fields of the answer, or `line` and `error` if the request failed.
         status: whether the request was answered.
     """
 
@@ -28,7 +28,7 @@ class OutputRow(NamedTuple):
 
 
 class OutputSchema(NamedTuple):
-    """The columns and fields that all files with replies to one input share.
+    """The columns and fields that all files with answers to one input share.
 
     Attributes:
         columns: {key of a cell: its name in the header} of CSV.
@@ -41,10 +41,10 @@ class OutputSchema(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def flatten_reply(reply: Mapping[str, object]) -> dict[str, object]:
-    """Flattens a reply to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
+def flatten_answer(answer: Mapping[str, object]) -> dict[str, object]:
+    """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
     row: dict[str, object] = {}
-    for name, value in reply.items():
+    for name, value in answer.items():
         if isinstance(value, dict) and name != "id":
             row |= {f"{name}.{key}": inner for key, inner in value.items()}
         else:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from serving.predict.outputs.jsonl import to_json_line
+from data.outputs.jsonl import to_json_line
 
 
 @pytest.mark.parametrize(

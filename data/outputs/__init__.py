@@ -1,4 +1,6 @@
-"""Writes replies: a file for each format, with a function like `write_csv`.
+"""Writes rows of answers, for training and predict.py, in several formats.
+
+Each format has a module, with a function like `write_csv`.
 
 The functions have the same arguments: write_csv(batches, output, schema).
 

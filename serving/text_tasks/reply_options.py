@@ -1,4 +1,4 @@
-"""Defines the flags that change the replies of text tasks."""
+"""Defines the options that change the replies of text tasks."""
 
 import dataclasses
 
@@ -6,8 +6,11 @@ from command_line.flags import flag
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ReplyFlags:
-    """Flags of predict.py that change the contents of replies."""
+class ReplyOptions:
+    """Options that change the contents of replies.
+
+    The methods of `TextModel` have them as arguments, and predict.py as flags.
+    """
 
     top_k: int = flag(
         5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
@@ -26,4 +29,4 @@ class ReplyFlags:
     )
 
 
-DEFAULT_REPLY_FLAGS = ReplyFlags()
+DEFAULT_REPLY_OPTIONS = ReplyOptions()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from serving.predict.outputs.output_rows import (
+from data.outputs.output_rows import (
     OutputRow,
     RowStatus,
-    flatten_reply,
+    flatten_answer,
 )
 
 
@@ -24,15 +24,15 @@ from serving.predict.outputs.output_rows import (
     ],
 )
 def test_a_field_of_fields_becomes_several_columns(answer, row):
-    assert flatten_reply(answer) == row
+    assert flatten_answer(answer) == row
 
 
 def test_the_id_of_a_request_stays_as_it_came():
-    assert flatten_reply({"id": {"page": 7}}) == {"id": {"page": 7}}
+    assert flatten_answer({"id": {"page": 7}}) == {"id": {"page": 7}}
 
 
 def test_the_columns_keep_the_order_of_the_answer():
-    row = flatten_reply({"z": 1, "a": {"y": 2, "b": 3}, "c": 4})
+    row = flatten_answer({"z": 1, "a": {"y": 2, "b": 3}, "c": 4})
     assert [*row] == ["z", "a.y", "a.b", "c"]
 
 

@@ -1,8 +1,11 @@
-"""Reads requests from the JSON of a body."""
+"""Reads requests from the JSON of a body, and writes replies as such."""
+
+import json
+from collections.abc import Sequence
 
 from files.json_files import parse_json
 from serving.text_tasks.request_lists import RequestList, split_request
-from serving.text_tasks.text_task import AnyTextTask
+from serving.text_tasks.text_task import AnyTextTask, Reply
 
 # Fields of a request as in TensorFlow Serving.
 _PREDICT_FIELDS = {"instances", "signature_name"}
@@ -51,3 +54,29 @@ def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
         {name: instance} if isinstance(instance, str) else instance
         for instance in value["instances"]
     ]
+
+
+def encode_reply(reply: Reply) -> bytes:
+    """Returns the JSON text of a reply, in UTF-8."""
+    text = json.dumps(reply, ensure_ascii=False)
+    return text.encode("utf-8", "replace")
+
+
+def create_body(replies: Sequence[bytes], *, is_list: bool) -> bytes:
+    """Returns the body with the replies to the requests of a body.
+
+    Args:
+        replies: the JSON text of each reply.
+        is_list: whether the client sent a list of requests, and not only one.
+    """
+    text = b", ".join(replies)
+    return b"[%b]" % text if is_list else text
+
+
+def create_predict_body(replies: Sequence[bytes]) -> bytes:
+    """Returns the body with replies as in TensorFlow Serving.
+
+    Args:
+        replies: the JSON text of each reply.
+    """
+    return b'{"predictions": %b}' % create_body(replies, is_list=True)

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from serving.predict.outputs.npy import write_npy
-from serving.predict.outputs.output_rows import OutputRow, RowStatus
+from data.outputs.npy import write_npy
+from data.outputs.output_rows import OutputRow, RowStatus
 from tests.support import fresh_process
 
 FAILED = OutputRow({"line": 1, "error": "x"}, RowStatus.FAILED)
@@ -60,7 +60,7 @@ def test_answers_without_numbers_ask_for_a_field():
 
 _WRITE_ARRAY = """
 import sys
-from serving.predict.outputs import output_rows, output_writer, npy
+from data.outputs import output_rows, output_writer, npy
 
 def read(key):
     for line in open("/proc/self/status"):

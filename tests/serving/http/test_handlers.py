@@ -1,0 +1,145 @@
+"""What the server replies to a request of each path.
+
+tests/serving/http/test_routes.py finds the handler of a path.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from fastapi import Request
+from starlette.exceptions import HTTPException
+
+from serving.http.errors import HttpError
+from serving.http.handlers import Handlers
+from serving.http.serve_config import LimitFlags
+from serving.http.server_state import ServerState
+from tests.support.serving import asgi
+from tests.support.serving.echo_models import EchoEngine, EchoExport
+
+
+@pytest.fixture
+def state():
+    """The state of a server with the model "m", which is ready."""
+    state = ServerState(
+        exports={"m": EchoExport(engine=EchoEngine())},
+        limits=LimitFlags(max_texts=2),
+        has_token=False,
+    )
+    state.load_models()
+    return state
+
+
+@pytest.fixture
+def loading_state(state):
+    """The same, whose model is not loaded yet."""
+    state.models.clear()
+    return state
+
+
+def reply_to(state, method, *arguments, body=None):
+    """Returns the parsed reply of a method of Handlers.
+
+    The method is called with the arguments, and with a request if it has a
+    body.
+    """
+
+    async def reply():
+        handler = getattr(Handlers(state), method)
+        requests = []
+        if body is not None:
+            receive = asgi.create_receive(json.dumps(body).encode())
+            requests = [Request(asgi.create_scope("POST", "/"), receive)]
+        return await handler(*arguments, *requests)
+
+    return json.loads(asyncio.run(reply()).body)
+
+
+def test_a_server_is_healthy_once_its_models_are_loaded(state):
+    assert reply_to(state, "answer_health_request") == {"status": "ready"}
+
+
+def test_a_server_that_loads_its_models_is_not_healthy(loading_state):
+    with pytest.raises(HttpError, match="loading") as caught:
+        reply_to(loading_state, "answer_health_request")
+    assert caught.value.status == 503
+
+
+def test_the_models_are_listed_with_their_tasks(state):
+    (model,) = reply_to(state, "answer_models_request")["models"]
+    assert model["name"] == "m"
+    assert model["tasks"] == ["task"]
+    assert model["fields"] == {"task": ["text"]}
+
+
+def test_the_status_of_a_model_is_that_of_tensorflow_serving(state):
+    reply = reply_to(state, "answer_status_request", "m")
+    (status,) = reply["model_version_status"]
+    assert (status["version"], status["state"]) == ("1", "AVAILABLE")
+
+
+def test_the_status_of_a_model_is_told_while_it_is_loading(loading_state):
+    reply = reply_to(loading_state, "answer_status_request", "m")
+    assert reply["model_version_status"][0]["state"] == "LOADING"
+
+
+def test_who_asks_for_predictions_is_told_to_post(state):
+    with pytest.raises(HTTPException, match="use POST") as caught:
+        reply_to(state, "answer_status_request", "m:predict")
+    assert caught.value.headers == {"Allow": "POST"}
+
+
+def test_one_text_gets_a_reply(state):
+    reply = reply_to(
+        state, "answer_task_request", "m", "task", body={"text": "a"}
+    )
+    assert reply == {"text": "a"}
+
+
+def test_a_list_of_texts_gets_a_list_of_replies(state):
+    reply = reply_to(
+        state, "answer_task_request", "m", "task", body={"text": ["a", "b"]}
+    )
+    assert reply == [{"text": "a"}, {"text": "b"}]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "culprit"),
+    [("n", "task", "no model 'n'"), ("m", "tag", "no task of m 'tag'")],
+)
+def test_another_model_or_task_is_refused(state, name, task, culprit):
+    with pytest.raises(HttpError, match=culprit) as caught:
+        reply_to(state, "answer_task_request", name, task, body={})
+    assert caught.value.status == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "culprit"),
+    [
+        ({}, 400, "'text' is missing"),
+        ({"text": ["a", 1]}, 400, "text 2: 'text' must be a string"),
+        ({"text": [*"abc"]}, 413, "3 texts are more than 2"),
+        ({"text": "bad"}, 400, "bad"),
+        ({"text": "broken"}, 500, "internal error"),
+    ],
+)
+def test_a_request_that_fails_is_an_error(state, body, status, culprit):
+    with pytest.raises(HttpError, match=culprit) as caught:
+        reply_to(state, "answer_task_request", "m", "task", body=body)
+    assert caught.value.status == status
+
+
+def test_predictions_are_those_of_the_main_task(state):
+    reply = reply_to(
+        state, "answer_predict_request", "m", body={"instances": ["a"]}
+    )
+    assert reply == {"predictions": [{"text": "a"}]}
+
+
+def test_other_bodies_have_no_predictions(state):
+    with pytest.raises(HttpError, match="instances") as caught:
+        reply_to(state, "answer_predict_request", "m", body={"text": "a"})
+    assert caught.value.status == 400

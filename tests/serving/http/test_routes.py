@@ -1,0 +1,89 @@
+"""Which handler a path leads to, and what other paths are told.
+
+tests/serving/http/test_handlers.py checks what the handlers reply.
+"""
+
+import asyncio
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.routes import OPEN_PATHS, create_router
+from serving.http.serve_config import LimitFlags
+from serving.http.server_state import ServerState
+from tests.support.serving import asgi
+from tests.support.serving.echo_models import EchoEngine, EchoExport
+
+
+@pytest.fixture
+def ask():
+    """(method, path, body) -> the response of a server of the model "m"."""
+    state = ServerState(
+        exports={"m": EchoExport(engine=EchoEngine())},
+        limits=LimitFlags(),
+        has_token=False,
+    )
+    state.load_models()
+    router = create_router(state)
+
+    def ask(method, path, body=None):
+        text = b"" if body is None else json.dumps(body).encode()
+        return asyncio.run(asgi.ask(router, method, path, text))
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("path", "content_type"),
+    [
+        ("/", "text/html"),
+        ("/page.css", "text/css"),
+        ("/page.js", "text/javascript"),
+    ],
+)
+def test_the_files_of_the_page_are_sent(ask, path, content_type):
+    response = ask("GET", path)
+    assert response.status == 200
+    assert response.headers["content-type"].startswith(content_type)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "key"),
+    [
+        ("GET", "/healthz", None, "status"),
+        ("GET", "/api/models", None, "models"),
+        ("POST", "/api/models/m/task", {"text": "a"}, "text"),
+        ("GET", "/v1/models/m", None, "model_version_status"),
+        ("POST", "/v1/models/m:predict", {"instances": ["a"]}, "predictions"),
+        ("GET", "/openapi.json", None, "openapi"),
+    ],
+)
+def test_a_path_leads_to_its_handler(ask, method, path, body, key):
+    response = ask(method, path, body)
+    assert response.status == 200
+    assert key in json.loads(response.body)
+
+
+def test_an_error_of_a_handler_is_the_reply(ask):
+    response = ask("POST", "/api/models/n/task", {"text": "a"})
+    assert response.status == 404
+    assert "no model 'n'" in json.loads(response.body)["error"]
+
+
+def test_an_unknown_path_is_told_which_paths_exist(ask):
+    response = ask("GET", "/models")
+    assert response.status == 404
+    assert "POST /api/models/NAME/TASK" in json.loads(response.body)["error"]
+
+
+def test_another_method_is_told_which_one_to_use(ask):
+    response = ask("POST", "/healthz")
+    assert response.status == 405
+    assert response.headers["allow"] == "GET, HEAD"
+
+
+def test_the_page_and_the_health_need_no_token():
+    assert {"/", "/page.js", "/page.css", "/healthz"} <= OPEN_PATHS
+    assert not any(path.startswith("/api") for path in OPEN_PATHS)
