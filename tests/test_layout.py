@@ -132,15 +132,6 @@ def test_a_file_of_tests_has_the_name_of_a_module():
     )
 
 
-# Only tests of serve.py as a whole reach these modules. Write a
-# tests/serving/http/test_MODULE.py, and remove MODULE. Add none.
-_WITHOUT_OWN_TESTS = {
-    "serving/http/error_handlers.py",
-    "serving/http/handlers.py",
-    "serving/http/routes.py",
-}
-
-
 def runs_code(path):
     """Returns whether a function of a module has a body.
 
@@ -174,7 +165,7 @@ def test_each_module_has_tests():
         )
     }
     check_none(
-        sorted(wrong - _WITHOUT_OWN_TESTS),
+        sorted(wrong),
         "Import the module in a test, best in test_MODULE.py of its folder:",
     )
 
