@@ -17,13 +17,17 @@ from model_folders.model_json_types import (
 # `RecordedSet`, and "split" is not a set but the `DevSetRule`.
 RECORDED_SETS: Final = "data"
 DEV_SET_RULE: Final = "split"
+# Names of recorded sets, which are those of the files of a run. There, Google's
+# code calls the dev set "eval".
+TRAIN_SET: Final = "train"
+DEV_SET: Final = "eval"
 
 
 class RecordedSet(NamedTuple):
     """A set of examples that a run read, an entry of `data` in model.json.
 
     Attributes:
-        name: name of the set, such as "train".
+        name: name of the set: TRAIN_SET, DEV_SET, or that of another set.
         file: name of the file, or of the folder and the set.
         num_rows: number of examples.
         checksum: checksum of the file, or of the records.

@@ -18,11 +18,17 @@ Only scripts that have --data_file compare their dev set.
 """
 
 import enum
+from typing import NamedTuple
 
 from absl import logging
 
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import RecordedSet, RecordedSets
+from model_folders.recorded_sets import (
+    DEV_SET,
+    TRAIN_SET,
+    RecordedSet,
+    RecordedSets,
+)
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.dev_set_rule import has_data_file
 from training.preparation.starting_point import StartingPoint
@@ -60,10 +66,22 @@ class DevSetCase(enum.Enum):
         return self is not DevSetCase.OTHER_ROWS
 
 
-def find_dev_set_case(
+class DevSetFinding(NamedTuple):
+    """The case of a dev set, and what to tell the user about it.
+
+    Attributes:
+        case: the case.
+        message: the message, "" if there is nothing to tell.
+    """
+
+    case: DevSetCase
+    message: str = ""
+
+
+def compare_dev_set(
     start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
-) -> DevSetCase:
-    """Returns what the dev set of a command is to its weights.
+) -> DevSetFinding:
+    """Compares the dev set of a command with the sets of its weights.
 
     For example, a run was trained on train.csv, and the dev.csv of --data_dir
     is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
@@ -73,56 +91,27 @@ def find_dev_set_case(
         recorded_sets: the sets of the command.
     """
     preset = start.preset
-    dev_set = recorded_sets.get("eval")
+    dev_set = recorded_sets.get(DEV_SET)
     if not start.config.can_split_file or preset is None or dev_set is None:
-        return DevSetCase.EXPECTED
-    return _find_case(start, preset, dev_set)
+        return DevSetFinding(DevSetCase.EXPECTED)
+    case = _find_case(start, preset, dev_set)
+    return DevSetFinding(case, _describe_case(case, start, preset, dev_set))
 
 
-def check_dev_set(
-    start: StartingPoint[FineTuningConfig],
-    recorded_sets: RecordedSets,
-    case: DevSetCase,
-) -> None:
-    """Warns of a dev set that is not as expected, as `DevSetCase` says.
-
-    Args:
-        start: what the command starts from.
-        recorded_sets: the sets of the command.
-        case: result of `find_dev_set_case`.
+def check_dev_set(finding: DevSetFinding) -> None:
+    """Tells the user about a dev set that is not as expected.
 
     Raises:
         ValueError: the dev set is the file that the run was trained on.
     """
-    if case is DevSetCase.EXPECTED or start.preset is None:
+    if not finding.message:
         return
-    preset = start.preset
-    dev_set = recorded_sets["eval"]
-    match case:
-        case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
-            _warn_of_train_file(start, preset, dev_set)
-        case DevSetCase.SEEN_BY_RUN:
-            raise ValueError(
-                f"{_describe_train_file(preset, dev_set)}. Nothing is scored. "
-                "To answer other rows, use predict.py; to train on them, set "
-                "another --output_dir"
-            )
-        case DevSetCase.OTHER_ROWS:
-            logging.info(
-                "This is not the dev set of %s. The scores are only shown, and "
-                "the files of the run stay as they are. To write them, set "
-                "another --output_dir, with --init_checkpoint=%s",
-                preset.source,
-                preset.weights_path,
-            )
-        case DevSetCase.OTHER_FILE:
-            logging.warning(
-                "%s is not the dev set of %s, which was of %s. The scores, the "
-                "card and the report of the run are replaced.",
-                dev_set.file,
-                preset.source,
-                preset.recorded_sets["eval"].file,
-            )
+    if finding.case is DevSetCase.SEEN_BY_RUN:
+        raise ValueError(finding.message)
+    if finding.case is DevSetCase.OTHER_ROWS:
+        logging.info("%s", finding.message)
+    else:
+        logging.warning("%s", finding.message)
 
 
 def _find_case(
@@ -141,7 +130,7 @@ def _find_case(
         return DevSetCase.EXPECTED
     if is_train_file:
         return DevSetCase.SEEN_BY_RUN
-    dev_set_of_run = preset.recorded_sets.get("eval")
+    dev_set_of_run = preset.recorded_sets.get(DEV_SET)
     if start.dev_set_rule:
         is_same_rule = start.dev_set_rule == preset.dev_set_rule
         if is_same_rule and dev_set.has_rows_of(dev_set_of_run):
@@ -162,28 +151,51 @@ def _is_train_file(
         # The run and the command both cut the file into a train set and a dev
         # set. dev_set_rule.py compares how they did it.
         return False
-    train_set = preset.recorded_sets.get("train")
+    train_set = preset.recorded_sets.get(TRAIN_SET)
     return train_set is not None and dev_set.checksum == train_set.checksum
 
 
-def _warn_of_train_file(
+def _describe_case(
+    case: DevSetCase,
     start: StartingPoint[FineTuningConfig],
     preset: Preset,
     dev_set: RecordedSet,
-) -> None:
-    """Logs that other weights were trained on the file of the dev set."""
-    # Do not warn twice: `dev_set_rule.choose_dev_set_rule` may have warned.
-    has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
-    if not has_warned:
-        logging.warning(
-            "%s. Do not trust its scores.",
-            _describe_train_file(preset, dev_set),
-        )
+) -> str:
+    """Returns what to tell the user about a case, "" if nothing."""
+    match case:
+        case DevSetCase.EXPECTED:
+            return ""
+        case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
+            # Do not warn twice: `dev_set_rule.choose_dev_set_rule` may have
+            # warned.
+            if start.dev_set_rule and start.dev_set_rule.is_doubtful:
+                return ""
+            train_file = _describe_train_file(preset, dev_set)
+            return f"{train_file}. Do not trust its scores."
+        case DevSetCase.SEEN_BY_RUN:
+            return (
+                f"{_describe_train_file(preset, dev_set)}. Nothing is scored. "
+                "To answer other rows, use predict.py; to train on them, set "
+                "another --output_dir"
+            )
+        case DevSetCase.OTHER_ROWS:
+            return (
+                f"This is not the dev set of {preset.source}. The scores are "
+                "only shown, and the files of the run stay as they are. To "
+                "write them, set another --output_dir, with "
+                f"--init_checkpoint={preset.weights_path}"
+            )
+        case DevSetCase.OTHER_FILE:
+            return (
+                f"{dev_set.file} is not the dev set of {preset.source}, which "
+                f"was of {preset.recorded_sets[DEV_SET].file}. The scores, the "
+                "card and the report of the run are replaced."
+            )
 
 
 def _describe_train_file(preset: Preset, dev_set: RecordedSet) -> str:
     """Describes that weights were trained on the file of the dev set."""
-    train_set = preset.recorded_sets["train"]
+    train_set = preset.recorded_sets[TRAIN_SET]
     return (
         f"{dev_set.file}: {preset.source} was trained on this file "
         f"({train_set.num_rows} rows of {train_set.file}), so the dev set "

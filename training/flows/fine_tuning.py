@@ -10,7 +10,7 @@ from execution import devices
 from training.flows import checks
 from training.flows.dev_set_check import (
     check_dev_set,
-    find_dev_set_case,
+    compare_dev_set,
 )
 from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
 from training.flows.fine_tuning_ending import (
@@ -53,8 +53,8 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
-    dev_set_case = find_dev_set_case(task.start, recorded_sets)
-    check_dev_set(task.start, recorded_sets, dev_set_case)
+    finding = compare_dev_set(task.start, recorded_sets)
+    check_dev_set(finding)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
     set_seed_and_precision(task.config)
     trainer = create_trainer(
@@ -69,7 +69,7 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             fine_tuning_run.train(plan.num_steps.training)
-        if dev_set_case.writes_scores:
+        if finding.case.writes_scores:
             end_with_scores(fine_tuning_run, begin_time)
         else:
             end_without_scores(fine_tuning_run)

@@ -4,7 +4,12 @@ from collections.abc import Sequence
 
 from model_folders.model_json_types import Fingerprint
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import RecordedSet, RecordedSets
+from model_folders.recorded_sets import (
+    DEV_SET,
+    TRAIN_SET,
+    RecordedSet,
+    RecordedSets,
+)
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
 
@@ -50,8 +55,8 @@ def _describe_difference(
 
     `preset` is the Preset of the run.
     """
-    train_set = recorded_sets["train"]
-    former = preset.recorded_sets.get("train", train_set)
+    train_set = recorded_sets[TRAIN_SET]
+    former = preset.recorded_sets.get(TRAIN_SET, train_set)
     has_table = start.dev_set_rule is not None
     num_rows = _count_file_rows(recorded_sets, train_set, has_table=has_table)
     num_former_rows = _count_file_rows(
@@ -79,6 +84,6 @@ def _count_file_rows(
 
     With --data_file (`has_table`), the file also contains the dev set.
     """
-    if has_table and "eval" in recorded_sets:
-        return train_set.num_rows + recorded_sets["eval"].num_rows
+    if has_table and DEV_SET in recorded_sets:
+        return train_set.num_rows + recorded_sets[DEV_SET].num_rows
     return train_set.num_rows

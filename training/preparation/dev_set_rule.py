@@ -26,7 +26,7 @@ from absl import logging
 from data.processors.file_processor import FileProcessor, OptionsT, RowExampleT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DevSetRule
+from model_folders.recorded_sets import TRAIN_SET, DevSetRule
 from training.config.fine_tuning_config import (
     DataFileConfig,
     DataFileConfigT,
@@ -172,7 +172,7 @@ def _join_names(names: tuple[str, ...]) -> str:
 def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     """Returns whether a run was trained for the task that a command names."""
     return (
-        "train" in preset.recorded_sets
+        TRAIN_SET in preset.recorded_sets
         and preset.model_class == config.model_class
         and preset.recorded_settings.get("task_name") == config.task_name
     )

@@ -15,7 +15,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.flows.dev_set_check import (
     DevSetCase,
     check_dev_set,
-    find_dev_set_case,
+    compare_dev_set,
 )
 
 # Checksums of three files.
@@ -73,9 +73,9 @@ def dev_set(checksum, num_rows=4):
 
 def find_and_check(start, sets):
     """Checks the dev set, as a command does. Returns its case."""
-    case = find_dev_set_case(start, sets)
-    check_dev_set(start, sets, case)
-    return case
+    finding = compare_dev_set(start, sets)
+    check_dev_set(finding)
+    return finding.case
 
 
 @pytest.mark.parametrize(
