@@ -17,6 +17,7 @@ PACKAGES = (
     "model_folders",
     "modeling",
     "serving",
+    "terminal",
     "tools",
     "training",
 )

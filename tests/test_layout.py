@@ -6,7 +6,7 @@ import itertools
 import re
 import tomllib
 
-from command_line import script_logs
+from terminal import script_logs
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,

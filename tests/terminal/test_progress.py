@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from command_line import progress
+from terminal import progress
 
 
 def test_one_line_changes_on_a_terminal(monkeypatch, capsys):

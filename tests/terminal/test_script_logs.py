@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from command_line import script_logs
+from terminal import script_logs
 
 
 def record_of(path, level):

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from command_line import signals
+from terminal import signals
 
 NUMBERS = (signal.SIGTERM, signal.SIGINT)
 
