@@ -162,7 +162,7 @@ def test_the_network_runs_on_any_backend_of_keras():
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints",
-        ROOT / "model_folders/formats",
+        ROOT / "model_folders/formats/tensorflow",
     )
     wrong = [
         path

@@ -6,7 +6,7 @@ such files. Imports no Keras.
 
 from files.json_files import JsonObject
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats.kerashub_config import (
+from model_folders.formats.kerashub.kerashub_config import (
     DEFAULT_DROPOUT,
     KERASHUB_NAME_OF_SIZE,
     PREPROCESSOR_FILE,

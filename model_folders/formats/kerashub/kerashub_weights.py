@@ -13,14 +13,14 @@ from typing import cast
 
 from files.paths import StrPath
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats import kerashub_config
 from model_folders.formats.h5_files import open_h5_entries
-from model_folders.formats.kerashub_config import (
+from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub.kerashub_config import (
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub_names import (
+from model_folders.formats.kerashub.kerashub_names import (
     WeightTarget,
     classifier_targets,
     masked_lm_targets,

@@ -50,7 +50,9 @@ def read_network(folder: StrPath) -> JsonObject:
         ValueError: the SavedModel contains no BERT.
     """
     # This module loads TensorFlow, which most folders do not need.
-    from model_folders.formats.object_entries import open_graph_entries
+    from model_folders.formats.tensorflow.object_entries import (
+        open_graph_entries,
+    )
 
     entries = open_graph_entries(_variables_prefix(folder))
 
@@ -79,7 +81,7 @@ def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
         OSError: the weights cannot be read.
     """
     # This module loads TensorFlow, which most folders do not need.
-    from model_folders.formats.object_graph import read_casing
+    from model_folders.formats.tensorflow.object_graph import read_casing
 
     prefix = _variables_prefix(folder)
     casing = read_casing(prefix)

@@ -9,11 +9,14 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from model_folders.formats import object_names
-from model_folders.formats.object_graph import GraphVariable, read_variables
+from model_folders.formats.huggingface.tf_h5_names import tf_h5_to_google
 from model_folders.formats.shape_checks import encoder_shapes
-from model_folders.formats.tf1_weights import open_tf1_checkpoint
-from model_folders.formats.tf_h5_names import tf_h5_to_google
+from model_folders.formats.tensorflow import object_names
+from model_folders.formats.tensorflow.object_graph import (
+    GraphVariable,
+    read_variables,
+)
+from model_folders.formats.tensorflow.tf1_weights import open_tf1_checkpoint
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     WeightArray,

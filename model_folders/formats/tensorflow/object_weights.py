@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from files.paths import StrPath
 from model_folders.checkpoint_folders import find_tf1_checkpoint
-from model_folders.formats import object_config
+from model_folders.formats.tensorflow import object_config
 from model_folders.formats.weight_entries import WeightEntry
 
 
@@ -23,7 +23,7 @@ def find_object_weights(path: StrPath) -> str | None:
         return None
     # Import late, because this module needs TensorFlow, which other backends of
     # Keras lack, and which other formats do not need.
-    from model_folders.formats.object_graph import has_graph
+    from model_folders.formats.tensorflow.object_graph import has_graph
 
     return prefix if has_graph(prefix) else None
 
@@ -52,6 +52,8 @@ def open_object_entries(path: str) -> Mapping[str, WeightEntry]:
         OSError, ValueError: as `open_graph_entries` raises them.
     """
     # Import late, as in `find_object_weights`.
-    from model_folders.formats.object_entries import open_graph_entries
+    from model_folders.formats.tensorflow.object_entries import (
+        open_graph_entries,
+    )
 
     return open_graph_entries(path)

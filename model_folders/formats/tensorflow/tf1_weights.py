@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import tensorflow as tf
 
 from files.paths import StrPath, literal_path
-from model_folders.formats.tf1_index import check_index
+from model_folders.formats.tensorflow.tf1_index import check_index
 
 
 class TensorReader(Protocol):

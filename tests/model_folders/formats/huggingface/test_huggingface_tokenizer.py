@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.formats.huggingface.huggingface_tokenizer import (
+    read_stated_casing,
+)
 from model_folders.reading import preset_reading
 
 

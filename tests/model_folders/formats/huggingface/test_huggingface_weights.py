@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from model_folders.formats.huggingface_weights import open_huggingface_entries
+from model_folders.formats.huggingface.huggingface_weights import (
+    open_huggingface_entries,
+)
 
 VALUES = np.arange(6, dtype=np.float32).reshape(2, 3)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats.tf_h5_names import tf_h5_to_google
+from model_folders.formats.huggingface.tf_h5_names import tf_h5_to_google
 
 
 @pytest.mark.parametrize(

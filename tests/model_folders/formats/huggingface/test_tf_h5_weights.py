@@ -5,7 +5,7 @@ tests/modeling/checkpoints/test_loading_tf_h5.py loads them into models.
 
 import pytest
 
-from model_folders.formats.tf_h5_weights import (
+from model_folders.formats.huggingface.tf_h5_weights import (
     find_tf_h5_weights,
     open_tf_h5_entries,
 )

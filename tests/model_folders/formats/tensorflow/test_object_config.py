@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from model_folders.formats import object_config
+from model_folders.formats.tensorflow import object_config
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/hub_v2_mlm"
