@@ -12,7 +12,7 @@ from data.text import tokenization, tokenizer_loading, vocabulary
 from model_folders import kinds
 from model_folders.reading import presets, settings_check
 from modeling.checkpoints.head_detection import find_head_classes
-from serving.conversion.convert_checkpoint_config import (
+from serving.exporting.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
     CheckpointFormat,

@@ -11,7 +11,7 @@ from model_folders import kinds
 from model_folders.cards import descriptions, model_card
 from model_folders.reading import presets
 from model_folders.reading.input_length import read_max_seq_length
-from serving.conversion.convert_checkpoint_config import (
+from serving.exporting.convert_checkpoint_config import (
     CheckpointFormat,
     ConvertCheckpointConfig,
 )

@@ -6,16 +6,14 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading.presets import Preset
-from serving.conversion.conversion_steps import (
+from serving.exporting.conversion_steps import (
     check_format,
     choose_format,
     choose_model_class,
     extend_tokenizer,
     load_tokenizer,
 )
-from serving.conversion.convert_checkpoint_config import (
-    ConvertCheckpointConfig,
-)
+from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 

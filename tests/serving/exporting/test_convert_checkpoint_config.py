@@ -3,7 +3,7 @@
 import pytest
 
 from model_folders import kinds
-from serving.conversion.convert_checkpoint_config import (
+from serving.exporting.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
     ConvertCheckpointConfig,
