@@ -7,7 +7,6 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading.presets import Preset
 from serving.exporting.conversion_steps import (
-    check_format,
     choose_format,
     choose_model_class,
     extend_tokenizer,
@@ -54,7 +53,9 @@ def checkpoints(tmp_path):
 def test_a_checkpoint_is_written_in_the_other_format_unless_it_is_extended(
     given, flags, written, checkpoints
 ):
-    chosen = choose_format(create_config(**flags), checkpoints[given])
+    chosen = choose_format(
+        create_config(**flags), checkpoints[given], Preset(""), kinds.PRETRAINER
+    )
     assert chosen == written
 
 
@@ -76,10 +77,13 @@ def test_the_folder_and_then_the_flag_decide_the_class():
 
 def test_transformers_lacks_an_lstm_which_only_a_head_needs():
     preset = Preset("", recorded_settings={"bilstm": True})
+    config = create_config(output_format="huggingface")
     with pytest.raises(ValueError, match="--bilstm"):
-        check_format("huggingface", "model", kinds.CLASSIFIER, preset)
-    check_format("huggingface", "model", kinds.ENCODER, preset)
-    check_format("tf1", "model", kinds.CLASSIFIER, preset)
+        choose_format(config, "model", preset, kinds.CLASSIFIER)
+    chosen = choose_format(config, "model", preset, kinds.ENCODER)
+    assert chosen == "huggingface"
+    config = create_config(output_format="tf1")
+    assert choose_format(config, "model", preset, kinds.CLASSIFIER) == "tf1"
 
 
 def test_a_folder_without_a_vocabulary_asks_for_one():
