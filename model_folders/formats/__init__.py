@@ -32,4 +32,5 @@ For several formats:
     shape_checks.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file
+    folder_warnings.py: logs what is odd in a folder, but only once
 """

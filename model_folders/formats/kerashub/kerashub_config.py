@@ -11,7 +11,7 @@ import os
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.folder_warnings import warn_once
+from model_folders.formats.folder_warnings import warn_once
 from model_folders.kinds import (
     CLASS_OF_KERASHUB_TASK,
     CLASSIFIER,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.folder_warnings import warn_once
+from model_folders.formats.folder_warnings import warn_once
 
 
 @pytest.fixture(autouse=True)
