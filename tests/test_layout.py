@@ -132,6 +132,17 @@ def test_a_file_of_tests_has_the_name_of_a_module():
     )
 
 
+def test_a_test_of_a_script_is_named_after_the_script():
+    """test_SCRIPT.py or test_SCRIPT_ASPECT.py, as for modules."""
+    scripts = tuple(f"test_{path.stem}_" for path in ROOT.glob("*.py"))
+    wrong = [
+        path
+        for path in (ROOT / "tests/scripts").glob("*.py")
+        if not f"{path.stem}_".startswith(scripts)
+    ]
+    check_none(wrong, "Name the script, or move to tests/across_scripts/:")
+
+
 def runs_code(path):
     """Returns whether a function of a module has a body.
 

@@ -32,7 +32,10 @@ def inputs(tiny, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def flags(pretraining_flags, inputs):
-    """Flags of a run that packs its inputs (test_histories.py does not)."""
+    """Flags of a run that packs its inputs.
+
+    test_run_pretraining_histories.py does not.
+    """
     return pretraining_flags | {
         "input_file": f"{inputs}/*.tfrecord",
         "do_train": True,
