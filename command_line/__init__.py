@@ -1,8 +1,6 @@
-"""All that a command reads, hears and shows on a terminal.
+"""Turns the flags of a command into a `Config`, and shows help and errors.
 
-It reads flags, hears Ctrl-C and other signals, and shows progress, logs and
-errors. A library that runs long, such as data/jobs/, uses progress.py and
-signals.py too. These two know no flags.
+What a command shows and hears while it runs is in terminal/.
 
 A script declares its flags as a `Config`, and the main call is `cli.run`.
 Nothing here loads TensorFlow, so that --help and wrong flags show quickly.
@@ -27,15 +25,8 @@ Where values are checked, beside the bounds and choices of flag_parsing.py:
 
     path_checks.py: checks that no output overlaps an input or another output
 
-What it hears from the user:
-
-    signals.py: ends a script at SIGTERM or Ctrl-C
-
 What it shows to the user:
 
     help_pages.py: prints --help and --helpfull
-    progress.py: a changing line on a terminal, else lines of the log
     user_errors.py: decides whether an error is the user's or a bug
-    script_logs.py: the format of the log, and which records the log shows
-    tensorflow_logs.py: hides the logs of TensorFlow
 """

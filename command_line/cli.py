@@ -16,15 +16,13 @@ from command_line import (
     config_values,
     flag_parsing,
     flags,
-    script_logs,
-    signals,
-    tensorflow_logs,
     user_errors,
 )
 from command_line.flags import ConfigT, ParsedCommand
 from command_line.path_checks import check_paths
 from command_line.path_flags import PathFlag
 from files import lock
+from terminal import script_logs, signals, tensorflow_logs
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED_STATUS = 130

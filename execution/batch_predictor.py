@@ -7,12 +7,12 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from command_line import progress
 from data.arrays import Batch
 from modeling.accelerated.inference import GraphPredictor
 from modeling.base_model import BaseModel
 from modeling.features import select_features
 from modeling.tensors import Features
+from terminal import progress
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
 ComputeTensors: TypeAlias = Callable[[object, Features], object]

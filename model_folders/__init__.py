@@ -14,7 +14,6 @@ What the files of a folder state, and which module reads them:
     labels.py: labels.txt, the names of outputs in their order
     label_spelling.py: finds labels that mean the same, or are misspelled
     tokenizer_files.py: creates vocab.txt and the files beside it
-    folder_warnings.py: logs what is odd in a folder, but only once
     formats/: the files of each format of weights
 
 What a command does with a folder:

@@ -8,13 +8,10 @@ What users call:
     export: Exports a model, with signatures that suit the kind of the model.
     load: Loads an exported model.
 
-To write an export:
+To write an export, or weights in the formats of other libraries:
 
-    exporting/: writes the formats of an export, and signatures of SavedModels
-
-To write weights in the formats of other libraries, which then run them:
-
-    conversion/: copies a folder of weights, for tools/convert_checkpoint.py
+    exporting/: writes the formats of an export, and signatures of SavedModels.
+        Copies a folder of weights, for tools/convert_checkpoint.py
 
 To call an export from Python:
 

@@ -22,6 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 LONGEST = (
     "serving",
     "scripts",
+    "across_scripts",
     "training",
     "modeling",
     "recipes",

@@ -6,7 +6,7 @@ import itertools
 import re
 import tomllib
 
-from command_line import script_logs
+from terminal import script_logs
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
@@ -130,6 +130,17 @@ def test_a_file_of_tests_has_the_name_of_a_module():
     check_none(
         strange, "Name the file test_MODULE.py or test_MODULE_ASPECT.py:"
     )
+
+
+def test_a_test_of_a_script_is_named_after_the_script():
+    """test_SCRIPT.py or test_SCRIPT_ASPECT.py, as for modules."""
+    scripts = tuple(f"test_{path.stem}_" for path in ROOT.glob("*.py"))
+    wrong = [
+        path
+        for path in (ROOT / "tests/scripts").glob("*.py")
+        if not f"{path.stem}_".startswith(scripts)
+    ]
+    check_none(wrong, "Name the script, or move to tests/across_scripts/:")
 
 
 def runs_code(path):

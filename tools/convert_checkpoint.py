@@ -17,17 +17,15 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from model_folders.reading.preset_reading import read_preset
-from serving.conversion.conversion_steps import (
+from serving.exporting.conversion_steps import (
     choose_format,
     choose_model_class,
     extend_tokenizer,
     load_model,
     load_tokenizer,
 )
-from serving.conversion.convert_checkpoint_config import (
-    ConvertCheckpointConfig,
-)
-from serving.conversion.converted_copy import write_copy
+from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
+from serving.exporting.converted_copy import write_copy
 
 
 def main(parsed: flags.ParsedCommand[ConvertCheckpointConfig]) -> None:

@@ -18,6 +18,10 @@ What the steps call:
     run_files/: what a run writes to its folder, beside its checkpoints
     tasks/: the fine-tuning tasks, which only scripts import
 
+What concerns a run as a whole has "run" in its name. Its plan and its end are
+in flows/ (run_plan.py, run_ending.py), its weights in loop/ (run_weights.py),
+and its folder, results and description in run_files/.
+
 What users do with finished runs:
 
     run_comparison/: draws the curves of runs, and writes a table of scores

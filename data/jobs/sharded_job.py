@@ -17,13 +17,13 @@ import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
-from command_line import progress, signals
 from data.io import file_checksums
 from data.jobs.beam_workers import run_on_beam
 from data.jobs.manifest import UnitResult
 from data.jobs.workers import run_in_processes
 from files.json_files import read_json
 from files.json_types import find_malformed_entry
+from terminal import progress, signals
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

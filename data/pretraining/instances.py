@@ -14,7 +14,6 @@ import random
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from command_line import progress
 from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import Document, DocumentReader
@@ -23,6 +22,7 @@ from data.pretraining.instance_encoding import InstanceEncoder, TrainingInstance
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.shuffling import shuffle
 from data.pretraining.static_masking import create_masked_lm_predictions
+from terminal import progress
 
 
 def create_training_instances(

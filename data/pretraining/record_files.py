@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import google_crc32c
 
-from command_line import progress
 from data.io import text_files, tf_examples, tfrecord_files
 from data.jobs.manifest import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
 from model_folders.model_json_types import Fingerprint
+from terminal import progress
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 # Size of the checksum at the end of a record, and so of a file.

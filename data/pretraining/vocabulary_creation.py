@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from absl import logging
 
-from command_line import progress
 from data.io import text_files
 from data.pretraining.corpus_checks import find_markup, warn_of_markup
 from data.pretraining.vocabulary_config import VocabularyConfig
@@ -15,7 +14,10 @@ from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from model_folders import tokenizer_files
 from model_folders.bert_config import BertConfig
-from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.formats.huggingface.huggingface_tokenizer import (
+    read_stated_casing,
+)
+from terminal import progress
 
 _CONFIG_FILE = "bert_config.json"
 

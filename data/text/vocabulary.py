@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from command_line import progress
 from data.text import characters
 from data.text.wordpiece import BasicTokenizer, WordpieceTokenizer
+from terminal import progress
 
 # Maximum number of distinct words in memory. Above this number, words that
 # occurred only once are dropped.

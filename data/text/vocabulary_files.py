@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from data.io import compressed_files, text_files
 from files.paths import StrPath
-from model_folders.formats.huggingface_vocabulary import parse_tokenizer
+from model_folders.formats.huggingface.huggingface_vocabulary import (
+    parse_tokenizer,
+)
 
 
 class Vocabulary(NamedTuple):

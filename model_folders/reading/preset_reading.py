@@ -15,13 +15,15 @@ from pathlib import Path
 from files.paths import StrPath
 from model_folders import kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats import (
-    huggingface_pooling,
-    kerashub_config,
-    object_config,
+from model_folders.formats.huggingface import huggingface_pooling
+from model_folders.formats.huggingface.huggingface_config import (
+    read_config_labels,
 )
-from model_folders.formats.huggingface_config import read_config_labels
-from model_folders.formats.huggingface_tokenizer import read_stated_casing
+from model_folders.formats.huggingface.huggingface_tokenizer import (
+    read_stated_casing,
+)
+from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.tensorflow import object_config
 from model_folders.labels import read_labels
 from model_folders.model_json_types import (
     HeadSettings,

@@ -55,17 +55,17 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
 def _list_format_readers() -> Sequence[FormatReader]:
     """Returns the readers of other formats, in the order of their use."""
     # These formats need h5py or TensorFlow.
-    from model_folders.formats.kerashub_weights import (
+    from model_folders.formats.huggingface.tf_h5_weights import (
+        find_tf_h5_weights,
+        open_tf_h5_entries,
+    )
+    from model_folders.formats.kerashub.kerashub_weights import (
         find_kerashub_weights,
         open_kerashub_entries,
     )
-    from model_folders.formats.object_weights import (
+    from model_folders.formats.tensorflow.object_weights import (
         find_object_weights,
         open_object_entries,
-    )
-    from model_folders.formats.tf_h5_weights import (
-        find_tf_h5_weights,
-        open_tf_h5_entries,
     )
 
     return (

@@ -16,12 +16,12 @@ import numpy as np
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats import kerashub_config, kerashub_objects
-from model_folders.formats.kerashub_config import (
+from model_folders.formats.kerashub import kerashub_config, kerashub_objects
+from model_folders.formats.kerashub.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub_names import (
+from model_folders.formats.kerashub.kerashub_names import (
     WeightTarget,
     classifier_targets,
     network_targets,

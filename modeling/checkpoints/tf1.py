@@ -24,7 +24,7 @@ import tensorflow as tf
 from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath, named_tensorflow_errors
 from model_folders.atomic_folders import atomic_folder
-from model_folders.formats.tf1_weights import (
+from model_folders.formats.tensorflow.tf1_weights import (
     check_tf1_files,
     open_tf1_checkpoint,
 )

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absl import logging
 
-from command_line import signals
-from command_line.progress import Progress
 from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
 from data.outputs.output_writer import OutputFormat, write_output
@@ -27,6 +25,8 @@ from serving.predict.row_counter import RowCounter
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
+from terminal import signals
+from terminal.progress import Progress
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

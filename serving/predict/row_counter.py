@@ -4,10 +4,10 @@ import dataclasses
 
 from absl import logging
 
-from command_line.progress import Progress
 from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import Reply
+from terminal.progress import Progress
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10

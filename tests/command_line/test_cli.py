@@ -47,7 +47,8 @@ def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
 
 
 ENDING = """
-from command_line import cli, flags, signals
+from command_line import cli, flags
+from terminal import signals
 
 def main(config):
     {ending}

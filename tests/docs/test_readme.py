@@ -1,7 +1,7 @@
 """README.md's first command, on a tiny model for one epoch.
 
 It is the one command that most people need, so this test is not slow.
-tests/scripts/test_data_file.py checks more of what it leaves.
+tests/scripts/test_run_classifier_data_file.py checks more of what it leaves.
 """
 
 import re

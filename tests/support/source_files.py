@@ -19,6 +19,7 @@ from tests.support.paths import ROOT
 PACKAGES = (
     "files",
     "imports",
+    "terminal",
     "command_line",
     "model_folders",
     "modeling",

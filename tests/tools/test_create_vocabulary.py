@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line import progress
 from data.text import tokenization, vocabulary
 from model_folders.reading import preset_reading
+from terminal import progress
 from tests.support import golden, script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.paths import ROOT, SAMPLES

@@ -6,13 +6,12 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification.glue import glue_submissions
+from data.classification.glue import glue_submissions, glue_tasks
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import (
     TABLE_TASK_SPECS,
     TableTaskSpec,
 )
-from data.classification.task_selection.task_names import TASK_NAMES
 from data.classification.task_selection.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
 from training.config.classifier_flags import ClassifierFlags
@@ -31,7 +30,7 @@ class ClassifierConfig(DataFileConfig):
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
         "files, and ranking reads queries, passages and relevances. For a "
         "class of your own, set --processor.",
-        choices=TASK_NAMES,
+        choices=sorted([*glue_tasks.SPEC_OF_TASK, *TABLE_TASK_SPECS]),
     )
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:

@@ -12,7 +12,7 @@ from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
     list_checkpoint_steps,
 )
-from model_folders.formats import tf1_weights
+from model_folders.formats.tensorflow import tf1_weights
 from modeling.checkpoints import tf1
 
 # Matches the files that saving a checkpoint writes, but not similar names, such

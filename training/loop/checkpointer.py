@@ -24,7 +24,7 @@ from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
     list_checkpoint_steps,
 )
-from model_folders.formats import tf1_weights
+from model_folders.formats.tensorflow import tf1_weights
 from modeling.checkpoints import tf1
 from training.loop import checkpoint_rotation
 from training.optimizers.adamw import TrainingOptimizer

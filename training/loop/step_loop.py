@@ -7,9 +7,9 @@ from typing import NamedTuple
 import tensorflow as tf
 from absl import logging
 
-from command_line import progress
 from execution import devices
 from modeling.tensors import Features
+from terminal import progress
 from training.config.training_config import TrainingConfig
 from training.loop import stopping
 from training.loop.callbacks import Callback, Decision, Logs

@@ -9,8 +9,8 @@ from typing import NoReturn
 import tensorflow as tf
 from absl import logging
 
-from command_line import signals
 from data.arrays import IntArray
+from terminal import signals
 from training.config.training_config import TrainingFlags
 from training.loop.train_step import Outcome
 

@@ -2,7 +2,6 @@
 
 Read the modules in this order:
 
-    task_names.py: the values of --task_name
     google_code.py: runs a user's class for Google's code
     user_processor.py: reads sets with that class
     classification_sets.py: the sets of a task, by name, from one processor or

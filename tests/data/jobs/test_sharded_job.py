@@ -5,7 +5,6 @@ import signal
 
 import pytest
 
-from command_line import signals
 from data.jobs.sharded_job import (
     check_results,
     choose_unit_runner,
@@ -13,6 +12,7 @@ from data.jobs.sharded_job import (
     remove_finished_shards,
     run_units,
 )
+from terminal import signals
 
 
 def run_here(function, calls):

@@ -112,7 +112,7 @@ def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(
 
 
 def test_progress_is_logged(predict, caplog, monkeypatch):
-    monkeypatch.setattr("command_line.progress.FIRST_LINE", 0.0)
+    monkeypatch.setattr("terminal.progress.FIRST_LINE", 0.0)
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.csv", output_file="logged.jsonl")
     assert f"4 of {NUM_ROWS}" in caplog.text

@@ -9,9 +9,7 @@ from typing import Any
 
 from command_line.flags import ParsedCommand
 from files.paths import StrPath
-from serving.conversion.convert_checkpoint_config import (
-    ConvertCheckpointConfig,
-)
+from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
 from tools import convert_checkpoint
 
 

@@ -1,9 +1,36 @@
-"""The flags of the classifier that contradict each other."""
+"""The flags of the classifier: the tasks, and which flags exclude others."""
 
 import pytest
 
 from command_line import config_values
+from command_line.declared_flags import flags_of
 from training.config.classifier_config import ClassifierConfig
+
+# In the order of the alphabet, as --help lists them.
+TASK_NAMES = [
+    "ax",
+    "cola",
+    "csv",
+    "embedding",
+    "mnli",
+    "mnli-mm",
+    "mrpc",
+    "qnli",
+    "qqp",
+    "ranking",
+    "rte",
+    "sst-2",
+    "sts-b",
+    "wnli",
+    "xnli",
+]
+
+
+def test_the_tasks_are_those_of_glue_of_xnli_and_of_tables():
+    (task_flag,) = (
+        flag for flag in flags_of(ClassifierConfig) if flag.name == "task_name"
+    )
+    assert task_flag.choices == TASK_NAMES
 
 
 @pytest.mark.parametrize(

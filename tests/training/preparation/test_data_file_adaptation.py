@@ -1,6 +1,6 @@
 """Lengths, epochs and sets that suit the rows of a table of pairs.
 
-tests/scripts/test_data_file.py tests them with runs.
+tests/scripts/test_run_classifier_data_file.py tests them with runs.
 """
 
 import dataclasses

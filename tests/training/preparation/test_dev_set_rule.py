@@ -1,6 +1,6 @@
 """Rows of a dev set that the weights may have been trained on are named.
 
-tests/scripts/test_recorded_decisions.py tests it with real runs.
+tests/across_scripts/test_recorded_decisions.py tests it with real runs.
 """
 
 import dataclasses

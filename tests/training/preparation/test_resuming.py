@@ -1,7 +1,7 @@
 """A run is resumed with the settings that it began with, and no others.
 
-tests/scripts/test_resume.py kills runs, and resumes them with the same
-settings.
+tests/scripts/test_run_pretraining_resume.py kills runs, and resumes them
+with the same settings.
 """
 
 import pytest

@@ -1,0 +1,163 @@
+"""The steps of tools/convert_checkpoint.py, up to the model to write.
+
+Each function takes the results of those before it.
+"""
+
+from typing import TYPE_CHECKING
+
+from absl import logging
+
+import modeling
+from data.text import tokenization, tokenizer_loading, vocabulary
+from model_folders import kinds
+from model_folders.reading import presets, settings_check
+from modeling.checkpoints.head_detection import find_head_classes
+from serving.exporting.convert_checkpoint_config import (
+    CLASS_OF_FLAG,
+    FLAG_OF_CLASS,
+    CheckpointFormat,
+    ConvertCheckpointConfig,
+)
+
+if TYPE_CHECKING:
+    from modeling.base_model import BaseModel
+
+
+def choose_model_class(
+    config: ConvertCheckpointConfig, checkpoint: str, preset: presets.Preset
+) -> kinds.ModelClass:
+    """Returns the class of the model in a checkpoint.
+
+    --model determines it, or the folder, or the names of the weights.
+
+    Raises:
+        ValueError: the names of the weights fit several classes.
+    """
+    if config.model is not None:
+        return CLASS_OF_FLAG[config.model]
+    for model_class in FLAG_OF_CLASS:
+        if model_class == preset.model_class:
+            return model_class
+    first, *others = find_head_classes(modeling.read_shapes(checkpoint))
+    if others:
+        *values, last = (FLAG_OF_CLASS[name] for name in (first, *others))
+        raise ValueError(
+            f"{checkpoint} does not show for which task its head was trained. "
+            f"Use --model={', '.join(values)} or {last}"
+        )
+    return first
+
+
+def choose_format(
+    config: ConvertCheckpointConfig,
+    checkpoint: str,
+    preset: presets.Preset,
+    model_class: kinds.ModelClass,
+) -> CheckpointFormat:
+    """Returns the format to write, which can contain the checkpoint's network.
+
+    By default, convert to the format that the checkpoint does not have. If the
+    vocabulary is extended, keep the format.
+
+    Raises:
+        ValueError: transformers' BERT lacks a part of the network.
+    """
+    output_format = config.output_format
+    if output_format is None:
+        is_huggingface = bool(modeling.find_huggingface(checkpoint))
+        writes_huggingface = bool(config.extended_vocab_file) == is_huggingface
+        output_format = "huggingface" if writes_huggingface else "tf1"
+    if output_format == "huggingface":
+        _check_for_transformers(checkpoint, preset, model_class)
+    return output_format
+
+
+def _check_for_transformers(
+    checkpoint: str, preset: presets.Preset, model_class: kinds.ModelClass
+) -> None:
+    """Raises a ValueError if transformers' BERT lacks a part of the network."""
+    network = {name for name, is_on in preset.network.items() if is_on}
+    if model_class == kinds.ENCODER:
+        # The LSTM is dropped, because only models with a task's head contain
+        # it.
+        network.discard("bilstm")
+    if network:
+        raise ValueError(
+            f"{checkpoint} was trained with --{' --'.join(network)}, which "
+            "transformers' BERT lacks. Set --output_format=tf1"
+        )
+
+
+def load_tokenizer(
+    config: ConvertCheckpointConfig,
+    bert_config: "modeling.BertConfig",
+    preset: presets.Preset,
+) -> tokenization.FullTokenizer:
+    """Returns the checkpoint's tokenizer, after checking that it fits.
+
+    Raises:
+        ValueError: there is no vocabulary, or it does not fit the weights.
+        OSError: a file cannot be read.
+    """
+    vocab_file = config.vocab_file or preset.vocab_file
+    if not vocab_file:
+        raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
+    tokenizer = tokenizer_loading.create_tokenizer(
+        vocab_file,
+        config.do_lower_case,
+        preset,
+        bert_config.vocab_size,
+    )
+    settings_check.check_trained_settings(preset, bert_config, tokenizer)
+    return tokenizer
+
+
+def extend_tokenizer(
+    tokenizer: tokenization.FullTokenizer, extended_vocab_file: str
+) -> tuple[tokenization.FullTokenizer, list[list[int]]]:
+    """Returns the tokenizer of the extended vocabulary, and its old ids.
+
+    The old ids are, for each token of the extended vocabulary, the ids of the
+    old tokens whose embeddings are averaged.
+
+    Raises:
+        ValueError: the extended vocabulary does not extend the old one.
+        OSError: the file cannot be read.
+    """
+    extended = tokenization.FullTokenizer(
+        extended_vocab_file, tokenizer.do_lower_case
+    )
+    extended.check_vocab()
+    old_ids = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
+    return extended, old_ids
+
+
+def load_model(
+    preset: presets.Preset,
+    bert_config: "modeling.BertConfig",
+    model_class: kinds.ModelClass,
+) -> tuple["BaseModel", list[str]]:
+    """Creates a model of a class, and loads its weights.
+
+    Returns the model, and the names of the weights that the checkpoint lacks.
+
+    Raises:
+        ValueError: the checkpoint contains no weights of the head.
+        OSError: a file cannot be read.
+    """
+    # Import late, so that --help does not wait until TensorFlow is loaded.
+    from modeling.task_models import CLASS_OF_NAME
+
+    model, report = CLASS_OF_NAME[model_class].load_preset(
+        preset, config=bert_config
+    )
+    if model_class != kinds.ENCODER and all(
+        weight.startswith("bert/") for weight in report.loaded
+    ):
+        raise ValueError(
+            f"{preset.weights_path} contains no weights of "
+            f"--model={FLAG_OF_CLASS[model_class]}"
+        )
+    if report.unused:
+        logging.warning("Unused checkpoint entries: %s", report.unused)
+    return model, report.missing

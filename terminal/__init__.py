@@ -1,0 +1,12 @@
+"""What a running command shows on the terminal, and the signals that it hears.
+
+It knows no flags and loads no TensorFlow, so that any work that runs long may
+use it:
+
+    progress.py: a changing line on a terminal, else lines of the log
+    signals.py: ends a script at SIGTERM or Ctrl-C
+    script_logs.py: the format of the log, and which records the log shows
+    tensorflow_logs.py: hides the logs of TensorFlow
+
+command_line/cli.py sets up the logs, and ends a script that a signal stopped.
+"""

@@ -1,0 +1,54 @@
+"""The files of a copy of weights, in each format."""
+
+import pytest
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from model_folders.reading.preset_reading import read_preset
+from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
+from serving.exporting.converted_copy import write_copy
+from tests.support.models import built, tiny_config
+from tests.support.paths import SAMPLES
+
+# The file of the weights in each format.
+FILES = {
+    "tf1": "bert_model.ckpt.index",
+    "huggingface": "model.safetensors",
+    "kerashub": "model.weights.h5",
+}
+
+
+def write_encoder(folder, output_format):
+    """Writes an encoder, and its copy. Returns the folder of the copy."""
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    config = tiny_config(vocab_size=len(tokenizer.tokens))
+    model = built(modeling.BertModel(config))
+    modeling.save_huggingface(model, folder / "model", tokenizer=tokenizer)
+    (folder / "model/modules.json").write_text("[]")
+    copy = folder / "copy"
+    write_copy(
+        ConvertCheckpointConfig(
+            init_checkpoint=str(folder / "model"), output_dir=str(copy)
+        ),
+        read_preset(folder / "model"),
+        model,
+        tokenizer,
+        missing=[],
+        output_format=output_format,
+    )
+    return copy
+
+
+@pytest.mark.parametrize("output_format", FILES)
+def test_a_copy_has_its_format_its_vocabulary_and_a_card(
+    output_format, tmp_path
+):
+    copy = write_encoder(tmp_path, output_format)
+    assert (copy / FILES[output_format]).exists()
+    assert [*copy.rglob("vocab*.txt")]
+    assert (copy / "README.md").exists()
+
+
+def test_the_pooling_of_an_encoder_goes_with_the_copy(tmp_path):
+    copy = write_encoder(tmp_path, "tf1")
+    assert (copy / "modules.json").read_text() == "[]"

@@ -1,0 +1,38 @@
+"""Progress on a terminal."""
+
+import sys
+
+import pytest
+
+from terminal import progress
+
+
+def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(progress, "BAR_INTERVAL", 0.0)
+    assert [*progress.track("ab", 2)] == [*"ab"]
+    errors = capsys.readouterr().err
+    assert "\r\033[Krecord 2 of 2" in errors
+    assert errors.count("\n") == 1
+
+
+def test_a_line_of_progress_shows_values_and_a_rate(caplog):
+    caplog.set_level("INFO", logger="absl")
+    assert [*progress.track("ab", 2)] == [*"ab"]
+    assert not caplog.messages
+    with progress.Progress(
+        8, initial=4, examples_per_unit=16, description="Training", epochs=2.5
+    ) as bar:
+        bar.update(5, loss=1.23456)
+    assert "Training step 5 of 8  epoch 2 of 3  loss 1.235  " in caplog.text
+
+
+@pytest.mark.parametrize(("shows_ends", "due"), [(True, [1, 3]), (False, [])])
+def test_short_work_shows_its_ends_or_nothing(shows_ends, due):
+    shown = []
+    with progress.Progress(3, shows_ends=shows_ends) as bar:
+        for done in (1, 2, 3):
+            if bar.is_due(done):
+                bar.update(done)
+                shown.append(done)
+    assert shown == due

@@ -1,0 +1,36 @@
+"""Whose records a script logs.
+
+tests/command_line/test_cli.py reads the lines that a script prints.
+"""
+
+import logging
+
+import pytest
+
+from terminal import script_logs
+
+
+def record_of(path, level):
+    """Returns a record of the log, as the file `path` creates it."""
+    return logging.LogRecord("absl", level, str(path), 1, "text", None, None)
+
+
+@pytest.mark.parametrize(
+    "path", ["run_squad.py", "data/text/tokenization.py", "tools/export.py"]
+)
+def test_what_the_project_remarks_is_logged(path):
+    record = record_of(script_logs.PROJECT / path, logging.INFO)
+    assert script_logs.is_ours_or_urgent(record)
+
+
+@pytest.mark.parametrize(
+    "path", [".venv/lib/keras/models.py", "../data/text/tokenization.py"]
+)
+def test_what_other_libraries_remark_is_not_logged(path):
+    record = record_of(script_logs.PROJECT / path, logging.INFO)
+    assert not script_logs.is_ours_or_urgent(record)
+
+
+def test_what_other_libraries_warn_of_is_logged():
+    record = record_of("/lib/keras/models.py", logging.WARNING)
+    assert script_logs.is_ours_or_urgent(record)
