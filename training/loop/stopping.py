@@ -11,7 +11,7 @@ from absl import logging
 
 from command_line import signals
 from data.arrays import IntArray
-from training.config.training_config import TrainingFlags
+from training.config.training_flags import TrainingFlags
 from training.loop.train_step import Outcome
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".

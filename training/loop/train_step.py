@@ -16,7 +16,7 @@ from keras.optimizers import LossScaleOptimizer
 from data.arrays import IntArray
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
-from training.config.training_config import TrainingFlags
+from training.config.training_flags import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
     LossInputsT,
