@@ -20,28 +20,44 @@ from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 
 
-def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
-    """Evaluates the trained weights, and writes eval_results.txt."""
+def evaluate_and_write_scores(
+    trainer: Trainer, evaluate: Evaluate, dev_set_checksum: int
+) -> Scores:
+    """Evaluates the trained weights, and writes their scores.
+
+    Args:
+        trainer: the Trainer, with the weights to evaluate.
+        evaluate: evaluates the current weights.
+        dev_set_checksum: checksum of the dev sets.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
     logging.info("Evaluating %s", trainer.run_weights.describe())
-    results = evaluate()
-    write_dev_scores(trainer, results, results)
-    return results
+    scores = evaluate()
+    write_dev_scores(trainer, scores, dev_set_checksum)
+    return scores
 
 
-def write_dev_scores(trainer: Trainer, scores: Scores, results: Scores) -> None:
-    """Writes scores to the history, and all results to eval_results.txt.
+def write_dev_scores(
+    trainer: Trainer, scores: Scores, dev_set_checksum: int
+) -> None:
+    """Writes the scores on the dev sets to the history and eval_results.txt.
 
     Args:
         trainer: the Trainer, with the weights that were scored.
-        scores: scores of the dev sets that were just read.
-        results: all scores of the dev sets in this command.
+        scores: all scores of the dev sets in this command.
+        dev_set_checksum: checksum of the dev sets.
+
+    Raises:
+        OSError: a file cannot be written.
     """
     trainer.run_folder.history.add_if_comparable(
         trainer.run_weights.global_step,
         scores,
-        dev_set_checksum=trainer.dev_set_checksum,
+        dev_set_checksum=dev_set_checksum,
     )
-    trainer.run_folder.results.write_dev_scores(results)
+    trainer.run_folder.results.write_dev_scores(scores)
 
 
 def store_weights(trainer: Trainer) -> None:

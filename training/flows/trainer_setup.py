@@ -104,7 +104,6 @@ def create_trainer(
         run_folder,
         train_step,
         recorded_settings=plan.settings,
-        dev_set_checksum=plan.dev_set_checksum,
     )
 
 
