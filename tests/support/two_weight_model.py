@@ -182,7 +182,7 @@ def create_trainer(
         model=model,
         loss=loss or SumLoss(),
         optimizer=optimizer,
-        flags=config.training,
+        training_flags=config.training,
         jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )

@@ -121,7 +121,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
             return self.task.evaluate(encoded_set, batches)
         batches_with_loss = EvalLoss(self.task.eval_loss, batches)
         scores = self.task.evaluate(encoded_set, batches_with_loss)
-        # The loss is complete once the task has read all batches.
+        # `Task.evaluate` has read all batches, so that the loss is complete.
         return scores | batches_with_loss.scores()
 
     def write_reports(self) -> None:

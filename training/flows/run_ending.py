@@ -116,14 +116,14 @@ def create_export_options(
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """
-    flags = start.config.export
+    export_flags = start.config.export
     return serving.ExportOptions(
         tokenizer=start.tokenizer,
         max_seq_length=max_seq_length,
         predict_batch_size=predict_batch_size,
-        formats=flags.export_formats,
-        fixed_length=flags.export_seq_length,
-        quantize=flags.quantize,
+        formats=export_flags.export_formats,
+        fixed_length=export_flags.export_seq_length,
+        quantize=export_flags.quantize,
         weights=trainer.run_folder.current_preset,
     )
 

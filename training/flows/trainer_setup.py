@@ -120,7 +120,7 @@ def _create_train_step(
     create_step = functools.partial(
         TrainStep,
         optimizer=_create_optimizer(start, num_steps),
-        flags=start.config.training,
+        training_flags=start.config.training,
         jit_compile=start.config.devices.jit_compile,
         strategy=strategy,
     )
