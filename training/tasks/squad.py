@@ -182,6 +182,7 @@ class SquadTask(
         """Turns the logits of all windows into answers to the questions."""
         results: list[answer_spans.RawResult] = []
         for features, outputs in batches:
+            # The logits are arrays, although SpanOutputs also means tensors.
             results += map(
                 answer_spans.RawResult,
                 features["unique_ids"].tolist(),
