@@ -55,7 +55,7 @@ def end_with_scores(run: AnyFineTuningRun, begin_time: float) -> None:
         run.trainer.run_folder.results.warn_of_earlier_files(begin_time)
     warn_of_missed_labels(config, dev_scores)
     run_ending.log_end(
-        run.trainer,
+        run.trainer.run_folder,
         score_lines=_list_score_lines(run.task, dev_scores),
         commands=_list_commands(run.task),
         seconds=time.time() - begin_time,

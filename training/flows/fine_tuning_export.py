@@ -40,7 +40,7 @@ def export_model(
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,
-        trainer,
+        trainer.run_folder,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )

@@ -44,7 +44,7 @@ def end_pretraining(
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
         options = run_ending.create_export_options(
-            start, trainer, config.pretraining.max_seq_length
+            start, trainer.run_folder, config.pretraining.max_seq_length
         )
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
@@ -52,7 +52,7 @@ def end_pretraining(
     if scores and config.training.do_train:
         warn_of_no_progress(scores, baseline_accuracy)
     run_ending.log_end(
-        trainer,
+        trainer.run_folder,
         score_lines=_list_score_lines(scores),
         commands=_list_commands(start),
         seconds=time.time() - begin_time,

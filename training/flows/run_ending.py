@@ -18,6 +18,7 @@ from training.config.training_config import TrainingConfig
 from training.loop.best_step import Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
+from training.run_files.run_folder import RunFolder
 
 
 def evaluate_and_write_scores(
@@ -104,7 +105,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
 
 def create_export_options(
     start: StartingPoint[TrainingConfig],
-    trainer: Trainer,
+    run_folder: RunFolder,
     max_seq_length: int,
     predict_batch_size: int = 32,
 ) -> serving.ExportOptions:
@@ -112,7 +113,7 @@ def create_export_options(
 
     Args:
         start: its flags state the formats, and its tokenizer is exported.
-        trainer: the Trainer, with the weights to export.
+        run_folder: folder of the run. It states what the weights are.
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """
@@ -124,12 +125,12 @@ def create_export_options(
         formats=export_flags.export_formats,
         fixed_length=export_flags.export_seq_length,
         quantize=export_flags.quantize,
-        weights=trainer.run_folder.current_preset,
+        weights=run_folder.current_preset,
     )
 
 
 def log_end(
-    trainer: Trainer,
+    run_folder: RunFolder,
     score_lines: Sequence[str],
     commands: Sequence[str],
     seconds: float,
@@ -137,12 +138,12 @@ def log_end(
     """Logs the score, the reports, and what to do next.
 
     Args:
-        trainer: its folder contains the reports to name.
+        run_folder: folder of the run, with the reports to name.
         score_lines: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.
     """
-    shown_files = trainer.run_folder.results.list_shown_files()
+    shown_files = run_folder.results.list_shown_files()
     typed = map(with_command_names, commands)
     lines = [*score_lines, *shown_files, *typed]
     duration = datetime.timedelta(seconds=round(seconds))

@@ -93,7 +93,7 @@ def test_the_end_names_scores_reports_and_commands(
     report.touch()
     with caplog.at_level("INFO", logger="absl"):
         run_ending.log_end(
-            trainer,
+            trainer.run_folder,
             score_lines=["accuracy: 0.25"],
             commands=["python predict.py"],
             seconds=61.4,
