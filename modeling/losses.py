@@ -197,11 +197,13 @@ class SpanLoss(Loss[SpanOutputs]):
         self, outputs: SpanOutputs, features: Features
     ) -> Terms:
         """Returns {"loss": mean cross entropy of start and end, [B]}."""
-        start = cross_entropy(
+        start_loss = cross_entropy(
             outputs["start_logits"], features["start_positions"]
         )
-        end = cross_entropy(outputs["end_logits"], features["end_positions"])
-        return {"loss": (start + end) / 2.0}
+        end_loss = cross_entropy(
+            outputs["end_logits"], features["end_positions"]
+        )
+        return {"loss": (start_loss + end_loss) / 2.0}
 
     def unreduced_divergences(
         self,
@@ -210,15 +212,15 @@ class SpanLoss(Loss[SpanOutputs]):
         temperature: float,
     ) -> Terms:
         """Returns {"loss": mean divergence of start and end, [B]}."""
-        start = divergence(
+        start_divergence = divergence(
             outputs["start_logits"],
             teacher_outputs["start_logits"],
             temperature,
         )
-        end = divergence(
+        end_divergence = divergence(
             outputs["end_logits"], teacher_outputs["end_logits"], temperature
         )
-        return {"loss": (start + end) / 2.0}
+        return {"loss": (start_divergence + end_divergence) / 2.0}
 
 
 @keras.saving.register_keras_serializable(package="bert")
