@@ -16,8 +16,9 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 # {name of a feature: its array}. Any, because its elements may be numbers, such
 # as ids, or strings, such as guids.
 FeatureArrays: TypeAlias = Mapping[str, NDArray[Any]]
-# What a model returns for a batch: one array, or {name: array}.
-OutputsT = TypeVar("OutputsT", bound="FloatArray | Mapping[str, FloatArray]")
+# What a model returns for a batch: one array, or {name: array}. The values are
+# objects, so that the bound includes TypedDicts.
+OutputsT = TypeVar("OutputsT", bound="FloatArray | Mapping[str, object]")
 # A batch of a prediction: (features, the model's outputs).
 Batch: TypeAlias = tuple[FeatureArrays, OutputsT]
 Batches: TypeAlias = Iterable[Batch[OutputsT]]

@@ -13,6 +13,7 @@ The network and its heads:
     model_options.py: the arguments that the models share
     layers.py: initial weights, and the base class of the layers
     heads.py: what each task adds to the encoder
+    outputs.py: types of what the task models return
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
     task_models.py: `BertClassifier` and its siblings, one for each task
 

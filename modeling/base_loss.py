@@ -124,7 +124,7 @@ class Loss(BatchLoss[OutputsT_contra]):
 
     A subclass computes `unreduced_terms`: the loss of each example or
     WordPiece. It names the type of the outputs that it reads, `Loss[Tensor]`,
-    or `Loss[Features]` of a model with several outputs.
+    or `Loss[SpanOutputs]` of a model with several outputs.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float

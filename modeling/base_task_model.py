@@ -23,8 +23,9 @@ from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
 from modeling.model_options import EncoderOptions
 from modeling.ops import dropout_seed
+from modeling.outputs import Outputs
 from modeling.sequence_ops import attended_positions
-from modeling.tensors import Features, Outputs, Shape, Tensor
+from modeling.tensors import Features, Shape, Tensor
 
 # What the head returns, and so what a call of the model returns.
 OutputsT_co = TypeVar("OutputsT_co", bound=Outputs, covariant=True)
@@ -35,8 +36,8 @@ AnyTaskModel: TypeAlias = "TaskModel[Outputs]"
 class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
     """A `BaseModel` of a `BertModel` and a head, which a subclass creates.
 
-    A subclass names the type of its outputs, `TaskModel[Tensor]`, or
-    `TaskModel[Features]` if it returns several by their names.
+    A subclass names the type of its outputs, `TaskModel[Tensor]`, or a
+    TypedDict if it returns several by their names, `TaskModel[SpanOutputs]`.
 
     Args:
         config: sizes and dropout rates of the network.

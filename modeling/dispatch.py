@@ -104,6 +104,10 @@ class DispatchedFunction(Generic[FirstT, P, R]):
         return (version or self.plain)(inputs, *args, **kwargs)
 
     def _is_training(self, kwargs: Mapping[str, object]) -> bool:
+        """Returns whether the call is part of a training step.
+
+        Only training drops elements, and only a call that does has a seed.
+        """
         if self.training_parameter == "seed":
             return kwargs.get("seed") is not None
         return bool(kwargs.get("training"))

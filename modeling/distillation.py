@@ -11,7 +11,8 @@ import keras
 
 from modeling.base_loss import AnyLoss, BatchLoss, Terms, sum_weighted
 from modeling.ops import at_least_float32
-from modeling.tensors import Features, Outputs, Tensor
+from modeling.outputs import Outputs
+from modeling.tensors import Features, Tensor
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

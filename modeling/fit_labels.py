@@ -1,17 +1,21 @@
 """Tells our losses, and Keras's metrics, the labels and weights of `fit`."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TypeAlias, cast
 
 from modeling.base_loss import AnyLoss
-from modeling.tensors import Features, Outputs, Tensor
+from modeling.tensors import Features, Tensor
+
+# The labels or weights that a caller of `fit` passes: one tensor, or
+# {name: tensor}.
+Labels: TypeAlias = Tensor | Features
 
 
 def join_labels(
     loss: AnyLoss,
     features: Features,
-    labels: Outputs | None,
-    sample_weight: Outputs | None,
+    labels: Labels | None,
+    sample_weight: Labels | None,
 ) -> Features:
     """Joins a batch of Keras's `fit` to the features that a loss reads.
 
@@ -45,7 +49,7 @@ def join_labels(
 
 def labels_and_weights(
     loss: AnyLoss, features: Features
-) -> tuple[Outputs | Mapping[str, Tensor | None], Outputs]:
+) -> tuple[Tensor | Mapping[str, Tensor | None], Labels]:
     """Returns the labels and weights that a loss reads, for metrics.
 
     Both have the structure of the model's outputs: dicts if the model returns a

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 import keras
 
 from modeling.keras_fit import KerasFitModel
-from modeling.tensors import Outputs, Tensor
+from modeling.outputs import Outputs
+from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
 _AXES_OF_RANK = {2: ("batch", "length"), 3: ("batch", "choices", "length")}

@@ -8,8 +8,9 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling.base_loss import Loss
 from modeling.features import check_names, check_ranges
-from modeling.fit_labels import join_labels, labels_and_weights
-from modeling.tensors import Features, Outputs, Tensor
+from modeling.fit_labels import Labels, join_labels, labels_and_weights
+from modeling.outputs import Outputs
+from modeling.tensors import Features, Tensor
 
 
 class KerasFitModel(keras.Model):
@@ -83,9 +84,9 @@ class KerasFitModel(keras.Model):
     def compute_loss(
         self,
         x: Features | None = None,
-        y: Outputs | None = None,
+        y: Labels | None = None,
         y_pred: Outputs | None = None,
-        sample_weight: Outputs | None = None,
+        sample_weight: Labels | None = None,
         training: bool = True,
     ) -> Tensor:
         """Returns the loss of a step of `fit` or `evaluate`, a scalar.
@@ -109,9 +110,9 @@ class KerasFitModel(keras.Model):
     def compute_metrics(
         self,
         x: Features,
-        y: Outputs | None,
+        y: Labels | None,
         y_pred: Outputs,
-        sample_weight: Outputs | None = None,
+        sample_weight: Labels | None = None,
     ) -> dict[str, Tensor]:
         """Returns the metrics of `compile`, updated with a step's batch.
 

@@ -14,7 +14,7 @@ from model_folders.bert_config import BertConfig
 from modeling import keras_export
 from modeling.keras_fit import KerasFitModel
 from modeling.layers import all_layers
-from modeling.tensors import Outputs
+from modeling.outputs import Outputs
 
 
 class KerasSavingModel(KerasFitModel):

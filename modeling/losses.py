@@ -22,6 +22,7 @@ from modeling.base_loss import (
     weigh_examples,
 )
 from modeling.ops import at_least_float32, cross_entropy
+from modeling.outputs import PretrainerOutputs, SpanOutputs
 from modeling.tensors import Features, Tensor
 
 
@@ -179,7 +180,7 @@ class MultiLabelLoss(Loss[Tensor]):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class SpanLoss(Loss[Features]):
+class SpanLoss(Loss[SpanOutputs]):
     """Mean of the cross entropies of an answer's right start and right end.
 
     Reads `start_positions` and `end_positions`, int [B], and `start_logits` and
@@ -192,25 +193,34 @@ class SpanLoss(Loss[Features]):
         "end_logits": OutputTarget("end_positions", "loss"),
     }
 
-    def unreduced_terms(self, outputs: Features, features: Features) -> Terms:
+    def unreduced_terms(
+        self, outputs: SpanOutputs, features: Features
+    ) -> Terms:
         """Returns {"loss": mean cross entropy of start and end, [B]}."""
-        start, end = (
-            cross_entropy(
-                outputs[f"{side}_logits"], features[f"{side}_positions"]
-            )
-            for side in ("start", "end")
+        start_loss = cross_entropy(
+            outputs["start_logits"], features["start_positions"]
         )
-        return {"loss": (start + end) / 2.0}
+        end_loss = cross_entropy(
+            outputs["end_logits"], features["end_positions"]
+        )
+        return {"loss": (start_loss + end_loss) / 2.0}
 
     def unreduced_divergences(
-        self, outputs: Features, teacher_outputs: Features, temperature: float
+        self,
+        outputs: SpanOutputs,
+        teacher_outputs: SpanOutputs,
+        temperature: float,
     ) -> Terms:
         """Returns {"loss": mean divergence of start and end, [B]}."""
-        start, end = (
-            divergence(outputs[name], teacher_outputs[name], temperature)
-            for name in ("start_logits", "end_logits")
+        start_divergence = divergence(
+            outputs["start_logits"],
+            teacher_outputs["start_logits"],
+            temperature,
         )
-        return {"loss": (start + end) / 2.0}
+        end_divergence = divergence(
+            outputs["end_logits"], teacher_outputs["end_logits"], temperature
+        )
+        return {"loss": (start_divergence + end_divergence) / 2.0}
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -236,7 +246,7 @@ class TokenLoss(Loss[Tensor]):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class PretrainingLoss(Loss[Features]):
+class PretrainingLoss(Loss[PretrainerOutputs]):
     """Masked LM loss (mean over masked positions) plus next sentence loss.
 
     Reads `masked_lm_ids` int [B, P], `masked_lm_weights` float [B, P], in which
@@ -287,7 +297,9 @@ class PretrainingLoss(Loss[Features]):
             "next_sentence_loss": weigh_examples(features),
         }
 
-    def unreduced_terms(self, outputs: Features, features: Features) -> Terms:
+    def unreduced_terms(
+        self, outputs: PretrainerOutputs, features: Features
+    ) -> Terms:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
         losses = {
             "masked_lm_loss": cross_entropy(
@@ -302,14 +314,21 @@ class PretrainingLoss(Loss[Features]):
         return losses
 
     def unreduced_divergences(
-        self, outputs: Features, teacher_outputs: Features, temperature: float
+        self,
+        outputs: PretrainerOutputs,
+        teacher_outputs: PretrainerOutputs,
+        temperature: float,
     ) -> Terms:
         """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {
-            f"{part}_loss": divergence(
-                outputs[f"{part}_logits"],
-                teacher_outputs[f"{part}_logits"],
+            "masked_lm_loss": divergence(
+                outputs["masked_lm_logits"],
+                teacher_outputs["masked_lm_logits"],
                 temperature,
-            )
-            for part in ("masked_lm", "next_sentence")
+            ),
+            "next_sentence_loss": divergence(
+                outputs["next_sentence_logits"],
+                teacher_outputs["next_sentence_logits"],
+                temperature,
+            ),
         }

@@ -21,15 +21,16 @@ from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model_options import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
+from modeling.outputs import Outputs, PretrainerOutputs, SpanOutputs
 from modeling.sequence_ops import gather_indexes
-from modeling.tensors import Features, Outputs, Shape, Tensor
+from modeling.tensors import Features, Shape, Tensor
 
 # As in Google's code, no entry of the configuration changes this rate.
 HEAD_DROPOUT_PROB = 0.1
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertPretrainer(TaskModel[Features]):
+class BertPretrainer(TaskModel[PretrainerOutputs]):
     """Masked LM and next sentence prediction (paper, section 3.1).
 
     Reads `masked_lm_positions` int [B, P] in addition to the shared features.
@@ -61,7 +62,7 @@ class BertPretrainer(TaskModel[Features]):
 
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
-    ) -> Features:
+    ) -> PretrainerOutputs:
         """Computes the masked LM logits [B, P, V] and next sentence logits."""
         positions = to_integer_ids(
             features["masked_lm_positions"],
@@ -132,7 +133,7 @@ class BertTokenClassifier(BertClassifier):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertSpanLabeler(TaskModel[Features]):
+class BertSpanLabeler(TaskModel[SpanOutputs]):
     """Finds where an answer starts and ends (paper, section 4.2).
 
     With `unpad`, the model subtracts 10000 from the logits at padding, so that
@@ -158,7 +159,7 @@ class BertSpanLabeler(TaskModel[Features]):
 
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
-    ) -> Features:
+    ) -> SpanOutputs:
         """Returns the start and end logits of each position, float [B, T]."""
         logits = self.head(encoded[self.head_input])
         mask = features.get("input_mask")
@@ -257,6 +258,8 @@ class BertEmbedder(MultiTextModel):
         batch = getattr(x, "element_spec", x)
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
         if isinstance(features, Mapping) and "input_ids" in features:
+            # Create the graph again for ids of another rank, because Keras
+            # creates it only once.
             rank = len(getattr(features["input_ids"], "shape", ()))
             self.make_predict_function(force=rank != self._rank_of_graph)
             self._rank_of_graph = rank

@@ -70,7 +70,5 @@ class Tensor(Protocol):
 
 # The shape of a tensor. None = a size that varies.
 Shape: TypeAlias = tuple[int | None, ...]
-# {name: tensor} of a model's inputs and labels, or of its outputs.
+# {name: tensor} of a model's inputs and labels. Its outputs are in outputs.py.
 Features: TypeAlias = Mapping[str, Tensor]
-# What a model returns: one tensor, or {name: tensor}.
-Outputs: TypeAlias = Tensor | Features

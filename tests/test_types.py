@@ -75,6 +75,9 @@ starts = modeling.BertSpanLabeler(config)(features)["start_logits"][0]
             "modeling.BertModel(config)(features, segment_ids=None)",
             "modeling.BertModel(config)(features)['pooled']",
             "modeling.BertSpanLabeler(config)(features).shape",
+            "modeling.BertSpanLabeler(config)(features)['start_logit']",
+            "modeling.BertPretrainer(config)(features)['lm_logits']",
+            "modeling.SpanLoss()({'start_logits': score}, features)",
         ],
     ),
     "serving": (

@@ -8,6 +8,7 @@ single file.
 
 import abc
 import dataclasses
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -17,6 +18,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     Unpack,
+    cast,
 )
 
 from data.arrays import Batches as Batches
@@ -42,6 +44,8 @@ ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
+# Read-only, because all tasks without settings share it.
+_NO_SETTINGS = cast(HeadSettings, types.MappingProxyType({}))
 
 
 class CreateModel(Protocol):
@@ -127,8 +131,8 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         metrics: names of the scores of `evaluate` by which the best step may be
             chosen. Higher must be better. The first is the default.
 
-    A subclass may set the attributes after `metrics`, each of which has a
-    default.
+    A subclass may set the attributes after `metrics`, in its class or in its
+    constructor. Each has a default.
 
     Attributes:
         start: the StartingPoint.
@@ -159,7 +163,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
             names are those of `serving.export`.
     """
 
-    # A subclass may set these.
+    # A subclass may set these, in its class or in its constructor.
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
     eval_loss: "Loss[OutputsT] | None" = None
@@ -168,8 +172,8 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     label_words: Sequence[str] = ()
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
-    settings: HeadSettings = HeadSettings()
-    export_settings: HeadSettings = HeadSettings()
+    settings: HeadSettings = _NO_SETTINGS
+    export_settings: HeadSettings = _NO_SETTINGS
 
     def __init__(
         self,
@@ -251,7 +255,9 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     ) -> Scores:
         """Computes the scores of the model's outputs.
 
-        The best step may be chosen by the scores named in `metrics`.
+        The best step may be chosen by the scores named in `metrics`. If
+        `eval_loss` is set, this method must read all batches, because their
+        loss is added up while they are read.
         """
 
     def write_report(

@@ -7,7 +7,8 @@ import tensorflow as tf
 
 from modeling.accelerated import tracing
 from modeling.layers import all_layers
-from modeling.tensors import Features, Outputs
+from modeling.outputs import Outputs
+from modeling.tensors import Features
 
 
 class GraphPredictor:

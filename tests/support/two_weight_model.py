@@ -23,7 +23,8 @@ from data.padding import trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
-from training.config.training_config import TrainingConfig, TrainingFlags
+from training.config.training_config import TrainingConfig
+from training.config.training_flags import TrainingFlags
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
@@ -181,7 +182,7 @@ def create_trainer(
         model=model,
         loss=loss or SumLoss(),
         optimizer=optimizer,
-        flags=config.training,
+        training_flags=config.training,
         jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )

@@ -34,10 +34,11 @@ class ClassifierConfig(DataFileConfig):
     )
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, completed by what other flags imply.
+        """Returns the flags, completed for --data_file or --processor.
 
         Raises:
-            ValueError: two flags name the processor of the task.
+            ValueError: two flags name the processor of the task, or flags
+                contradict each other.
         """
         prepared = super().prepare(set_by_user)
         if not self.classifier.processor:

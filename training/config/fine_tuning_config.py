@@ -10,11 +10,8 @@ from command_line.path_flags import PathKind
 from data.processors.set_names import BaseSet, SetName
 from data.tables.data_file_options import DataFileOptions
 from model_folders.reading.presets import NetworkOptions
-from training.config.training_config import (
-    NumSteps,
-    TrainingConfig,
-    TrainingFlags,
-)
+from training.config.training_config import NumSteps, TrainingConfig
+from training.config.training_flags import TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -245,14 +242,15 @@ class DataFileConfig(FineTuningConfig):
         """Flags that name the data which the command reads."""
         return () if self.data_file else super().required_data_flags
 
-    def complete(self, set_by_user: frozenset[str]) -> Self:
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
 
         Raises:
-            ValueError: --data_dir is set too.
+            ValueError: --data_dir is set too, or flags of the export contradict
+                each other.
         """
         if not self.data_file:
-            return super().complete(set_by_user)
+            return super().prepare(set_by_user)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
         defaults = self.data_file_defaults()
@@ -261,7 +259,9 @@ class DataFileConfig(FineTuningConfig):
             for name, value in defaults.items()
             if name not in set_by_user
         }
-        return config_values.replace_values(self, **changes)
+        completed = config_values.replace_values(self, **changes)
+        completed.export.check()
+        return completed
 
     def data_file_defaults(self) -> dict[str, object]:
         """Returns {flag: its default with --data_file}."""

@@ -14,7 +14,7 @@ from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningFlags,
 )
-from training.config.training_config import TrainingFlags
+from training.config.training_flags import TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -64,7 +64,9 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     trainer.run_weights.restore_or_load(
         task.output_names, prefers_best=task.config.loads_best
     )
-    fine_tuning_run = FineTuningRun(task, encoded_sets, trainer)
+    fine_tuning_run = FineTuningRun(
+        task, encoded_sets, trainer, dev_set_checksum=plan.dev_set_checksum
+    )
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):
         if plan.num_steps:

@@ -36,25 +36,27 @@ def end_with_scores(run: AnyFineTuningRun, begin_time: float) -> None:
         ValueError: the export scores lower than --max_export_loss allows.
     """
     config = run.task.config
-    results: Scores = {}
+    dev_scores: Scores = {}
     if config.training.do_eval:
-        results = run_ending.evaluate_at_the_end(run.trainer, run.evaluate)
+        dev_scores = run_ending.evaluate_and_write_scores(
+            run.trainer, run.evaluate, run.dev_set_checksum
+        )
     if not config.is_chief:
         return
     if config.training.do_eval:
         run.write_reports()
     if config.fine_tuning.do_predict:
-        results = _predict_test_sets(run, results)
+        dev_scores = _predict_test_sets(run, dev_scores)
     if export_dir := config.export.export_dir:
-        export_model(run, results, export_dir)
+        export_model(run, dev_scores, export_dir)
     run_ending.store_weights(run.trainer)
     _write_card(run.trainer.run_folder, config)
     if run.has_trained:
         run.trainer.run_folder.results.warn_of_earlier_files(begin_time)
-    warn_of_missed_labels(config, results)
+    warn_of_missed_labels(config, dev_scores)
     run_ending.log_end(
-        run.trainer,
-        score_lines=_list_score_lines(run.task, results),
+        run.trainer.run_folder,
+        score_lines=_list_score_lines(run.task, dev_scores),
         commands=_list_commands(run.task),
         seconds=time.time() - begin_time,
     )
@@ -79,16 +81,16 @@ def end_without_scores(run: AnyFineTuningRun) -> None:
     run_ending.store_weights(run.trainer)
 
 
-def _predict_test_sets(run: AnyFineTuningRun, results: Scores) -> Scores:
+def _predict_test_sets(run: AnyFineTuningRun, dev_scores: Scores) -> Scores:
     """Writes the predictions of the test sets, and their scores if known.
 
     Args:
         run: the run, with the weights to predict with.
-        results: scores of the dev sets, {} without an evaluation.
+        dev_scores: scores of the dev sets, {} without an evaluation.
 
     Returns:
-        `results`, and the scores of predicted sets that are also dev sets, such
-        as --predict_file of SQuAD.
+        `dev_scores`, and the scores of predicted sets that are also dev sets,
+        such as --predict_file of SQuAD.
     """
     trainer = run.trainer
     logging.info("Predicting with %s", trainer.run_weights.describe())
@@ -99,13 +101,15 @@ def _predict_test_sets(run: AnyFineTuningRun, results: Scores) -> Scores:
             continue
         scores["global_step"] = trainer.run_weights.global_step
         if test_set.name in run.task.dev_sets:
-            results = results | scores
-            run_ending.write_dev_scores(trainer, scores, results)
+            dev_scores = dev_scores | scores
+            run_ending.write_dev_scores(
+                trainer, dev_scores, run.dev_set_checksum
+            )
         else:
             trainer.run_folder.results.write_test_scores(
                 scores, suffix_of(test_set.name)
             )
-    return results
+    return dev_scores
 
 
 def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
@@ -121,9 +125,10 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
-def warn_of_missed_labels(config: FineTuningConfig, results: Scores) -> None:
+def warn_of_missed_labels(config: FineTuningConfig, dev_scores: Scores) -> None:
     """Warns of labels that a trained model finds in no example."""
-    if config.training.do_train and (missing := find_missed_labels(results)):
+    missing = find_missed_labels(dev_scores)
+    if config.training.do_train and missing:
         logging.warning(
             "The model finds no example of %s in the dev set. Add examples, or "
             "set another --output_dir, --learning_rate=%g and "
@@ -134,12 +139,12 @@ def warn_of_missed_labels(config: FineTuningConfig, results: Scores) -> None:
         )
 
 
-def _list_score_lines(task: AnyTask, results: Scores) -> list[str]:
+def _list_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
-    if metric not in results:
+    if metric not in dev_scores:
         return []
-    return [f"{metric} on the dev set: {results[metric]:.4f}"]
+    return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
 
 
 def _list_commands(task: AnyTask) -> Sequence[str]:

@@ -15,13 +15,13 @@ from training.flows.fine_tuning_run import AnyFineTuningRun
 
 
 def export_model(
-    run: AnyFineTuningRun, results: Mapping[str, float], export_dir: str
+    run: AnyFineTuningRun, model_scores: Mapping[str, float], export_dir: str
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
         run: the run, with the weights to export. Its task evaluates the export.
-        results: the model's scores on the dev set, {} if they are unknown.
+        model_scores: the model's scores on the dev set, {} if they are unknown.
         export_dir: folder of the export.
 
     Raises:
@@ -35,12 +35,12 @@ def export_model(
     model_class = kinds.listed_class_of(trainer.model)
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
-    if task.metrics[0] in results and model_class != kinds.EMBEDDER:
+    if task.metrics[0] in model_scores and model_class != kinds.EMBEDDER:
         scored = run.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,
-        trainer,
+        trainer.run_folder,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )
@@ -65,7 +65,7 @@ def export_model(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
             )
-        export_scores.check_export_scores(task, scored, results, scores)
+        export_scores.check_export_scores(task, scored, model_scores, scores)
     logging.info("Wrote the export to %s", export_dir)
 
 

@@ -31,6 +31,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
         encoded_sets: the sets of the command.
         trainer: the Trainer of the task's model. It has restored or loaded the
             weights that the command starts from.
+        dev_set_checksum: checksum of the dev sets, 0 without one.
 
     Each argument is an attribute too.
     """
@@ -40,10 +41,13 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
         task: FineTuningTask[ExampleT, OriginT, OutputsT],
         encoded_sets: EncodedSets[ExampleT, OriginT],
         trainer: Trainer,
+        *,
+        dev_set_checksum: int,
     ) -> None:
         self.task = task
         self.encoded_sets = encoded_sets
         self.trainer = trainer
+        self.dev_set_checksum = dev_set_checksum
         self._first_step = trainer.run_weights.global_step
         self._evaluate_once = evaluate_once_per_step(
             trainer.run_weights, self._evaluate_dev_sets
@@ -79,6 +83,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
             interval=max(train_set.num_records // config.batch_size, 1),
             metric=config.fine_tuning.metric_for_best or self.task.metrics[0],
             patience=config.fine_tuning.early_stopping_patience,
+            dev_set_checksum=self.dev_set_checksum,
         )
         train_and_evaluate(
             self.trainer,
@@ -116,7 +121,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
             return self.task.evaluate(encoded_set, batches)
         batches_with_loss = EvalLoss(self.task.eval_loss, batches)
         scores = self.task.evaluate(encoded_set, batches_with_loss)
-        # The loss is complete once the task has read all batches.
+        # `Task.evaluate` has read all batches, so that the loss is complete.
         return scores | batches_with_loss.scores()
 
     def write_reports(self) -> None:

@@ -56,13 +56,19 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
     evaluation = PretrainingEvaluation(config, records.eval, trainer)
-    results: Scores = {}
+    scores: Scores = {}
     with record_checks.named_record_errors(records):
         if plan.num_steps:
-            _train(config, trainer, records.train, evaluation.evaluate)
+            _train(
+                config,
+                trainer,
+                records.train,
+                evaluate=evaluation.evaluate,
+                dev_set_checksum=plan.dev_set_checksum,
+            )
         if config.training.do_eval:
-            results = run_ending.evaluate_at_the_end(
-                trainer, evaluation.evaluate
+            scores = run_ending.evaluate_and_write_scores(
+                trainer, evaluation.evaluate, plan.dev_set_checksum
             )
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
@@ -75,7 +81,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     end_pretraining(
         start,
         trainer,
-        results=results,
+        scores=scores,
         begin_time=begin_time,
         baseline_accuracy=evaluation.baseline_accuracy,
     )
@@ -101,7 +107,9 @@ def _train(
     config: PretrainingConfig,
     trainer: Trainer,
     records: record_datasets.Records,
+    *,
     evaluate: Evaluate,
+    dev_set_checksum: int,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so.
 
@@ -113,5 +121,9 @@ def _train(
         records,
         config.pretraining.num_train_steps,
         evaluate=evaluate,
-        rule=BestStepRule(config.pretraining.eval_steps, metric="loss"),
+        rule=BestStepRule(
+            config.pretraining.eval_steps,
+            metric="loss",
+            dev_set_checksum=dev_set_checksum,
+        ),
     )

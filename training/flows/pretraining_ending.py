@@ -26,7 +26,7 @@ _MIN_GAIN = 0.01
 def end_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
-    results: Scores,
+    scores: Scores,
     begin_time: float,
     baseline_accuracy: float,
 ) -> None:
@@ -35,7 +35,7 @@ def end_pretraining(
     Args:
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights to export.
-        results: scores of the evaluation, {} without an evaluation.
+        scores: scores of the evaluation, {} without an evaluation.
         begin_time: time at which this command began, as time.time().
         baseline_accuracy: accuracy of always guessing the most frequent
             WordPiece.
@@ -44,23 +44,23 @@ def end_pretraining(
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
         options = run_ending.create_export_options(
-            start, trainer, config.pretraining.max_seq_length
+            start, trainer.run_folder, config.pretraining.max_seq_length
         )
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
-    if results and config.training.do_train:
-        warn_of_no_progress(results, baseline_accuracy)
+    if scores and config.training.do_train:
+        warn_of_no_progress(scores, baseline_accuracy)
     run_ending.log_end(
-        trainer,
-        score_lines=_list_score_lines(results),
+        trainer.run_folder,
+        score_lines=_list_score_lines(scores),
         commands=_list_commands(start),
         seconds=time.time() - begin_time,
     )
 
 
 def warn_of_no_progress(
-    results: Mapping[str, float], baseline_accuracy: float
+    scores: Mapping[str, float], baseline_accuracy: float
 ) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
@@ -72,12 +72,12 @@ def warn_of_no_progress(
     of a trained model.
 
     Args:
-        results: scores of the evaluation after the training.
+        scores: scores of the evaluation after the training.
         baseline_accuracy: accuracy of always guessing the most frequent
             WordPiece.
     """
-    accuracy = results["masked_lm_accuracy"]
-    step = results["global_step"]
+    accuracy = scores["masked_lm_accuracy"]
+    step = scores["global_step"]
     if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
@@ -90,12 +90,12 @@ def warn_of_no_progress(
         )
 
 
-def _list_score_lines(results: Mapping[str, float]) -> list[str]:
+def _list_score_lines(scores: Mapping[str, float]) -> list[str]:
     """Returns a line for each main score, [] without an evaluation."""
     return [
-        f"{name}: {results[name]:.4f}"
+        f"{name}: {scores[name]:.4f}"
         for name in ("masked_lm_accuracy", "next_sentence_accuracy")
-        if name in results
+        if name in scores
     ]
 
 

@@ -10,6 +10,7 @@ from data.arrays import FeatureArrays, FloatArray
 from data.io import record_datasets
 from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
+from modeling.outputs import PretrainerOutputs
 from modeling.tensors import Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.best_step import evaluate_once_per_step
@@ -108,7 +109,7 @@ def add_masked_counts(
 
 
 def pretraining_metrics(
-    outputs: dict[str, tf.Tensor],
+    outputs: PretrainerOutputs,
     features: dict[str, tf.Tensor],
     *,
     has_next_sentence: bool = True,

@@ -57,8 +57,10 @@ def _compute_num_steps(config: PretrainingConfig) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, or None."""
     if not config.training.do_train:
         return None
-    flags = config.pretraining
-    return NumSteps(flags.num_train_steps, flags.num_warmup_steps)
+    return NumSteps(
+        training=config.pretraining.num_train_steps,
+        warmup=config.pretraining.num_warmup_steps,
+    )
 
 
 def _find_settings_to_record(

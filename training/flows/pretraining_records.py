@@ -36,12 +36,14 @@ def find_all_records(
         ValueError: a record does not fit the flags or the configuration.
         OSError: a file is missing.
     """
-    flags = start.config.pretraining
-    train = _find_records(start, "input_file", flags.input_file)
-    if not flags.eval_input_file:
+    eval_pattern = start.config.pretraining.eval_input_file
+    train = _find_records(
+        start, "input_file", start.config.pretraining.input_file
+    )
+    if not eval_pattern:
         return PretrainingRecords(train, train)
     return PretrainingRecords(
-        train, _find_records(start, "eval_input_file", flags.eval_input_file)
+        train, _find_records(start, "eval_input_file", eval_pattern)
     )
 
 
@@ -77,8 +79,11 @@ def _find_records(
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
         # training, `record_files.fingerprint_records` checks all records.
-        flags = config.pretraining
-        count_records(files, flags.max_eval_steps * flags.eval_batch_size)
+        count_records(
+            files,
+            config.pretraining.max_eval_steps
+            * config.pretraining.eval_batch_size,
+        )
     return record_datasets.Records(files, spec, dynamic_masking)
 
 

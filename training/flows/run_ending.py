@@ -18,30 +18,47 @@ from training.config.training_config import TrainingConfig
 from training.loop.best_step import Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
+from training.run_files.run_folder import RunFolder
 
 
-def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
-    """Evaluates the trained weights, and writes eval_results.txt."""
+def evaluate_and_write_scores(
+    trainer: Trainer, evaluate: Evaluate, dev_set_checksum: int
+) -> Scores:
+    """Evaluates the trained weights, and writes their scores.
+
+    Args:
+        trainer: the Trainer, with the weights to evaluate.
+        evaluate: evaluates the current weights.
+        dev_set_checksum: checksum of the dev sets.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
     logging.info("Evaluating %s", trainer.run_weights.describe())
-    results = evaluate()
-    write_dev_scores(trainer, results, results)
-    return results
+    scores = evaluate()
+    write_dev_scores(trainer, scores, dev_set_checksum)
+    return scores
 
 
-def write_dev_scores(trainer: Trainer, scores: Scores, results: Scores) -> None:
-    """Writes scores to the history, and all results to eval_results.txt.
+def write_dev_scores(
+    trainer: Trainer, scores: Scores, dev_set_checksum: int
+) -> None:
+    """Writes the scores on the dev sets to the history and eval_results.txt.
 
     Args:
         trainer: the Trainer, with the weights that were scored.
-        scores: scores of the dev sets that were just read.
-        results: all scores of the dev sets in this command.
+        scores: all scores of the dev sets in this command.
+        dev_set_checksum: checksum of the dev sets.
+
+    Raises:
+        OSError: a file cannot be written.
     """
     trainer.run_folder.history.add_if_comparable(
         trainer.run_weights.global_step,
         scores,
-        dev_set_checksum=trainer.dev_set_checksum,
+        dev_set_checksum=dev_set_checksum,
     )
-    trainer.run_folder.results.write_dev_scores(results)
+    trainer.run_folder.results.write_dev_scores(scores)
 
 
 def store_weights(trainer: Trainer) -> None:
@@ -88,7 +105,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
 
 def create_export_options(
     start: StartingPoint[TrainingConfig],
-    trainer: Trainer,
+    run_folder: RunFolder,
     max_seq_length: int,
     predict_batch_size: int = 32,
 ) -> serving.ExportOptions:
@@ -96,24 +113,24 @@ def create_export_options(
 
     Args:
         start: its flags state the formats, and its tokenizer is exported.
-        trainer: the Trainer, with the weights to export.
+        run_folder: folder of the run. It states what the weights are.
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """
-    flags = start.config.export
+    export_flags = start.config.export
     return serving.ExportOptions(
         tokenizer=start.tokenizer,
         max_seq_length=max_seq_length,
         predict_batch_size=predict_batch_size,
-        formats=flags.export_formats,
-        fixed_length=flags.export_seq_length,
-        quantize=flags.quantize,
-        weights=trainer.run_folder.current_preset,
+        formats=export_flags.export_formats,
+        fixed_length=export_flags.export_seq_length,
+        quantize=export_flags.quantize,
+        weights=run_folder.current_preset,
     )
 
 
 def log_end(
-    trainer: Trainer,
+    run_folder: RunFolder,
     score_lines: Sequence[str],
     commands: Sequence[str],
     seconds: float,
@@ -121,12 +138,12 @@ def log_end(
     """Logs the score, the reports, and what to do next.
 
     Args:
-        trainer: its folder contains the reports to name.
+        run_folder: folder of the run, with the reports to name.
         score_lines: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.
     """
-    shown_files = trainer.run_folder.results.list_shown_files()
+    shown_files = run_folder.results.list_shown_files()
     typed = map(with_command_names, commands)
     lines = [*score_lines, *shown_files, *typed]
     duration = datetime.timedelta(seconds=round(seconds))

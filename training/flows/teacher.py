@@ -32,7 +32,8 @@ def load_teacher(
     Returns None if the command has no teacher, or does not train.
 
     Args:
-        start: start of the run, with the student's configuration and tokenizer.
+        start: StartingPoint of the run, with the student's configuration and
+            tokenizer.
         create_model: creates the task's model.
         output_names: lists of possible names of the model's outputs, as in
             `modeling.load_checkpoint`.
@@ -89,7 +90,7 @@ def _check_teacher(
     tokenizer. Their networks may differ.
 
     Args:
-        start: start of the run of the student.
+        start: StartingPoint of the run of the student.
         preset: Preset of the teacher.
         bert_config: configuration of the teacher.
         output_mode: kind of the model's outputs, None if the task has only one

@@ -104,7 +104,6 @@ def create_trainer(
         run_folder,
         train_step,
         recorded_settings=plan.settings,
-        dev_set_checksum=plan.dev_set_checksum,
     )
 
 
@@ -121,7 +120,7 @@ def _create_train_step(
     create_step = functools.partial(
         TrainStep,
         optimizer=_create_optimizer(start, num_steps),
-        flags=start.config.training,
+        training_flags=start.config.training,
         jit_compile=start.config.devices.jit_compile,
         strategy=strategy,
     )

@@ -1,7 +1,7 @@
 """Evaluates while training, saves the best step's weights, and stops early."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from absl import logging
@@ -13,6 +13,7 @@ from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
 from training.loop.trainer import Trainer
 from training.run_files.history import BestEvaluation
+from training.run_files.run_folder import RunFolder
 
 # Returns the scores of the current weights on the dev set.
 Evaluate: TypeAlias = Callable[[], Scores]
@@ -27,22 +28,26 @@ class BestStepRule(NamedTuple):
             "loss" and "eval_loss" are better, higher values of others.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
+        dev_set_checksum: checksum of the dev set, 0 without one. Only the
+            evaluations of dev sets with equal checksums are compared.
     """
 
     interval: int
     metric: str
     patience: int = 0
+    dev_set_checksum: int = 0
 
 
 class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
     The best weights are saved in a separate folder, model.json names their
-    step, and the history contains their metrics. A resumed run continues with
-    these metrics, unless they are of another dev set.
+    step, and the history contains their scores. A resumed run continues with
+    these scores, unless they are of another dev set.
 
     Args:
-        trainer: the Trainer of the run, which has restored its weights.
+        run_folder: folder of the run.
+        run_weights: the weights of the run, already restored or loaded.
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best.
         num_train_steps: number of the last step, which is evaluated too.
@@ -50,14 +55,17 @@ class BestStepCallback(Callback):
 
     def __init__(
         self,
-        trainer: Trainer,
+        run_folder: RunFolder,
+        run_weights: RunWeights,
         evaluate: Evaluate,
         rule: BestStepRule,
         num_train_steps: int,
     ) -> None:
         self.interval = rule.interval
         self._rule = rule
-        self._trainer = trainer
+        self._history = run_folder.history
+        self._best_folder = run_folder.best_folder
+        self._run_weights = run_weights
         self._evaluate = evaluate
         self._num_train_steps = num_train_steps
         is_loss = rule.metric == "loss" or rule.metric.startswith("eval_loss")
@@ -67,20 +75,16 @@ class BestStepCallback(Callback):
 
     def on_train_begin(self) -> None:
         """Continues with the best step of a resumed run."""
-        trainer = self._trainer
-        step = trainer.run_folder.history.best_step
-        folder = trainer.run_folder.best_folder
+        step = self._history.best_step
         if step is None:
             return
-        if step not in list_checkpoint_steps(folder):
+        if step not in list_checkpoint_steps(self._best_folder):
             # The run may have been killed while it linked this step.
-            trainer.run_weights.link_best()
-        steps = list_checkpoint_steps(folder)
+            self._run_weights.link_best()
+        steps = list_checkpoint_steps(self._best_folder)
         # A run that was killed after a better step repeats that step.
-        is_repeated = max(steps, default=0) > trainer.run_weights.global_step
-        best = trainer.run_folder.history.find_best_evaluation(
-            trainer.dev_set_checksum
-        )
+        is_repeated = max(steps, default=0) > self._run_weights.global_step
+        best = self._history.find_best_evaluation(self._rule.dev_set_checksum)
         if best and (step in steps or is_repeated):
             self._best = best
         else:
@@ -88,30 +92,27 @@ class BestStepCallback(Callback):
                 "The best step so far, %d, is missing in %s or was evaluated "
                 "on another dev set. The next best step replaces it.",
                 step,
-                folder,
+                self._best_folder,
             )
 
     def on_step(self, step: int, logs: Logs) -> Decision:
         """Runs an evaluation if one is due at `step`, and decides by it."""
-        trainer = self._trainer
         # Also evaluate after the last step, even if its number is not a
         # multiple of `interval`.
         if step % self.interval and step != self._num_train_steps:
             return Decision.NONE
-        results = {**self._evaluate(), "global_step": step}
-        is_best = self._is_best(results[self._rule.metric])
-        rate = logs.get("learning_rate")
-        trainer.run_folder.history.add_evaluation(
+        scores = {**self._evaluate(), "global_step": step}
+        is_best = self._is_best(scores[self._rule.metric])
+        self._history.add_evaluation(
             step,
-            results,
-            dev_set_checksum=trainer.dev_set_checksum,
-            learning_rate=rate,
+            scores,
+            dev_set_checksum=self._rule.dev_set_checksum,
+            learning_rate=logs.get("learning_rate"),
         )
-        scores = {"training loss": logs["loss"], **overall_scores(results)}
-        _log_scores(step, scores, is_best=is_best)
+        _log_evaluation(step, logs["loss"], scores, is_best=is_best)
         if is_best:
-            self._best = BestEvaluation(step, results)
-            trainer.run_weights.save_best()
+            self._best = BestEvaluation(step, scores)
+            self._run_weights.save_best()
             return Decision.GO_ON
         reason = self.find_reason_to_stop(step)
         if reason is None:
@@ -125,7 +126,7 @@ class BestStepCallback(Callback):
             return False
         if self._best is None:
             return True
-        former = self._best.metrics[self._rule.metric]
+        former = self._best.scores[self._rule.metric]
         # The history of a resumed run keeps an infinite value as NaN.
         return math.isnan(former) or self._sign * (value - former) > 0
 
@@ -139,18 +140,20 @@ class BestStepCallback(Callback):
             return None
         return (
             f"Stopping early: the best {self._rule.metric} is still "
-            f"{best.metrics[self._rule.metric]}, from step {best.step}, after "
+            f"{best.scores[self._rule.metric]}, from step {best.step}, after "
             f"{num_evaluations} more evaluations."
         )
 
 
-def _log_scores(
-    step: int, scores: Mapping[str, float], *, is_best: bool
+def _log_evaluation(
+    step: int, training_loss: float, scores: Scores, *, is_best: bool
 ) -> None:
+    """Logs the overall scores of a step, and the loss of its training."""
+    shown = {"training loss": training_loss, **overall_scores(scores)}
     logging.info(
         "Evaluation after step %d: %s%s",
         step,
-        ", ".join(f"{name} {value:.4g}" for name, value in scores.items()),
+        ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
         " (the best so far)" if is_best else "",
     )
 
@@ -203,6 +206,12 @@ def train_and_evaluate(
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
         callbacks.append(
-            BestStepCallback(trainer, evaluate, rule, num_train_steps)
+            BestStepCallback(
+                trainer.run_folder,
+                trainer.run_weights,
+                evaluate,
+                rule,
+                num_train_steps=num_train_steps,
+            )
         )
     trainer.fit(records, num_train_steps, callbacks, epochs=epochs)

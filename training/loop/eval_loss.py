@@ -11,7 +11,10 @@ from modeling.base_loss import Loss
 
 
 class EvalLoss(Generic[OutputsT]):
-    """Adds up the loss of evaluation batches while they are iterated over."""
+    """Adds up the loss of evaluation batches while they are iterated over.
+
+    Iterate over all batches once, and then call `scores`.
+    """
 
     def __init__(
         self, loss: Loss[OutputsT], batches: Batches[OutputsT]

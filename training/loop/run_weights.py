@@ -205,7 +205,9 @@ class RunWeights:
     def describe(self) -> str:
         """Returns words for the current weights, for the log."""
         if not self.global_step:
-            start = self._config.model.init_checkpoint
-            return f"the weights of {start}" if start else "random weights"
+            checkpoint = self._config.model.init_checkpoint
+            if not checkpoint:
+                return "random weights"
+            return f"the weights of {checkpoint}"
         which = "best" if self.is_best_step else "last"
         return f"the weights of step {self.global_step} (the {which} step)"

@@ -11,7 +11,7 @@ from absl import logging
 
 from data.arrays import IntArray
 from terminal import signals
-from training.config.training_config import TrainingFlags
+from training.config.training_flags import TrainingFlags
 from training.loop.train_step import Outcome
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
@@ -92,8 +92,8 @@ class SkippedStepCounter:
         num_in_a_row: number of these steps up to the current step.
     """
 
-    def __init__(self, flags: TrainingFlags) -> None:
-        self._flags = flags
+    def __init__(self, training_flags: TrainingFlags) -> None:
+        self._training_flags = training_flags
         self.num_in_a_row = 0
 
     def count(self, step: int, outcomes: IntArray) -> None:
@@ -115,11 +115,11 @@ class SkippedStepCounter:
                     outcome_step,
                     self.num_in_a_row,
                 )
-            if self.num_in_a_row >= self._flags.max_nonfinite_steps:
+            if self.num_in_a_row >= self._training_flags.max_nonfinite_steps:
                 raise ValueError(
                     f"the loss or gradient of {self.num_in_a_row} steps in a "
                     f"row was not finite, up to step {outcome_step}. Set a "
                     "smaller --learning_rate. If the weights of the newest "
-                    f"checkpoint in {self._flags.output_dir} are the cause, "
-                    "remove its files to resume from an earlier step"
+                    f"checkpoint in {self._training_flags.output_dir} are the "
+                    "cause, remove its files to resume from an earlier step"
                 )

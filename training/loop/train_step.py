@@ -16,7 +16,7 @@ from keras.optimizers import LossScaleOptimizer
 from data.arrays import IntArray
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
-from training.config.training_config import TrainingFlags
+from training.config.training_flags import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
     LossInputsT,
@@ -100,8 +100,8 @@ class TrainStep:
         loss: the loss of the model.
         optimizer: an AdamWeightDecayOptimizer, in a LossScaleOptimizer for
             float16.
-        flags: flags of the training loop. The step reads how many batches it
-            accumulates, and the norm to which it clips the gradient.
+        training_flags: flags of the training loop. The step reads how many
+            batches it accumulates, and the norm to which it clips the gradient.
         jit_compile: whether XLA compiles the gradients.
         strategy: the tf.distribute strategy that created the variables.
 
@@ -116,7 +116,7 @@ class TrainStep:
         model: Trainable[LossInputsT],
         loss: BatchLoss[LossInputsT],
         optimizer: TrainingOptimizer,
-        flags: TrainingFlags,
+        training_flags: TrainingFlags,
         *,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
@@ -126,14 +126,14 @@ class TrainStep:
         self.strategy = strategy or tf.distribute.get_strategy()
         self._draw_seed = model.draw_seed
         self._divisors_of = loss.divisors
-        self._clip_norm = flags.clip_norm
+        self._clip_norm = training_flags.clip_norm
         with self.strategy.scope():
             self._uses_default_strategy = not tf.distribute.has_strategy()
         batch_gradients = BatchGradients(
             model,
             loss,
             optimizer,
-            num_micro_batches=flags.gradient_accumulation_steps,
+            num_micro_batches=training_flags.gradient_accumulation_steps,
             num_replicas=self.strategy.num_replicas_in_sync,
         )
         self._compute_gradients = (

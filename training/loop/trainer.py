@@ -38,8 +38,6 @@ class Trainer:
             predicts.
         recorded_settings: settings to record with the weights. None = write no
             model.json.
-        dev_set_checksum: checksum of the dev set, 0 without one. The scores of
-            dev sets with equal checksums may be compared.
 
     Attributes:
         predictor: runs the model on batches.
@@ -56,7 +54,6 @@ class Trainer:
         train_step: TrainStep | None = None,
         *,
         recorded_settings: TrainingSettings | None = None,
-        dev_set_checksum: int = 0,
     ) -> None:
         self.model = model
         self.config = config
@@ -66,7 +63,6 @@ class Trainer:
             model, jit_compile=config.devices.jit_compile
         )
         self._recorded_settings = recorded_settings
-        self.dev_set_checksum = dev_set_checksum
         self.run_weights = RunWeights(model, config, run_folder, train_step)
 
     def fit(

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config.training_config import OptimizerFlags, OptimizerName
+from training.config.optimizer_flags import OptimizerFlags, OptimizerName
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
 # LayerNorm's variables and all biases get no weight decay.
@@ -22,7 +22,7 @@ OPTIMIZERS: dict[OptimizerName, type[AdamWeightDecayOptimizer]] = {
 
 
 def create_optimizer(
-    flags: OptimizerFlags,
+    optimizer_flags: OptimizerFlags,
     num_train_steps: int,
     num_warmup_steps: int,
 ) -> AdamWeightDecayOptimizer:
@@ -31,7 +31,7 @@ def create_optimizer(
     Logs a warning if the warmup is longer than the training.
 
     Args:
-        flags: flags of the optimizer.
+        optimizer_flags: flags of the optimizer.
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
     """
@@ -43,18 +43,18 @@ def create_optimizer(
             num_train_steps,
         )
     schedule = WarmupLinearDecay(
-        flags.learning_rate,
+        optimizer_flags.learning_rate,
         num_train_steps,
         num_warmup_steps,
-        is_continuous=flags.lr_schedule == "continuous",
+        is_continuous=optimizer_flags.lr_schedule == "continuous",
     )
-    return OPTIMIZERS[flags.optimizer](
+    return OPTIMIZERS[optimizer_flags.optimizer](
         learning_rate=schedule,
-        weight_decay_rate=flags.weight_decay,
-        beta_1=flags.adam_beta_1,
-        beta_2=flags.adam_beta_2,
+        weight_decay_rate=optimizer_flags.weight_decay,
+        beta_1=optimizer_flags.adam_beta_1,
+        beta_2=optimizer_flags.adam_beta_2,
         exclude_from_weight_decay=EXCLUDE_FROM_WEIGHT_DECAY,
-        bias_correction=flags.bias_correction,
+        bias_correction=optimizer_flags.bias_correction,
     )
 
 

@@ -30,12 +30,12 @@ class BestEvaluation(NamedTuple):
 
     Attributes:
         step: number of the step.
-        metrics: {name: value}. A value of an earlier command that was not
+        scores: {name: score}. A score of an earlier command that was not
             finite is NaN.
     """
 
     step: int
-    metrics: Mapping[str, float]
+    scores: Mapping[str, float]
 
 
 class History:
@@ -152,7 +152,7 @@ class History:
     def add_evaluation(
         self,
         step: int,
-        metrics: Mapping[str, float],
+        scores: Mapping[str, float],
         *,
         dev_set_checksum: int,
         learning_rate: float | None = None,
@@ -161,21 +161,21 @@ class History:
 
         Args:
             step: number of steps trained.
-            metrics: {name: value}.
+            scores: {name: score}.
             dev_set_checksum: checksum of the dev set.
             learning_rate: learning rate of the step, None if it is unknown.
 
         Raises:
             OSError: the file cannot be written.
         """
-        line = self._create_line("eval", step, metrics, learning_rate)
+        line = self._create_line("eval", step, scores, learning_rate)
         line["dev_set"] = dev_set_checksum
         self._write(line)
 
     def add_if_comparable(
         self,
         step: int,
-        metrics: Mapping[str, float],
+        scores: Mapping[str, float],
         *,
         dev_set_checksum: int,
     ) -> None:
@@ -186,7 +186,7 @@ class History:
 
         Args:
             step: number of steps trained.
-            metrics: {name: value}.
+            scores: {name: score}.
             dev_set_checksum: checksum of the dev set.
 
         Raises:
@@ -197,9 +197,7 @@ class History:
             or self.find_best_evaluation(dev_set_checksum) is not None
         )
         if is_comparable:
-            self.add_evaluation(
-                step, metrics, dev_set_checksum=dev_set_checksum
-            )
+            self.add_evaluation(step, scores, dev_set_checksum=dev_set_checksum)
 
     def find_best_evaluation(
         self, dev_set_checksum: int
@@ -211,11 +209,11 @@ class History:
         line = self._lines.get(("eval", self.best_step or 0))
         if line is None or line.get("dev_set") != dev_set_checksum:
             return None
-        metrics = {
+        scores = {
             name: math.nan if value is None else value
             for name, value in line["metrics"].items()
         }
-        return BestEvaluation(line["step"], metrics)
+        return BestEvaluation(line["step"], scores)
 
     def _create_line(
         self,

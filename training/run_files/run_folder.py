@@ -95,6 +95,8 @@ class RunFolder:
     ) -> None:
         """Writes the files that describe the weights which training changes.
 
+        From then on, `current_preset` is the Preset of these files.
+
         Args:
             model: the model of the weights.
             settings: result of `resuming.settings_to_record`.
@@ -173,8 +175,7 @@ class RunFolder:
             OSError: the file cannot be written.
         """
         path = self.path / model_card.CARD_FILE
-        model = self.path / MODEL_JSON_FILE
-        if not model.is_file():
+        if not (self.path / MODEL_JSON_FILE).is_file():
             return  # The folder contains the results of other weights.
         if path.exists() and not model_card.is_own_card(path):
             return

@@ -24,13 +24,12 @@ from data.classification.task_selection.classification_sets import (
 from data.classification.text_windows import create_window_features
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of, suffix_of
-from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint
-from training.tasks import prediction_files
+from training.tasks import classifier_settings, prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
@@ -48,7 +47,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     Args:
         start: as in `Task`.
         task_name: name of the task, such as "mrpc" or "csv".
-        flags: flags of classifiers.
+        classifier_flags: flags of classifiers.
         classification_sets: the sets, and what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
@@ -60,7 +59,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self,
         start: StartingPoint[DataFileConfig],
         task_name: str,
-        flags: ClassifierFlags,
+        classifier_flags: ClassifierFlags,
         classification_sets: ClassificationSets,
         *,
         labels: list[str] | None,
@@ -78,27 +77,27 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         )
         self.eval_loss = create_classifier_loss(classification_sets)
         self.task_name = task_name
-        self.flags = flags
+        self.classifier_flags = classifier_flags
         self.classification_sets = classification_sets
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
         self.dev_sets = classification_sets.dev_sets
         self.test_sets = classification_sets.test_sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length
-        self.doc_stride = flags.doc_stride
+        self.doc_stride = classifier_flags.doc_stride
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
         self.codec = label_codec.LabelCodec(
             classification_sets.output_mode, labels
         )
-        self.settings = create_classifier_settings(
+        self.settings = classifier_settings.create_classifier_settings(
             task_name,
             classification_sets,
             labels=labels,
             num_texts=num_texts or start.recorded_settings.get("num_texts"),
             class_weights=class_weights,
         )
-        self.export_settings = create_export_settings(
-            classification_sets, flags.doc_stride
+        self.export_settings = classifier_settings.create_export_settings(
+            classification_sets, self.doc_stride
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -174,14 +173,14 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self.doc_stride:
             return batches
-        # The first record of each text.
-        starts = [
+        # The index of each text's first record.
+        first_records = [
             record_index
             for record_index, text_index in enumerate(encoded_set.origins)
             if record_index == 0
             or text_index != encoded_set.origins[record_index - 1]
         ]
-        return text_outputs.pool_batches(batches, starts)
+        return text_outputs.pool_batches(batches, first_records)
 
     def evaluate(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
@@ -242,7 +241,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         labels = prediction_files.write_test_predictions(
             encoded_set, outputs, self.codec, output_dir
         )
-        if self.flags.glue_submission:
+        if self.classifier_flags.glue_submission:
             suffix = suffix_of(encoded_set.name)
             name = self.task_name + suffix.replace("_", "-")
             glue_submissions.write_submission(output_dir, name, labels)
@@ -275,44 +274,3 @@ def create_classifier_loss(
     if classification_sets.output_mode == "multilabel":
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)
-
-
-def create_classifier_settings(
-    task_name: str,
-    classification_sets: ClassificationSets,
-    *,
-    labels: list[str] | None,
-    num_texts: int | None,
-    class_weights: Mapping[str, float],
-) -> ClassifierSettings:
-    """Returns `Task.settings` of a classifier.
-
-    `ClassifierTask` documents the arguments.
-    """
-    settings: ClassifierSettings = {
-        "task_name": task_name,
-        "output_mode": classification_sets.output_mode,
-        "labels": labels,
-        # With 1, the export rejects a second text.
-        "num_texts": num_texts,
-        **classification_sets.settings,
-    }
-    if class_weights:
-        settings["class_weights"] = class_weights
-    return settings
-
-
-def create_export_settings(
-    classification_sets: ClassificationSets, doc_stride: int
-) -> HeadSettings:
-    """Returns `Task.export_settings` of a classifier.
-
-    Args:
-        classification_sets: tell the kind of labels.
-        doc_stride: WordPieces between the starts of two windows, 0 without
-            windows.
-    """
-    is_regression = classification_sets.output_mode == "regression"
-    if is_regression and classification_sets.may_be_cross_encoder:
-        return {"doc_stride": doc_stride, "num_texts": None}
-    return {"doc_stride": doc_stride}

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
 
+import numpy as np
 from absl import logging
 
 import modeling
 from data import report
-from data.arrays import FloatArray
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from data.squad import (
@@ -29,6 +29,7 @@ from data.squad.squad_processor import SquadProcessor
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
+from modeling.outputs import SpanOutputs
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
@@ -37,13 +38,11 @@ if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
-# The logits of the start and the end.
-_Outputs: TypeAlias = Mapping[str, FloatArray]
-_Batches: TypeAlias = task.Batches[_Outputs]
+_Batches: TypeAlias = task.Batches[SpanOutputs]
 
 
 class SquadTask(
-    task.Task[FineTuningConfig, SquadExample, SquadFeatures, _Outputs]
+    task.Task[FineTuningConfig, SquadExample, SquadFeatures, SpanOutputs]
 ):
     """Finds the answer to a question in a passage.
 
@@ -183,11 +182,12 @@ class SquadTask(
         """Turns the logits of all windows into answers to the questions."""
         results: list[answer_spans.RawResult] = []
         for features, outputs in batches:
+            # The logits are arrays, although SpanOutputs also means tensors.
             results += map(
                 answer_spans.RawResult,
                 features["unique_ids"].tolist(),
-                outputs["start_logits"],
-                outputs["end_logits"],
+                np.asarray(outputs["start_logits"]),
+                np.asarray(outputs["end_logits"]),
             )
         # `encode` may have sorted the windows by length.
         windows = sorted(

@@ -153,9 +153,10 @@ class _QuestionAnswerer:
         )
 
     def _predict(self, features: Tensors) -> Tensors:
+        outputs = self._model(features, training=False)
         return {
-            name: tf.cast(logits, tf.float32)
-            for name, logits in self._model(features, training=False).items()
+            "start_logits": tf.cast(outputs["start_logits"], tf.float32),
+            "end_logits": tf.cast(outputs["end_logits"], tf.float32),
         }
 
     def _find_best_logits(

@@ -120,10 +120,12 @@ class _PretrainedPredictor:
             {**features, "masked_lm_positions": positions}, training=False
         )
         return {
-            f"{name}_probabilities": tf.nn.softmax(
-                tf.cast(outputs[f"{name}_logits"], tf.float32)
-            )
-            for name in ("masked_lm", "next_sentence")
+            "masked_lm_probabilities": tf.nn.softmax(
+                tf.cast(outputs["masked_lm_logits"], tf.float32)
+            ),
+            "next_sentence_probabilities": tf.nn.softmax(
+                tf.cast(outputs["next_sentence_logits"], tf.float32)
+            ),
         }
 
     def _fill_rows(

@@ -92,10 +92,7 @@ def load_tokenizer() -> FullTokenizer:
 
 
 def create_trainer(
-    created: task.AnyTask,
-    *,
-    dev_set_checksum: int = 0,
-    labels: Sequence[str] | None = None,
+    created: task.AnyTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
     plan = RunPlan(
@@ -103,7 +100,7 @@ def create_trainer(
         loss=created.loss,
         num_steps=None,
         settings={},
-        dev_set_checksum=dev_set_checksum,
+        dev_set_checksum=0,
     )
     return trainer_setup.create_trainer(
         created.start,

@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from tests.support.models import SMALL
+from tests.support.models import SMALL, tiny_config
 from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
@@ -11,11 +11,14 @@ from tests.support.tasks.toy_task import (
     create_trainer,
     load_tokenizer,
 )
+from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_ending import (
+    end_with_scores,
     end_without_scores,
     warn_of_missed_labels,
 )
 from training.flows.fine_tuning_run import FineTuningRun
+from training.run_files.history_lines import HISTORY_FILE, read_history
 
 
 class WholeModelTask(ToyTask):
@@ -23,6 +26,15 @@ class WholeModelTask(ToyTask):
 
     def create_model(self, bert_config, **options):
         return modeling.BertClassifier(bert_config, 2, **options)
+
+
+class PredictedDevSetTask(ToyTask):
+    """A task that evaluates its dev set, and then predicts it."""
+
+    test_sets = ("dev",)
+
+    def write_predictions(self, encoded_set, batches, output_dir):
+        return {"predicted_accuracy": 0.5}
 
 
 def score_label(label, f1, support):
@@ -39,8 +51,8 @@ def test_a_label_that_is_never_found_is_named_with_other_flags(caplog):
     config = create_config(
         "run", do_train=True, learning_rate=1e-5, num_train_epochs=2
     )
-    results = score_label("yes", 0.8, 9) | score_label("no", 0.0, 3)
-    warn_of_missed_labels(config, results)
+    scores = score_label("yes", 0.8, 9) | score_label("no", 0.0, 3)
+    warn_of_missed_labels(config, scores)
     assert "no example of no in the dev set" in caplog.text
     assert "--learning_rate=2e-05 and --num_train_epochs=4." in caplog.text
 
@@ -75,7 +87,8 @@ def finish(tmp_path):
         task = WholeModelTask(
             create_start(config, SMALL, load_tokenizer(), set_by_user=given)
         )
-        end_without_scores(FineTuningRun(task, {}, create_trainer(task)))
+        run = FineTuningRun(task, {}, create_trainer(task), dev_set_checksum=0)
+        end_without_scores(run)
 
     return finish
 
@@ -101,3 +114,19 @@ def test_an_export_by_default_is_not_written_again(finish, tmp_path):
     folder = tmp_path / "export"
     finish(export_dir=str(folder), export_format="litert")
     assert not folder.exists()
+
+
+def test_the_scores_of_predictions_join_those_of_the_evaluation(tmp_path):
+    config = create_config(tmp_path / "run", do_eval=True, do_predict=True)
+    (tmp_path / "run").mkdir()
+    start = create_start(config, tiny_config(vocab_size=1600), load_tokenizer())
+    task = PredictedDevSetTask(start)
+    run = FineTuningRun(
+        task,
+        write_encoded_sets(task, tmp_path / "records"),
+        create_trainer(task),
+        dev_set_checksum=0,
+    )
+    end_with_scores(run, begin_time=0)
+    (line,) = read_history(tmp_path / "run" / HISTORY_FILE)
+    assert {"eval_loss", "predicted_accuracy"} <= line["metrics"].keys()

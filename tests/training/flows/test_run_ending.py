@@ -26,9 +26,7 @@ def create_trainer(tmp_path):
             config, tiny_config(vocab_size=1600), load_tokenizer()
         )
         (tmp_path / "run").mkdir()
-        return toy_task.create_trainer(
-            ToyTask(start), dev_set_checksum=7, labels=["no", "yes"]
-        )
+        return toy_task.create_trainer(ToyTask(start), ["no", "yes"])
 
     return create
 
@@ -39,18 +37,19 @@ def evaluate():
 
 
 def test_the_last_evaluation_is_written(create_trainer, tmp_path):
-    run_ending.evaluate_at_the_end(create_trainer(), evaluate)
+    run_ending.evaluate_and_write_scores(create_trainer(), evaluate, 7)
     assert read_results(tmp_path / "run")["accuracy"] == 0.25
 
 
 def test_the_last_evaluation_is_a_line_of_the_history(create_trainer, tmp_path):
-    run_ending.evaluate_at_the_end(create_trainer(), evaluate)
+    run_ending.evaluate_and_write_scores(create_trainer(), evaluate, 7)
     (line,) = read_history(tmp_path / "run" / HISTORY_FILE)
     assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
+    assert line["dev_set"] == 7
 
 
 def test_the_last_evaluation_returns_its_scores(create_trainer):
-    scores = run_ending.evaluate_at_the_end(create_trainer(), evaluate)
+    scores = run_ending.evaluate_and_write_scores(create_trainer(), evaluate, 7)
     assert scores == evaluate()
 
 
@@ -76,7 +75,7 @@ def test_stored_weights_name_their_labels(create_trainer, tmp_path):
 def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
     folder = tmp_path / "weights"
     trainer = create_trainer(export_weights=str(folder))
-    run_ending.evaluate_at_the_end(trainer, evaluate)
+    run_ending.evaluate_and_write_scores(trainer, evaluate, 7)
     run_ending.store_weights(trainer)
     assert "0.25" in (folder / "README.md").read_text()
 
@@ -94,7 +93,7 @@ def test_the_end_names_scores_reports_and_commands(
     report.touch()
     with caplog.at_level("INFO", logger="absl"):
         run_ending.log_end(
-            trainer,
+            trainer.run_folder,
             score_lines=["accuracy: 0.25"],
             commands=["python predict.py"],
             seconds=61.4,

@@ -122,10 +122,11 @@ def best_step_of(trainer, values):
     """
     scores = ({"pearson": value} for value in values)
     return BestStepCallback(
-        trainer,
+        trainer.run_folder,
+        trainer.run_weights,
         lambda: next(scores),
         BestStepRule(1, "pearson", patience=2),
-        9,
+        num_train_steps=9,
     )
 
 
@@ -166,7 +167,11 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(
-            trainer, lambda: {"eval_loss": loss}, rule, num_steps
+            trainer.run_folder,
+            trainer.run_weights,
+            lambda: {"eval_loss": loss},
+            rule,
+            num_train_steps=num_steps,
         )
         trainer.fit_batches(batches([]), num_steps, [best])
 

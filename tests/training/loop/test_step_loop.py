@@ -28,7 +28,11 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         at_once=at_once,
     )
     best = BestStepCallback(
-        trainer, evaluate, BestStepRule(7, "figure", patience=2), 50
+        trainer.run_folder,
+        trainer.run_weights,
+        evaluate,
+        BestStepRule(7, "figure", patience=2),
+        num_train_steps=50,
     )
     trainer.fit_batches(batches([]), 50, [best])
     # The first is the best, and two more are waited for.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from training.config.training_config import TrainingFlags
+from training.config.training_flags import TrainingFlags
 from training.loop import stopping
 from training.loop.train_step import Outcome
 

@@ -1,0 +1,12 @@
+"""Which blocks --init_layers names."""
+
+from training.config.distillation_flags import DistillationFlags
+
+
+def test_initial_blocks_are_the_numbers_in_init_layers():
+    flags = DistillationFlags(init_layers=["0", "2", "5"])
+    assert flags.initial_blocks == [0, 2, 5]
+
+
+def test_without_init_layers_there_are_no_initial_blocks():
+    assert DistillationFlags().initial_blocks is None
