@@ -13,6 +13,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_task_spec import GlueTaskSpec
 from data.classification.label_numbers import parse_regression_label
+from data.processors.held_sets import HeldSets
 from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
@@ -35,7 +36,7 @@ class GlueProcessor(ClassificationProcessor):
         data_dir: StrPath | None,
         layout: TableLayout = DEFAULT_LAYOUT,
     ) -> None:
-        super().__init__()
+        super().__init__(HeldSets(self._read_set))
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns
@@ -69,10 +70,8 @@ class GlueProcessor(ClassificationProcessor):
             self._data_dir, set_name, self._spec.file_of_set(set_name)
         )
 
-    def _read_sets(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[InputExample]]:
-        """Returns {name of the set: examples}, for `read`."""
+    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
+        """Reads the file of a set, for `read`, whose errors it raises."""
         path = self._find_file(set_name)
         lines = _read_lines(path, self._layout)
         indices = _find_indices(self._spec, set_name, path, lines[0].cells)
@@ -81,7 +80,7 @@ class GlueProcessor(ClassificationProcessor):
         if not examples:
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
-        return {set_name: examples}
+        return examples
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -22,6 +22,22 @@ FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
+def text_columns_of(options: TableOptions) -> list[str]:
+    """Returns the column of the text, or the two columns of a pair.
+
+    Raises:
+        ValueError: the flag of the label names one of these columns.
+    """
+    texts = [options.text_column, options.text_b_column]
+    columns = [*filter(None, texts)]
+    if options.label_column in columns:
+        raise ValueError(
+            f"--label_column={options.label_column} must not be the same "
+            "column as --text_column or --text_b_column"
+        )
+    return columns
+
+
 def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
     """Returns the columns that --label_column names.
 
