@@ -45,6 +45,7 @@ def open_data_file(
     columns = table_columns.find_unset_columns(
         config.table, parsed.set_by_user, table
     )
+    table_columns.log_columns(config.table, parsed.set_by_user, table, columns)
     return config_values.decide_flags(parsed, columns), table
 
 
