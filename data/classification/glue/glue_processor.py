@@ -188,6 +188,27 @@ class _LineParser:
                     f"{self._path}, line {line.line_number}: {error}"
                 ) from error
 
+    def log_lines(self, lines: Sequence[_Line]) -> None:
+        """Logs how numbers are read as labels, and what short lines become."""
+        if self._set_name != "test":
+            column = self._indices.columns[-1]
+            labels = (
+                line.cells[column] for line in lines if len(line.cells) > column
+            )
+            glue_layouts.log_label_numbers(
+                self._path, labels, self._spec.hub_labels
+            )
+        num_short = sum(map(self._is_short, lines))
+        if self._spec.drops_short_lines and num_short:
+            logging.warning(
+                "%s: %s %d lines with too few columns",
+                self._path,
+                "added empty texts to"
+                if self._set_name == "test"
+                else "skipped",
+                num_short,
+            )
+
     def _is_short(self, line: _Line) -> bool:
         return len(line.cells) < self._width
 
@@ -251,24 +272,3 @@ class _LineParser:
                 f"{labels}"
             )
         return label
-
-    def log_lines(self, lines: Sequence[_Line]) -> None:
-        """Logs how numbers are read as labels, and what short lines become."""
-        if self._set_name != "test":
-            column = self._indices.columns[-1]
-            labels = (
-                line.cells[column] for line in lines if len(line.cells) > column
-            )
-            glue_layouts.log_label_numbers(
-                self._path, labels, self._spec.hub_labels
-            )
-        num_short = sum(map(self._is_short, lines))
-        if self._spec.drops_short_lines and num_short:
-            logging.warning(
-                "%s: %s %d lines with too few columns",
-                self._path,
-                "added empty texts to"
-                if self._set_name == "test"
-                else "skipped",
-                num_short,
-            )

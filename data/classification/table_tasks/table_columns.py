@@ -124,7 +124,7 @@ def find_unset_columns(
     if any(map(str.isdecimal, chosen_columns.values())):
         return {}
     where = f"--data_file={table.path}"
-    columns = _columns_of(where, table)
+    columns = _read_columns(where, table)
     free_columns = _find_free_columns(table.path, columns, chosen_columns)
     if not {"text_column", "text_b_column"} & {*chosen_columns}:
         _check_no_pair(where, free_columns)
@@ -249,7 +249,7 @@ def _choose_columns(
     return column_of
 
 
-def _columns_of(where: str, table: Table) -> list[str]:
+def _read_columns(where: str, table: Table) -> list[str]:
     """Returns the columns of a table.
 
     Raises:

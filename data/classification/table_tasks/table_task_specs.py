@@ -28,8 +28,9 @@ class TableTaskSpec:
     Attributes:
         pair_columns: usual columns of the two texts and of the number. Without
             them, flags or the names in --data_file show the columns.
-        loss_kind: what the loss compares: a text's output with its label, the
-            outputs of a query's passages, or the vectors of two texts.
+        loss_kind: what a row is, and what the loss therefore compares: a
+            text's output with its label, the outputs of a query's passages, or
+            the vectors of two texts.
         may_be_cross_encoder: whether a regression of single texts may be
             exported for pairs too. A cross-encoder, which ranks passages, has a
             single output as well.
@@ -72,6 +73,7 @@ class TableTaskSpec:
         output_mode = "multilabel" if is_one_hot else options.output_mode
         labels = labels_of_flags(options.labels, output_mode, label_columns)
         if output_mode == "regression":
+            # A regression has no labels, whatever --labels names.
             labels = None
         reader = TableReader(
             source=data_file_options.data_file or data_dir,

@@ -96,6 +96,14 @@ def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
     assert create_processor(tmp_path, **options).read_labels() is None
 
 
+def test_a_regression_is_trained_on_numbers_whatever_labels_flags_name(
+    tmp_path,
+):
+    options = {"output_mode": "regression", "labels": ["low", "high"]}
+    text = "text,label\na,1.5\n"
+    assert labels_of(tmp_path, "train.csv", text, **options) == [1.5]
+
+
 def test_labels_of_a_test_set_are_kept(tmp_path):
     options = {"labels": ["w", "x"]}
     text = "label,text\nw,a\n,b\n"
