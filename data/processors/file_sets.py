@@ -183,7 +183,7 @@ class FileSets(Generic[RowExampleT]):
                 self._read_training_file()
             else:
                 labels = self.read_labels()
-                self._held[set_name] = self._read_set(set_name, labels)
+                self._held[set_name] = self._read_from_folder(set_name, labels)
         return self._held[set_name]
 
     def take(self, set_name: BaseSet) -> list[RowExampleT]:
@@ -226,7 +226,9 @@ class FileSets(Generic[RowExampleT]):
             self._held["train"] = train
             self._held["dev"] = dev
         else:
-            self._held["train"] = self._read_set("train", self._labels_of_flags)
+            self._held["train"] = self._read_from_folder(
+                "train", self._labels_of_flags
+            )
 
     def _read_and_split(
         self, path: str
@@ -251,10 +253,10 @@ class FileSets(Generic[RowExampleT]):
         labels = map(self.reader.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
 
-    def _read_set(
+    def _read_from_folder(
         self, set_name: BaseSet, labels: Sequence[str] | None
     ) -> list[RowExampleT]:
-        """Returns the set of a folder, and warns of texts of the other set.
+        """Reads a set of the folder, and warns of texts that are in two sets.
 
         `labels` are the labels that the rows may have, None = any.
         """
