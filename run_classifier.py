@@ -26,8 +26,8 @@ def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
     parsed, table = open_data_file(parsed)
     start = read_start(parsed)
     classification_sets = create_classification_sets(start, table)
-    if classification_sets.table_processor:
-        start = adapt_to_data_file(start, classification_sets.table_processor)
+    if table_processor := classification_sets.table_processor:
+        start = adapt_to_data_file(start, table_processor.file_sets)
     classifier_task = load_task(start, classification_sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

@@ -12,19 +12,19 @@ from command_line import cli, flags
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
-from training.tasks.ner_setup import create_task, load_processor
+from training.tasks.ner_setup import create_task, read_sets
 
 
 def main(parsed: flags.ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    processor = load_processor(start.config)
+    file_sets = read_sets(start.config)
     start = adapt_to_data_file(
         start,
-        processor,
+        file_sets,
         may_set_flags=not start.config.ner.document_context,
     )
-    ner_task = create_task(start, processor)
+    ner_task = create_task(start, file_sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning

@@ -5,7 +5,7 @@ The folders import these modules, which import none of the folders.
 Examples and their sets:
 
     classification_examples.py: an example of a classification or a regression
-    classification_processor.py: the base class of what reads a task's sets
+    classification_processor.py: the sets, the labels and the metrics of a task
     swag_examples.py: SWAG
 
 From an example to a score:

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.processors.data_processor import DataProcessor
+from data.processors.held_sets import TaskSets
+from data.processors.set_names import BaseSet
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,
 )
 
 
-class ClassificationProcessor(DataProcessor[InputExample]):
-    """Reads the labels and the sets of examples of a classification task.
+class ClassificationProcessor(abc.ABC):
+    """Knows the sets, the labels and the metrics of a classification task.
+
+    Args:
+        sets: the sets of the task, for `read` and `take`.
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
@@ -32,6 +36,17 @@ class ClassificationProcessor(DataProcessor[InputExample]):
     text_columns: Sequence[str | int]
     test_set_has_labels = False
     settings: ClassifierSettings = ClassifierSettings()
+
+    def __init__(self, sets: TaskSets[InputExample]) -> None:
+        self._sets = sets
+
+    def read(self, set_name: BaseSet) -> list[InputExample]:
+        """Returns the examples of a set, and holds them, as `TaskSets.read`."""
+        return self._sets.read(set_name)
+
+    def take(self, set_name: BaseSet) -> list[InputExample]:
+        """Returns a set as `read` does, and holds it no longer."""
+        return self._sets.take(set_name)
 
     @abc.abstractmethod
     def read_labels(self) -> list[str] | None:

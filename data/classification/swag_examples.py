@@ -74,7 +74,8 @@ def read_set(
     is_test = set_name == "test"
     label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
-    for where, row in read_table(Table(path, layout), columns, label_columns):
+    table = Table(path, layout)
+    for _, where, row in read_table(table, columns, label_columns):
         sent1, sent2, *rest = texts_of(row, columns)
         cell = row.get("label")
         label = None if is_test and cell in (None, "") else str(cell)

@@ -2,7 +2,7 @@
 
     ner_options.py: the flags
     ner_example.py: a sentence with tagged words
-    ner_processor.py: `NerProcessor`, which reads sets from files of two forms
+    ner_reader.py: `NerReader`, which reads a set from a file of two forms
 
 Words with tags, in columns:
 

@@ -93,7 +93,13 @@ def _read_sentences(
         # Files that were joined repeat the names.
         if layout.names and cells == layout.names:
             continue
-        if _is_comment(text, cells, layout, not sentence, tag_column_index):
+        if _is_comment(
+            text,
+            cells,
+            layout,
+            tag_column_index,
+            begins_sentence=not sentence,
+        ):
             continue
         if len(cells) != layout.width:
             raise ValueError(
@@ -108,10 +114,19 @@ def _is_comment(
     text: str,
     cells: Sequence[str],
     layout: ColumnLayout,
-    begins_sentence: bool,
     tag_column_index: int | None,
+    *,
+    begins_sentence: bool,
 ) -> bool:
-    """Returns whether a line is a comment, which a table does not have."""
+    """Returns whether a line is a comment, which a table does not have.
+
+    Args:
+        text: the line.
+        cells: its columns, at least one.
+        layout: separator and columns of the file.
+        tag_column_index: column of the tags, None if no flag shows it.
+        begins_sentence: whether the line is the first one of a sentence.
+    """
     if layout.names:
         return False
     if text.startswith("#") and len(cells) != layout.width:

@@ -32,7 +32,7 @@ from data.ner.word_splitting import find_words, split_words
 from data.processors.set_names import BaseSet
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
-from files.json_files import parse_json
+from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
 
@@ -51,12 +51,32 @@ class _Span(NamedTuple):
     widened: str
 
 
+class _TaggedWords(NamedTuple):
+    """The words of a row with their tags.
+
+    Attributes:
+        text: the text, None if the row contains only words.
+        words: the words of the text.
+        tags: the words' tags, O for all of them if they are unknown.
+        spans: the spans that the tags come from, () if the file tags the words.
+        has_tags: whether the tags are as the file names them.
+        is_unknown: whether the row was not annotated, or was rejected.
+    """
+
+    text: str | None
+    words: list[str]
+    tags: list[str]
+    spans: Sequence[_Span] = ()
+    has_tags: bool = False
+    is_unknown: bool = False
+
+
 class _AnnotatedRow(NamedTuple):
     """A text of a file, which may be left out.
 
     Attributes:
         example: its words and tags.
-        spans: its spans, [] if the file tags the words.
+        spans: its spans, () if the file tags the words.
         has_tags: whether the tags are as the file names them.
         is_unknown: whether it was not annotated, or was rejected.
     """
@@ -130,34 +150,71 @@ def _read_row(
     set_name: BaseSet,
 ) -> _AnnotatedRow:
     """Reads the text of a row, document `document_index` of the file."""
-    is_test = set_name == "test"
     where = f"{path}, {guid}"
+    is_test = set_name == "test"
+    keys = _unpack_row(row)
+    tagged = _find_tagged_words(keys, where, needs_tags=not is_test)
+    if tagged is None:
+        tagged = _tag_annotated_text(keys, where, needs_spans=not is_test)
+    example = NerExample(
+        guid,
+        tagged.words,
+        tagged.tags,
+        document_index,
+        tagged.text,
+        row=_without_annotations(keys) if is_test else keys,
+    )
+    return _AnnotatedRow(
+        example,
+        tagged.spans,
+        has_tags=tagged.has_tags,
+        is_unknown=tagged.is_unknown,
+    )
+
+
+def _unpack_row(row: object) -> JsonObject:
+    """Returns the object of a row without a model's answers, {} without one."""
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
         row = {**row[1], "text": row[0]}  # spaCy's training data
-    row = without_answers(row) if isinstance(row, dict) else {}
-    output_row = row
-    if is_test:
-        annotations = {*SPAN_NAMES, *TAG_LIST_NAMES, "annotations"}
-        output_row = {key: row[key] for key in row if key not in annotations}
-    is_unknown = prodigy.is_left_out(row)
-    spans: Sequence[_Span] = []
-    sentence = find_sentence(row, where, needs_tags=not is_test)
-    if sentence:
-        words, tags, text = sentence
-        tags = ["O"] * len(words) if is_unknown else tags
-    else:
-        text, values = find_text_and_spans(row, where, needs_spans=not is_test)
-        is_unknown |= values is None
-        words = split_words(text)
-        tags, spans = _tag_words(
-            text, words, [] if is_unknown else values or [], where
-        )
-    return _AnnotatedRow(
-        NerExample(guid, words, tags, document_index, text, output_row),
-        spans,
-        has_tags=bool(sentence) and not is_unknown,
-        is_unknown=is_unknown,
+    return without_answers(row) if isinstance(row, dict) else {}
+
+
+def _without_annotations(row: JsonObject) -> JsonObject:
+    annotations = {*SPAN_NAMES, *TAG_LIST_NAMES, "annotations"}
+    return {key: row[key] for key in row if key not in annotations}
+
+
+def _find_tagged_words(
+    row: JsonObject, where: str, *, needs_tags: bool
+) -> _TaggedWords | None:
+    """Returns the words of a row that tags its words, None for another row.
+
+    The arguments are those of `find_sentence`.
+    """
+    sentence = find_sentence(row, where, needs_tags=needs_tags)
+    if sentence is None:
+        return None
+    words, tags, text = sentence
+    if prodigy.is_left_out(row):
+        no_tags = ["O"] * len(words)
+        return _TaggedWords(text, words, no_tags, is_unknown=True)
+    return _TaggedWords(text, words, tags, has_tags=True)
+
+
+def _tag_annotated_text(
+    row: JsonObject, where: str, *, needs_spans: bool
+) -> _TaggedWords:
+    """Returns the words of a row that marks spans of its text.
+
+    The arguments are those of `find_text_and_spans`.
+    """
+    text, values = find_text_and_spans(row, where, needs_spans=needs_spans)
+    is_unknown = values is None or prodigy.is_left_out(row)
+    words = split_words(text)
+    tags, spans = _tag_words(
+        text, words, [] if is_unknown else values or [], where
     )
+    return _TaggedWords(text, words, tags, spans, is_unknown=is_unknown)
 
 
 def _replace_tags(

@@ -1,26 +1,29 @@
-"""Reads the train, dev and test sets of any task.
+"""Reads the train, dev and test sets of any task, and holds them.
 
-A processor reads the sets of a task, as in Google's code. Read the modules in
-this order:
+Read the modules in this order:
 
     set_names.py: names the sets
-    data_processor.py: `DataProcessor`, the base class of all processors
-    file_processor.py: `FileProcessor`, which reads a folder or a single file
+    held_sets.py: `TaskSets`, what all sets can do, and `HeldSets`
+    file_sets.py: `FileSets`, the sets of a folder or of a single file
+    repeated_texts.py: warns of texts that are in two sets
 
-A class that is further to the right extends the one above it:
+One of two classes holds the sets of a task. It holds each set until the run
+takes it, and asks an object of the task to read a file. No class below extends
+another one:
 
-    DataProcessor                   holds a set until the run takes it
-        FileProcessor               reads a folder, or splits --data_file
-            NerProcessor            words with tags
-            TableProcessor          a user's table of texts and labels
-                PairProcessor       pairs of texts, with or without a score
-                RankingProcessor    queries, passages and their relevance
-        ClassificationProcessor     knows the labels and the metrics of a task
-            GlueProcessor           files of GLUE and XNLI
-            UserProcessor           what a user's class reads
-            RecordedProcessor       no set, only the labels of a trained model
-            TableProcessor          the same class as above: it extends both
-        SquadProcessor              questions about passages
+    FileSets                    reads the training file, then the labels, then
+                                the other sets. Its `RowReader` reads a file:
+        TableReader             a user's table of texts and labels, or of pairs
+        NerReader               words with tags
+    HeldSets                    reads any set first. It calls a method of:
+        GlueProcessor           files of GLUE and XNLI
+        UserProcessor           what a user's class reads
+        RecordedProcessor       no set, only the labels of a trained model
+        SquadProcessor          questions about passages
+
+A classification has labels and metrics beside its sets. GlueProcessor,
+UserProcessor and RecordedProcessor know them, and for the sets of a
+TableReader, TableProcessor does. These four extend ClassificationProcessor.
 
 MultiNLI has two dev sets and two test sets. So `ClassificationSets` may
 hold two processors of a task. SWAG has none: its sets tell nothing that a

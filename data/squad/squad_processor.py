@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping
 
-from data.processors.data_processor import DataProcessor
+from data.processors.held_sets import HeldSets
 from data.processors.set_names import BaseSet
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
@@ -12,8 +12,10 @@ from data.tables.table_formats import TableLayout
 from files.paths import StrPath
 
 
-class SquadProcessor(DataProcessor[SquadExample]):
+class SquadProcessor:
     """Reads the questions to train on, and the questions to answer.
+
+    The class is a `TaskSets`.
 
     Args:
         files: {"train" or "dev": file of the questions of this set}.
@@ -35,12 +37,20 @@ class SquadProcessor(DataProcessor[SquadExample]):
         version_2_with_negative: bool,
         use_char_offsets: bool,
     ) -> None:
-        super().__init__()
+        self._sets = HeldSets(self._read_set)
         self.squad_file: SquadFile | None = None
         self._files = files
         self._layout = layout
         self._version_2_with_negative = version_2_with_negative
         self._use_char_offsets = use_char_offsets
+
+    def read(self, set_name: BaseSet) -> list[SquadExample]:
+        """Returns the questions of a set, and holds them."""
+        return self._sets.read(set_name)
+
+    def take(self, set_name: BaseSet) -> list[SquadExample]:
+        """Returns a set as `read` does, and holds it no longer."""
+        return self._sets.take(set_name)
 
     def check_answers(self) -> None:
         """Checks that the dev set can be scored.
@@ -70,10 +80,8 @@ class SquadProcessor(DataProcessor[SquadExample]):
             raise ValueError("--predict_file was not read")
         return self.squad_file
 
-    def _read_sets(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[SquadExample]]:
-        """Returns {name of the set: examples}, for `read`."""
+    def _read_set(self, set_name: BaseSet) -> list[SquadExample]:
+        """Reads the file of a set, and sets `squad_file` for a dev set."""
         squad_file = read_squad_file(self._files[set_name], self._layout)
         examples = read_squad_examples(
             squad_file,
@@ -87,4 +95,4 @@ class SquadProcessor(DataProcessor[SquadExample]):
             random.Random(12345).shuffle(examples)
         else:
             self.squad_file = squad_file
-        return {set_name: examples}
+        return examples

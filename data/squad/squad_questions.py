@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
 from data.io import compressed_files, encodings, text_files
@@ -124,25 +124,23 @@ def _read_entries(
         return
     is_table = file_format != "jsonl"
     needed = ["question", "context"] if is_table else []
-    for where, row in tables.read_table(tables.Table(path, layout), needed):
-        line_number = where.rpartition(" ")[2]
+    for row in tables.read_table(tables.Table(path, layout), needed):
         if is_table:
-            yield where, _entry_of_row(row, where, line_number)
+            yield row.where, _entry_of_row(row)
         else:
-            yield where, {"id": line_number} | row
+            yield row.where, {"id": str(row.line_number)} | row.cells
 
 
-def _entry_of_row(
-    row: Mapping[str, object], where: str, line_number: str
-) -> JsonObject:
+def _entry_of_row(row: tables.TableRow) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
-    with _named_errors(where):
-        answers = answer_cells.answers_of_row(row)
-    has_id = row.get("id") not in (None, "")
+    cells = row.cells
+    with _named_errors(row.where):
+        answers = answer_cells.answers_of_row(cells)
+    has_id = cells.get("id") not in (None, "")
     return {
-        "id": row["id"] if has_id else line_number,
-        "question": row["question"],
-        "context": row["context"],
+        "id": cells["id"] if has_id else str(row.line_number),
+        "question": cells["question"],
+        "context": cells["context"],
         **answers,
     }
 

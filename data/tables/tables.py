@@ -9,7 +9,7 @@ or a workbook. Errors name the file and the line.
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
@@ -77,19 +77,33 @@ class Table:
         return rows
 
 
+class TableRow(NamedTuple):
+    """A row of a table, and where it stands.
+
+    Attributes:
+        line_number: number of its line, or of its row in another format.
+        where: the file and the line, for messages.
+        cells: {column: cell}.
+    """
+
+    line_number: int
+    where: str
+    cells: JsonObject
+
+
 def read_table(
     table: Table,
     text_columns: Sequence[str],
     columns: Sequence[str] = (),
     *,
     may_lack: bool = False,
-) -> Iterator[tuple[str, JsonObject]]:
-    """Yields (where, row) of a table. Fails at a malformed row.
+) -> Iterator[TableRow]:
+    """Yields the rows of a table. Fails at a malformed row.
 
     Each row has a text in each of the `text_columns`, "" for an empty cell, and
-    a cell in the other `columns`. `where` names the file and the line. If
-    `may_lack`, only the first row must have all of these columns. Later rows
-    then get an empty cell in a column that they lack.
+    a cell in the other `columns`. If `may_lack`, only the first row must have
+    all of these columns. Later rows then get an empty cell in a column that
+    they lack.
 
     Raises:
         OSError: the file cannot be read.
@@ -109,7 +123,7 @@ def read_table(
             row[column] = _read_text(row[column], f"{where}, column {column!r}")
         if may_lack:
             columns_of_first = {*text_columns, *columns}
-        yield where, row
+        yield TableRow(line_number, where, row)
 
 
 def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:

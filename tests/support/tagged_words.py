@@ -11,7 +11,7 @@ from typing import Any
 
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_processor import NerProcessor
+from data.ner.ner_reader import create_ner_sets
 from data.processors.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
 
@@ -31,7 +31,7 @@ def read_columns(
     """Writes the file of a set, and returns its examples."""
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
-    reader = NerProcessor(folder, DataFileOptions(), options)
+    reader = create_ner_sets(folder, DataFileOptions(), options)
     return reader.read(set_name)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.processors.file_processor import FileProcessor, OptionsT, RowExampleT
+from data.processors.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
 from training.preparation.dev_set_rule import choose_dev_set_rule
@@ -31,7 +31,7 @@ _MAX_TOKENIZED = 10_000
 
 def adapt_to_data_file(
     start: StartingPoint[DataFileConfigT],
-    processor: FileProcessor[RowExampleT, OptionsT],
+    file_sets: FileSets[RowExampleT],
     *,
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
@@ -44,18 +44,18 @@ def adapt_to_data_file(
 
     Args:
         start: what the command starts from.
-        processor: reads --data_file.
+        file_sets: the sets of --data_file.
         may_set_flags: whether the length and the epochs may follow the rows.
 
     Raises:
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = choose_dev_set_rule(start, processor)
+    start = choose_dev_set_rule(start, file_sets)
     config = start.config
     if not (may_set_flags and config.data_file and config.training.do_train):
         return start
-    values = _choose_open_flags(start, processor)
+    values = _choose_open_flags(start, file_sets)
     if not values:
         return start
     chosen = [f"--{name}={value:g}" for name, value in values.items()]
@@ -67,7 +67,7 @@ def adapt_to_data_file(
 
 def _choose_open_flags(
     start: StartingPoint[DataFileConfigT],
-    processor: FileProcessor[RowExampleT, OptionsT],
+    file_sets: FileSets[RowExampleT],
 ) -> dict[str, float]:
     """Returns {flag: value} of the length and the epochs, if they are open."""
     config = start.config
@@ -75,13 +75,13 @@ def _choose_open_flags(
     values: dict[str, float] = {}
     if "num_train_epochs" in open_flags:
         values["num_train_epochs"] = _choose_epochs(
-            len(processor.read("train")),
+            len(file_sets.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
     if "max_seq_length" in open_flags:
         values["max_seq_length"] = _choose_length(
-            processor,
+            file_sets,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
@@ -101,7 +101,7 @@ def _choose_epochs(
 
 
 def _choose_length(
-    processor: FileProcessor[RowExampleT, OptionsT],
+    file_sets: FileSets[RowExampleT],
     tokenizer: FullTokenizer,
     num_positions: int,
 ) -> int:
@@ -109,13 +109,13 @@ def _choose_length(
 
     The length is at most `num_positions`, the number of the model's positions.
     """
-    train = processor.read("train")
+    train = file_sets.read("train")
     # Tokenize every `stride`-th example of a large set.
     stride = -(-len(train) // _MAX_TOKENIZED)
     lengths = [
         sum(
             len(tokenizer.tokenize(text)) + 1
-            for text in processor.texts_of(example)
+            for text in file_sets.reader.texts_of(example)
         )
         for example in train[::stride]
     ]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.processors.file_processor import FileProcessor, OptionsT, RowExampleT
+from data.processors.file_sets import FileSets, RowExampleT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import TRAIN_SET, DevSetRule
@@ -50,7 +50,7 @@ class _Overlap(NamedTuple):
 
 def choose_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
-    processor: FileProcessor[RowExampleT, OptionsT],
+    file_sets: FileSets[RowExampleT],
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, if the flag is set.
 
@@ -60,7 +60,7 @@ def choose_dev_set_rule(
     if not config.data_file:
         return start
     fraction = config.data_file_options.dev_fraction
-    key = tuple(processor.key_names)
+    key = tuple(file_sets.reader.key_names)
     overlap = start.preset and _find_overlap(start.preset, config, key)
     if overlap:
         logging.warning(

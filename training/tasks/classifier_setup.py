@@ -11,7 +11,8 @@ from data.classification.labels.class_weights import (
     log_class_weights,
 )
 from data.classification.pairs import pair_features
-from data.classification.table_tasks import pair_processors, table_columns
+from data.classification.table_tasks import pair_scores, table_columns
+from data.classification.table_tasks.table_processor import TableProcessor
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
@@ -44,6 +45,7 @@ def open_data_file(
     columns = table_columns.find_unset_columns(
         config.table, parsed.set_by_user, table
     )
+    table_columns.log_columns(config.table, parsed.set_by_user, table, columns)
     return config_values.decide_flags(parsed, columns), table
 
 
@@ -104,15 +106,16 @@ def load_task(
         OSError: a file cannot be read.
     """
     processor = classification_sets.table_processor
-    if isinstance(processor, pair_processors.PairProcessor):
+    if processor and classification_sets.loss_kind == "similarity":
         return _create_embedding_task(start, processor)
     return _create_classifier_task(start, classification_sets)
 
 
 def _create_embedding_task(
     start: StartingPoint[ClassifierConfig],
-    processor: pair_processors.PairProcessor,
+    processor: TableProcessor,
 ) -> EmbeddingTask:
+    """Creates the task of an embedding, with what its sets tell of scores."""
     config = start.config
     # In a test set, any score may be missing.
     scored = [set_name for set_name in config.set_names if set_name != "test"]
@@ -123,7 +126,8 @@ def _create_embedding_task(
         start,
         processor,
         has_scores={
-            set_name: processor.has_scores(set_name) for set_name in scored
+            set_name: pair_scores.are_scored(processor.read(set_name))
+            for set_name in scored
         },
         max_score=max_score,
         temperature=config.classifier.contrastive_temperature,

@@ -11,7 +11,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_records import encode_features
 from data.classification.labels import text_outputs
 from data.classification.pairs import pair_features, pair_scoring
-from data.classification.table_tasks.pair_processors import PairProcessor
+from data.classification.table_tasks.table_processor import TableProcessor
 from data.io import feature_specs
 from data.processors.set_names import SetName, base_set_of
 from model_folders.scores import Scores
@@ -48,7 +48,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: PairProcessor,
+        processor: TableProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,

@@ -18,9 +18,9 @@ from data.ner import (
     sentence_windows,
 )
 from data.ner.ner_example import NerExample
-from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
+from data.processors.file_sets import FileSets
 from data.processors.set_names import SetName, base_set_of
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
@@ -39,7 +39,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
 
     Args:
         start: as in `Task`.
-        processor: reads the tags and the sentences.
+        file_sets: the tags and the sentences.
         document_context: True to fill the windows of a sentence with the
             sentences around it.
         legal_tags: True to choose the most probable legal sequence of tags,
@@ -49,7 +49,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: NerProcessor,
+        file_sets: FileSets[NerExample],
         *,
         document_context: bool,
         legal_tags: bool,
@@ -60,10 +60,11 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
             metrics=("f1", "precision", "recall", "accuracy"),
         )
         self.eval_loss = self.loss
-        self.processor = processor
+        self.file_sets = file_sets
         self.document_context = document_context
         self.legal_tags = legal_tags
-        self.tags = processor.read_labels()
+        # There are tags, because the task is no regression.
+        self.tags = file_sets.read_labels() or []
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings: HeadSettings = {"legal_tags": legal_tags}
@@ -71,7 +72,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
 
     def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
         """Returns the sentences of a set."""
-        return self.processor.take(base_set_of(set_name))
+        return self.file_sets.take(base_set_of(set_name))
 
     def encode(
         self, set_name: SetName, examples: Sequence[NerExample]

@@ -13,6 +13,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_task_spec import GlueTaskSpec
 from data.classification.label_numbers import parse_regression_label
+from data.processors.held_sets import HeldSets
 from data.processors.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
@@ -35,7 +36,7 @@ class GlueProcessor(ClassificationProcessor):
         data_dir: StrPath | None,
         layout: TableLayout = DEFAULT_LAYOUT,
     ) -> None:
-        super().__init__()
+        super().__init__(HeldSets(self._read_set))
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns
@@ -69,10 +70,8 @@ class GlueProcessor(ClassificationProcessor):
             self._data_dir, set_name, self._spec.file_of_set(set_name)
         )
 
-    def _read_sets(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[InputExample]]:
-        """Returns {name of the set: examples}, for `read`."""
+    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
+        """Reads the file of a set, for `read`, whose errors it raises."""
         path = self._find_file(set_name)
         lines = _read_lines(path, self._layout)
         indices = _find_indices(self._spec, set_name, path, lines[0].cells)
@@ -81,7 +80,7 @@ class GlueProcessor(ClassificationProcessor):
         if not examples:
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
-        return {set_name: examples}
+        return examples
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -189,6 +188,27 @@ class _LineParser:
                     f"{self._path}, line {line.line_number}: {error}"
                 ) from error
 
+    def log_lines(self, lines: Sequence[_Line]) -> None:
+        """Logs how numbers are read as labels, and what short lines become."""
+        if self._set_name != "test":
+            column = self._indices.columns[-1]
+            labels = (
+                line.cells[column] for line in lines if len(line.cells) > column
+            )
+            glue_layouts.log_label_numbers(
+                self._path, labels, self._spec.hub_labels
+            )
+        num_short = sum(map(self._is_short, lines))
+        if self._spec.drops_short_lines and num_short:
+            logging.warning(
+                "%s: %s %d lines with too few columns",
+                self._path,
+                "added empty texts to"
+                if self._set_name == "test"
+                else "skipped",
+                num_short,
+            )
+
     def _is_short(self, line: _Line) -> bool:
         return len(line.cells) < self._width
 
@@ -252,24 +272,3 @@ class _LineParser:
                 f"{labels}"
             )
         return label
-
-    def log_lines(self, lines: Sequence[_Line]) -> None:
-        """Logs how numbers are read as labels, and what short lines become."""
-        if self._set_name != "test":
-            column = self._indices.columns[-1]
-            labels = (
-                line.cells[column] for line in lines if len(line.cells) > column
-            )
-            glue_layouts.log_label_numbers(
-                self._path, labels, self._spec.hub_labels
-            )
-        num_short = sum(map(self._is_short, lines))
-        if self._spec.drops_short_lines and num_short:
-            logging.warning(
-                "%s: %s %d lines with too few columns",
-                self._path,
-                "added empty texts to"
-                if self._set_name == "test"
-                else "skipped",
-                num_short,
-            )

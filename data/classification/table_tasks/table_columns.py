@@ -22,6 +22,22 @@ FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
+def text_columns_of(options: TableOptions) -> list[str]:
+    """Returns the column of the text, or the two columns of a pair.
+
+    Raises:
+        ValueError: the flag of the label names one of these columns.
+    """
+    texts = [options.text_column, options.text_b_column]
+    columns = [*filter(None, texts)]
+    if options.label_column in columns:
+        raise ValueError(
+            f"--label_column={options.label_column} must not be the same "
+            "column as --text_column or --text_b_column"
+        )
+    return columns
+
+
 def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
     """Returns the columns that --label_column names.
 
@@ -67,16 +83,6 @@ def find_label_columns(
     return label_columns_of(value, table.read_column_names() if table else ())
 
 
-def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
-    for set_name, file_names in FILES_OF_SET.items():
-        try:
-            path = find_set_file(data_dir, set_name, file_names)
-        except FileNotFoundError:
-            continue
-        return Table(path, layout_of(options))
-    return None
-
-
 def layout_of(options: TableOptions) -> TableLayout:
     """Returns the layout of a table.
 
@@ -114,15 +120,96 @@ def find_unset_columns(
             belong to the first. The message lists the columns.
         OSError: the file cannot be read.
     """
-    chosen_columns = {
+    chosen_columns = _columns_of_flags(options, set_by_user)
+    if any(map(str.isdecimal, chosen_columns.values())):
+        return {}
+    where = f"--data_file={table.path}"
+    columns = _read_columns(where, table)
+    free_columns = _find_free_columns(table.path, columns, chosen_columns)
+    if not {"text_column", "text_b_column"} & {*chosen_columns}:
+        _check_no_pair(where, free_columns)
+    unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
+    found_columns = _choose_columns(where, columns, free_columns, unset_flags)
+    check_columns(str(table.path), columns, found_columns.values())
+    return found_columns
+
+
+def log_columns(
+    options: TableOptions,
+    set_by_user: frozenset[str],
+    table: Table,
+    found_columns: Mapping[str, str],
+) -> None:
+    """Logs the flags of a table's columns, if any column was found.
+
+    `found_columns` are what `find_unset_columns` returned for the other
+    arguments.
+    """
+    if not found_columns:
+        return
+    column_of_flag = {
+        **_columns_of_flags(options, set_by_user),
+        **found_columns,
+    }
+    settings = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
+    logging.info("%s: %s", table.path, " ".join(settings))
+
+
+def options_of_pairs(
+    options: TableOptions, set_by_user: frozenset[str], columns: Sequence[str]
+) -> TableOptions:
+    """Returns the options to read pairs of texts with a number.
+
+    Args:
+        options: flags of the table.
+        set_by_user: names of the flags that the user set.
+        columns: the columns of the two texts and of the number, unless the user
+            set the flags.
+    """
+    flag_names = ("text_column", "text_b_column", "label_column")
+    # Any, because `replace` accepts other types for other options.
+    changes: dict[str, Any] = {
+        name: column
+        for name, column in zip(flag_names, columns, strict=True)
+        if name not in set_by_user
+    }
+    return dataclasses.replace(options, output_mode="regression", **changes)
+
+
+def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
+    for set_name, file_names in FILES_OF_SET.items():
+        try:
+            path = find_set_file(data_dir, set_name, file_names)
+        except FileNotFoundError:
+            continue
+        return Table(path, layout_of(options))
+    return None
+
+
+def _columns_of_flags(
+    options: TableOptions, set_by_user: frozenset[str]
+) -> dict[str, str]:
+    """Returns {flag: its column} of the flags that the user set."""
+    return {
         name: str(getattr(options, name))
         for name in ("text_column", "text_b_column", "label_column")
         if name in set_by_user
     }
-    if any(map(str.isdecimal, chosen_columns.values())):
-        return {}
-    where = f"--data_file={table.path}"
-    columns = _columns_of(where, table)
+
+
+def _find_free_columns(
+    path: StrPath, columns: Sequence[str], chosen_columns: Mapping[str, str]
+) -> list[str]:
+    """Returns the columns of a table that no flag names.
+
+    Args:
+        path: path of the table, for the error.
+        columns: all columns of the table.
+        chosen_columns: {flag: its column}.
+
+    Raises:
+        ValueError: the table lacks a column that a flag names.
+    """
     used_columns = [
         column
         for flag, column in chosen_columns.items()
@@ -132,20 +219,8 @@ def find_unset_columns(
         used_columns += label_columns_of(
             chosen_columns["label_column"], columns
         )
-    check_columns(str(table.path), columns, used_columns)
-    free_columns = [column for column in columns if column not in used_columns]
-    if not {"text_column", "text_b_column"} & {*chosen_columns}:
-        _check_no_pair(where, free_columns)
-    unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
-    found_columns = _choose_columns(where, columns, free_columns, unset_flags)
-    check_columns(str(table.path), columns, found_columns.values())
-    if found_columns:
-        column_of_flag = chosen_columns | found_columns
-        settings = [
-            f"--{flag}={column}" for flag, column in column_of_flag.items()
-        ]
-        logging.info("%s: %s", table.path, " ".join(settings))
-    return found_columns
+    check_columns(str(path), columns, used_columns)
+    return [column for column in columns if column not in used_columns]
 
 
 def _choose_columns(
@@ -174,7 +249,7 @@ def _choose_columns(
     return column_of
 
 
-def _columns_of(where: str, table: Table) -> list[str]:
+def _read_columns(where: str, table: Table) -> list[str]:
     """Returns the columns of a table.
 
     Raises:
@@ -201,24 +276,3 @@ def _check_no_pair(where: str, columns: Sequence[str]) -> None:
             f"--text_b_column={shlex.quote(text_b)}. To classify one text, set "
             "only --text_column"
         )
-
-
-def options_of_pairs(
-    options: TableOptions, set_by_user: frozenset[str], columns: Sequence[str]
-) -> TableOptions:
-    """Returns the options to read pairs of texts with a number.
-
-    Args:
-        options: flags of the table.
-        set_by_user: names of the flags that the user set.
-        columns: the columns of the two texts and of the number, unless the user
-            set the flags.
-    """
-    flag_names = ("text_column", "text_b_column", "label_column")
-    # Any, because `replace` accepts other types for other options.
-    changes: dict[str, Any] = {
-        name: column
-        for name, column in zip(flag_names, columns, strict=True)
-        if name not in set_by_user
-    }
-    return dataclasses.replace(options, output_mode="regression", **changes)

@@ -87,7 +87,7 @@ def read_placed_rows(
     first_number = 2 if table.has_named_columns() else 1
     placed_rows = (
         PlacedRow(row_number, where, row)
-        for row_number, (where, row) in enumerate(rows, first_number)
+        for row_number, (_, where, row) in enumerate(rows, first_number)
     )
     return read_accepted_rows(
         table.path, placed_rows, [*text_columns, *label_columns]

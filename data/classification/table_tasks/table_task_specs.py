@@ -3,19 +3,17 @@
 import dataclasses
 from typing import Literal, TypeAlias
 
-from data.classification.table_tasks.pair_processors import (
-    PAIR_COLUMNS,
-    RANKING_COLUMNS,
-    PairProcessor,
-    RankingProcessor,
-)
+from data.classification.labels.task_labels import labels_of_flags
 from data.classification.table_tasks.table_columns import (
     find_label_columns,
     layout_of,
     options_of_pairs,
+    text_columns_of,
 )
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.table_tasks.table_reader import TableReader
+from data.processors.file_sets import FileSets
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
@@ -28,17 +26,16 @@ class TableTaskSpec:
     """Describes a task of a user's own tables, which --task_name selects.
 
     Attributes:
-        processor_class: class that reads the tables.
         pair_columns: usual columns of the two texts and of the number. Without
             them, flags or the names in --data_file show the columns.
-        loss_kind: what the loss compares: a text's output with its label, the
-            outputs of a query's passages, or the vectors of two texts.
+        loss_kind: what a row is, and what the loss therefore compares: a
+            text's output with its label, the outputs of a query's passages, or
+            the vectors of two texts.
         may_be_cross_encoder: whether a regression of single texts may be
             exported for pairs too. A cross-encoder, which ranks passages, has a
             single output as well.
     """
 
-    processor_class: type[TableProcessor]
     pair_columns: tuple[str, str, str] | None = None
     loss_kind: LossKind = "labels"
     may_be_cross_encoder: bool = False
@@ -70,24 +67,44 @@ class TableTaskSpec:
         if table is None and data_file_options.data_file:
             table = Table(data_file_options.data_file, layout_of(options))
         label_columns = find_label_columns(options, data_dir, table)
-        return self.processor_class(
-            data_dir, data_file_options, options, label_columns, table
+        text_columns = text_columns_of(options)
+        # Several columns contain 0 or 1, one for each label.
+        is_one_hot = len(label_columns) > 1
+        output_mode = "multilabel" if is_one_hot else options.output_mode
+        labels = labels_of_flags(options.labels, output_mode, label_columns)
+        if output_mode == "regression":
+            # A regression has no labels, whatever --labels names.
+            labels = None
+        reader = TableReader(
+            source=data_file_options.data_file or data_dir,
+            options=options,
+            output_mode=output_mode,
+            text_columns=text_columns,
+            label_columns=label_columns,
+            rows_name_labels=labels is None and output_mode != "regression",
+            table=table,
+            has_similar_pairs=self.loss_kind == "similarity",
+            has_queries=self.loss_kind == "ranking",
         )
+        file_sets = FileSets(
+            reader,
+            data_dir,
+            data_file_options,
+            labels,
+            warns_of_repeated_texts=True,
+        )
+        return TableProcessor(reader, file_sets)
 
 
 # {value of --task_name: what it says of a task of a user's own tables}.
 TABLE_TASK_SPECS = {
-    "csv": TableTaskSpec(
-        processor_class=TableProcessor, may_be_cross_encoder=True
-    ),
+    "csv": TableTaskSpec(may_be_cross_encoder=True),
     "embedding": TableTaskSpec(
-        processor_class=PairProcessor,
-        pair_columns=PAIR_COLUMNS,
+        pair_columns=("text", "text_b", "score"),
         loss_kind="similarity",
     ),
     "ranking": TableTaskSpec(
-        processor_class=RankingProcessor,
-        pair_columns=RANKING_COLUMNS,
+        pair_columns=("query", "passage", "relevance"),
         loss_kind="ranking",
     ),
 }

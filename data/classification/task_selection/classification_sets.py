@@ -106,7 +106,7 @@ class ClassificationSets:
     def take(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Returns the examples of a set, None if a "_mm" set is missing.
 
-        The processor holds the examples no longer, as `DataProcessor.take`
+        The processor holds the examples no longer, as `TaskSets.take`
         describes. In a test set whose labels are placeholders, the labels are
         None.
         """

@@ -14,6 +14,7 @@ from data.classification.task_selection.google_code import (
     UserCode,
     convert_to_unicode,
 )
+from data.processors.held_sets import HeldSets
 from data.processors.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
@@ -46,7 +47,7 @@ class UserProcessor(ClassificationProcessor):
         labels: list[str],
         data_dir: StrPath | None,
     ) -> None:
-        super().__init__()
+        super().__init__(HeldSets(self._read_set))
         self.name = name
         self.text_columns = ()
         self.settings = {PROCESSOR_ENTRY: self.name}
@@ -93,10 +94,8 @@ class UserProcessor(ClassificationProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def _read_sets(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[InputExample]]:
-        """Returns {`set_name`: examples}, for `read`, whose errors it raises.
+    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
+        """Calls a method of the user's class, for `read`.
 
         If the user's code fails, the message names the line or the method.
         """
@@ -116,8 +115,8 @@ class UserProcessor(ClassificationProcessor):
         if set_name == "dev":
             columns.append("label")
         if set_name == "train":
-            return {set_name: examples}
-        return {set_name: [_with_row(example, columns) for example in examples]}
+            return examples
+        return [_with_row(example, columns) for example in examples]
 
     def _to_example(
         self, example: object, index: int, set_name: BaseSet
@@ -159,7 +158,7 @@ class RecordedProcessor(ClassificationProcessor):
     """
 
     def __init__(self, preset: Preset) -> None:
-        super().__init__()
+        super().__init__(HeldSets(self._read_set))
         self.text_columns = ()
         self._preset = preset
 
@@ -167,9 +166,7 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def _read_sets(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[InputExample]]:
+    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[PROCESSOR_ENTRY]
         raise ValueError(

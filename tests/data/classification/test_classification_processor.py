@@ -7,6 +7,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
+from data.processors.held_sets import HeldSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
@@ -17,16 +18,13 @@ class Processor(ClassificationProcessor):
     text_columns = ("text",)
 
     def __init__(self, labels):
-        super().__init__()
+        # Each set has the same examples.
+        super().__init__(HeldSets(lambda set_name: EXAMPLES))
         self._labels = labels
 
     def read_labels(self):
         """Returns the labels of the test."""
         return self._labels
-
-    def _read_sets(self, set_name):
-        """Returns the same examples for each set."""
-        return {set_name: EXAMPLES}
 
 
 def test_a_task_is_scored_by_its_accuracy_and_for_each_label():

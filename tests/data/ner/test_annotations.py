@@ -11,7 +11,7 @@ import pytest
 from data.ner import entity_files, span_files
 from data.ner.annotations import find_sentence, find_text_and_spans
 from data.ner.ner_options import NerOptions
-from data.ner.ner_processor import NerProcessor
+from data.ner.ner_reader import create_ner_sets
 from data.tables.data_file_options import DataFileOptions
 
 TEXT = "Anna left Oslo."
@@ -200,7 +200,7 @@ def write_set(tmp_path, request):
     def write(name, set_name):
         (tmp_path / f"{name}.{suffix}").write_text(text)
         options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-        processor = NerProcessor(tmp_path, DataFileOptions(), options)
+        processor = create_ner_sets(tmp_path, DataFileOptions(), options)
         return processor, processor.read(set_name)
 
     return write

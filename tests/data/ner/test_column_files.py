@@ -3,7 +3,7 @@
 import pytest
 
 from data.ner.ner_options import NerOptions
-from data.ner.ner_processor import NerProcessor
+from data.ner.ner_reader import create_ner_sets
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables import workbooks
 from tests.support.tagged_words import (
@@ -55,14 +55,14 @@ def latin_folder(tmp_path):
 
 
 def test_an_error_names_the_flag_for_the_encoding(latin_folder):
-    processor = NerProcessor(latin_folder, DataFileOptions(), NerOptions())
+    processor = create_ner_sets(latin_folder, DataFileOptions(), NerOptions())
     with pytest.raises(ValueError, match="--encoding=cp1252"):
         processor.read("train")
 
 
 def test_a_file_is_read_in_the_encoding_of_the_flag(latin_folder):
     options = NerOptions(encoding="cp1252")
-    processor = NerProcessor(latin_folder, DataFileOptions(), options)
+    processor = create_ner_sets(latin_folder, DataFileOptions(), options)
     assert processor.read("train")[0].words == ["J\xf6rg", "ging"]
 
 
@@ -71,7 +71,7 @@ def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
     workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
-    processor = NerProcessor(tmp_path, DataFileOptions(), options)
+    processor = create_ner_sets(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):
         processor.read("train")
 
@@ -114,7 +114,7 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
     workbooks.write_workbook(tmp_path / "train.xlsx", {"s": SHEETS[name]})
     options = NerOptions()
-    processor = NerProcessor(tmp_path, DataFileOptions(), options)
+    processor = create_ner_sets(tmp_path, DataFileOptions(), options)
     examples = processor.read("train")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS

@@ -7,7 +7,7 @@ import pytest
 
 from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
-from data.ner.ner_processor import NerProcessor
+from data.ner.ner_reader import create_ner_sets
 from data.tables.data_file_options import DataFileOptions
 from tests.support.paths import ROOT
 
@@ -143,7 +143,7 @@ def create_processor(tmp_path):
 
     def create_processor(*labels):
         options = NerOptions(labels=labels or None)
-        return NerProcessor(tmp_path, DataFileOptions(), options)
+        return create_ner_sets(tmp_path, DataFileOptions(), options)
 
     return create_processor
 

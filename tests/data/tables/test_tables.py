@@ -69,8 +69,8 @@ REPEATED = "text,Tag,Tag,Tag.1,,\na,1,2,3,4,5\n"
 
 def test_columns_that_nobody_reads_may_repeat(tmp_path):
     table = Table(write_table(tmp_path / "a.csv", REPEATED))
-    ((_, row),) = read_table(table, ["text"])
-    assert row == {
+    (row,) = read_table(table, ["text"])
+    assert row.cells == {
         "text": "a",
         "Tag": "1",
         "Tag.2": "2",
@@ -97,7 +97,7 @@ def test_a_row_that_lacks_a_column_by_number_is_an_error(tmp_path):
 def test_reading_a_table_stops_at_its_first_bad_row(tmp_path):
     data = "id,text\n1,a\n2\n3,b\n"
     rows = read_table(Table(write_table(tmp_path / "a.csv", data)), ["text"])
-    assert next(rows)[1]["text"] == "a"
+    assert next(rows).cells["text"] == "a"
     with pytest.raises(ValueError, match=r"a\.csv, line 3: "):
         next(rows)
 
@@ -124,5 +124,5 @@ def test_an_answers_inner_field_may_have_the_name_of_a_column():
 def test_null_is_an_empty_text(tmp_path):
     lines = ['{"text": null, "n": NaN}', '{"text": NaN, "n": -Infinity}']
     path = write_table(tmp_path / "a.jsonl", "\n".join(lines))
-    rows = [row for _, row in read_table(Table(path), ["text"])]
+    rows = [row.cells for row in read_table(Table(path), ["text"])]
     assert rows == [{"text": "", "n": None}, {"text": "", "n": -np.inf}]

@@ -30,8 +30,9 @@ def test_cells_are_texts_as_in_csv(tmp_path):
         (3, {"id": "0.5", "text": "007", "label": ""}),
         (4, {"id": "-1000000000000000", "text": "NA", "label": "x"}),
     ]
-    (where, row), *_ = read_table(Table(path), ["text"], ["label"])
-    assert (where, row["id"]) == (f"{path}, line 2", "7")
+    row, *_ = read_table(Table(path), ["text"], ["label"])
+    assert (row.line_number, row.cells["id"]) == (2, "7")
+    assert row.where == f"{path}, line 2"
 
 
 def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(

@@ -42,7 +42,8 @@ def split_rows(
         frozenset(flags),
     )
     train, dev = processor.read("train"), processor.read("dev")
+    texts_of = processor.file_sets.reader.texts_of
     return tuple(
-        [tuple(processor.texts_of(example)) for example in examples]
+        [tuple(texts_of(example)) for example in examples]
         for examples in (train, dev)
     )

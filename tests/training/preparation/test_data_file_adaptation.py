@@ -70,7 +70,7 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
         start, parsed=config_values.decide_flags(start.parsed, decided)
     )
     processor = create_processor(table, task_name)
-    adapted = adapt_to_data_file(start, processor).config.fine_tuning
+    adapted = adapt_to_data_file(start, processor.file_sets).config.fine_tuning
     return adapted.num_train_epochs, adapted.max_seq_length
 
 

@@ -23,11 +23,15 @@ FRACTION = 0.2
 KEY = ("text",)
 
 
-PROCESSOR = TABLE_TASK_SPECS["csv"].create_processor(
-    None,
-    DataFileOptions(data_file="table.csv"),
-    TableOptions(),
-    set_by_user=frozenset(),
+FILE_SETS = (
+    TABLE_TASK_SPECS["csv"]
+    .create_processor(
+        None,
+        DataFileOptions(data_file="table.csv"),
+        TableOptions(),
+        set_by_user=frozenset(),
+    )
+    .file_sets
 )
 
 
@@ -91,7 +95,7 @@ def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
     ],
 )
 def test_untrained_rows_are_not_in_doubt(preset, caplog):
-    start = choose_dev_set_rule(create_start(preset), PROCESSOR)
+    start = choose_dev_set_rule(create_start(preset), FILE_SETS)
     assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, FRACTION, KEY, FRACTION
     )
@@ -157,7 +161,7 @@ def test_untrained_rows_are_not_in_doubt(preset, caplog):
 def test_possibly_trained_rows_are_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
-    start = choose_dev_set_rule(create_start(preset), PROCESSOR)
+    start = choose_dev_set_rule(create_start(preset), FILE_SETS)
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
     assert start.dev_set_rule == expected
     assert expected.is_doubtful

@@ -5,7 +5,7 @@ import pytest
 
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_processor import NerProcessor
+from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import create_ner_features
 from data.tables.data_file_options import DataFileOptions
 from modeling import BertTokenClassifier
@@ -26,7 +26,7 @@ def create_task(tmp_path):
     """A function (legal_tags) -> task for inputs of 8 WordPieces."""
 
     def create_ner_task(legal_tags=False):
-        processor = NerProcessor(
+        processor = create_ner_sets(
             tmp_path, DataFileOptions(), NerOptions(labels=TAGS)
         )
         return NerTask(

@@ -5,12 +5,12 @@ import pytest
 from command_line.config_values import create_config
 from tests.support.tasks import task_files
 from training.config.ner_config import NerConfig
-from training.tasks.ner_setup import load_processor
+from training.tasks.ner_setup import read_sets
 
 
 def load(folder, **flags):
     """Returns the processor of a command on the sets of a folder."""
-    return load_processor(
+    return read_sets(
         create_config(NerConfig, output_dir="", data_dir=str(folder), **flags)
     )
 

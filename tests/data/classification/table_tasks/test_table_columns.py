@@ -20,6 +20,19 @@ def find_with_flags(path, columns, **given):
     return table_columns.find_unset_columns(options, frozenset(given), table)
 
 
+def test_the_columns_of_all_flags_are_logged_if_any_was_found(tmp_path, caplog):
+    caplog.set_level("INFO", logger="absl")
+    options = TableOptions(text_column="body")
+    given = frozenset(["text_column"])
+    table = Table(tmp_path / "a.csv")
+    table_columns.log_columns(options, given, table, {})
+    assert not caplog.messages
+    found = {"label_column": "kind"}
+    table_columns.log_columns(options, given, table, found)
+    (message,) = caplog.messages
+    assert message.endswith("a.csv: --text_column=body --label_column=kind")
+
+
 PAIRS = pytest.mark.parametrize(
     "columns",
     [

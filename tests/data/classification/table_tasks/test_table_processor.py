@@ -1,329 +1,42 @@
-"""A user's own tables: formats, labels, and what is said of bad lines."""
+"""What a task of a user's own tables knows beside its rows."""
 
-import json
-
+import numpy as np
 import pytest
 
-from tests.support.tables.labeled_tables import (
-    create_processor,
-    labels_of,
-    labels_of_train,
-    read_examples,
-)
-
-# Rows of a table without names of columns, and the flags that read them.
-ROWS = "a,yes\nb,no\n" * 5
-NUMBERED_COLUMNS = {"text_column": "1", "label_column": "2", "delimiter": ","}
-# Tables with quotes that open in one line and close in another.
-QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
-QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
-# A text with two labels.
-SEPARATED_LABELS = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
-LABELED_ROWS = [
-    {"text": text, "label": label}
-    for text, label in zip("abcdef", "xyxyxy", strict=True)
-]
-INCOMPLETE_ROWS = [
-    {"text": None, "label": "x"},
-    {"text": " ", "label": "x"},
-    {"text": "\u200b\ufeff", "label": "x"},
-    {"label": "x"},
-    {"text": "g", "label": None},
-    {"text": "h", "label": ""},
-    {"text": "i", "label": []},
-    {"text": "j", "label": float("nan")},
-    {"text": "k"},
-]
-ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
-PRODIGY_ROWS = [
-    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
-    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
-]
-COLUMN_OF_EACH_LABEL = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
-THREE_COLUMNS = {"label_column": "toxic,insult,threat"}
-# Labels that look the same.
-for_spellings = pytest.mark.parametrize(
-    "spellings",
-    [
-        ["Café", "Cafe\u0301"],
-        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
-        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
-    ],
-)
+from data.classification import metrics
+from data.classification.classification_examples import InputExample
+from data.classification.pairs.pair_scoring import score_ranking
+from data.classification.table_tasks.table_options import TableOptions
+from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.tables.data_file_options import DataFileOptions
 
 
-def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
-    text = (
-        '\ufefflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
-        'yes,2,"c\nd"\r\nno,3,café'
+def create_processor(task_name, folder, **flags):
+    """Creates the processor of a task, with flags that the user set."""
+    return TABLE_TASK_SPECS[task_name].create_processor(
+        folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
-    assert read_examples(tmp_path, "train.csv", text) == [
-        ("train-1", 'a, "b"', None, "no"),
-        ("train-2", "c\nd", None, "yes"),
-        ("train-3", "café", None, "no"),
-    ]
 
 
-@pytest.mark.parametrize("mode", ["classification", "multilabel"])
-def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
-    rows = [(f"row {number}", str(number % 2)) for number in range(60)]
-    rows += [(f"row {number}", f"odd{number}") for number in range(16)]
-    path = tmp_path / "a.jsonl"
-    lines = (
-        json.dumps({"text": text, "label": [label]}) for text, label in rows
-    )
-    path.write_text("\n".join(lines))
-    processor = create_processor(path, data_file=str(path), output_mode=mode)
-    assert processor.read_labels() == sorted({label for _, label in rows})
-    assert "odd" in str([example.label for example in processor.read("dev")])
+@pytest.mark.parametrize("mode", [*metrics.METRICS_OF_MODE])
+def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
+    processor = create_processor("csv", tmp_path, output_mode=mode)
+    assert processor.metrics == metrics.METRICS_OF_MODE[mode]
 
 
-@pytest.mark.parametrize("name", ["dev", "test"])
-def test_the_train_set_is_read_before_the_others(tmp_path, name):
+def test_the_sets_are_those_of_the_files(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
-    (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
-    with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
-        create_processor(tmp_path).read(name)
-
-
-def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
-    options = {"labels": ["x", "y"]}
-    assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
-
-
-def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
-    options = {"output_mode": "regression", "labels": ["low", "high"]}
-    assert create_processor(tmp_path, **options).read_labels() is None
-
-
-def test_labels_of_a_test_set_are_kept(tmp_path):
-    options = {"labels": ["w", "x"]}
-    text = "label,text\nw,a\n,b\n"
-    assert read_examples(tmp_path, "test.csv", text, **options) == [
-        ("test-1", "a", None, "w"),
-        ("test-2", "b", None, None),
-    ]
-
-
-def test_several_labels_of_a_test_set_are_kept(tmp_path):
-    rows = [
-        {"text": "a", "label": ["x"]},
-        {"text": "b", "label": []},
-        {"text": "c", "label": None},
-        {"text": "d"},
-    ]
-    options = {"labels": ["w", "x"], "output_mode": "multilabel"}
-    assert read_examples(tmp_path, "test.jsonl", rows, **options) == [
-        ("test-1", "a", None, ["x"]),
-        ("test-2", "b", None, []),
-        ("test-3", "c", None, None),
-        ("test-4", "d", None, None),
-    ]
-
-
-@pytest.mark.parametrize(
-    "name, text, culprit",
-    [
-        (
-            "dev.csv",
-            "text,label\na,x\nb,q",
-            "line 3, column 'label': .*'q'",
-        ),
-        ("dev.csv", "text,label\na, ", "dev.csv contains no example"),
-        ("dev.csv", "text,label\n", "dev.csv contains no example"),
-        ("dev.jsonl", '{"text": 1, "label": "x"}', "line 1, column 'text'"),
-    ],
-)
-def test_an_error_names_the_file_or_the_line(tmp_path, name, text, culprit):
-    with pytest.raises(ValueError, match=culprit):
-        read_examples(tmp_path, name, text, labels=["x", "y"])
-
-
-def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
-    names = "dev.csv or dev.tsv or dev.jsonl"
-    with pytest.raises(FileNotFoundError, match=names):
-        read_examples(tmp_path, "dev.txt", "", labels=["x", "y"])
-
-
-@pytest.mark.parametrize(
-    "flags", [{"text_column": "label"}, {"text_b_column": "label"}]
-)
-def test_no_column_is_both_text_and_label(tmp_path, flags):
-    with pytest.raises(ValueError, match="--label_column=label"):
-        create_processor(tmp_path, **flags)
-
-
-def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
-    processor = create_processor(tmp_path, text_b_column="text")
-    assert processor.text_columns == ["text", "text"]
-
-
-def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
-    assert labels_of_train(tmp_path, ROWS, **NUMBERED_COLUMNS) == ["no", "yes"]
-
-
-@pytest.mark.parametrize("mode", ["classification", "multilabel"])
-def test_names_of_columns_are_no_example(tmp_path, mode):
-    table = f"text,label\n{ROWS}"
-    with pytest.raises(ValueError, match=r"line 1 .*'label'"):
-        labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED_COLUMNS)
-
-
-def test_a_second_header_of_joined_files_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match="line 12: the line repeats the names"):
-        labels_of_train(tmp_path, 2 * f"text,label\n{ROWS}")
-
-
-@pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
-def test_a_quote_does_not_swallow_lines(tmp_path, text):
-    with pytest.raises(
-        ValueError, match="line 2: a quoted cell contains the next lines"
-    ):
-        read_examples(tmp_path, "train.tsv", text)
-
-
-def test_without_quoting_a_quote_is_a_letter(tmp_path):
-    first, *_ = read_examples(tmp_path, "train.tsv", QUOTED_TEXT, quoting=False)
-    assert first == ("train-1", '"a', None, "yes")
-
-
-def test_labels_are_split_at_the_separator(tmp_path, caplog):
-    options = {"output_mode": "multilabel", "label_separator": "|"}
-    actual = labels_of_train(tmp_path, SEPARATED_LABELS, **options)
-    assert actual == ["x", "y", "z"]
-    assert "--label_separator" not in caplog.text
-
-
-def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
-    labels_of_train(tmp_path, SEPARATED_LABELS, output_mode="multilabel")
-    assert "'x|y'" in caplog.text
-    assert "--label_separator" in caplog.text
-
-
-for_labeled_sets = pytest.mark.parametrize(
-    ("name", "labels"), [("train.jsonl", None), ("dev.jsonl", ["x", "y"])]
-)
-
-
-@for_labeled_sets
-def test_rows_without_text_or_label_are_left_out(tmp_path, name, labels):
-    examples = read_examples(tmp_path, name, ALL_ROWS, labels=labels)
-    kept = [(text, label) for _, text, _, label in examples]
-    assert kept == [(row["text"], row["label"]) for row in LABELED_ROWS]
-
-
-@for_labeled_sets
-def test_the_log_counts_the_rows_that_are_left_out(
-    tmp_path, caplog, name, labels
-):
-    labels_of(tmp_path, name, ALL_ROWS, labels=labels)
-    assert caplog.messages[-1] == (
-        f"{tmp_path / name}: 4 rows without text left out, "
-        "5 rows without a label left out"
-    )
-
-
-def test_a_pair_of_which_one_text_is_empty_is_kept(tmp_path):
-    text = "text,question,label\na,,x\n,b,y\n,,x\n"
-    options = {"text_b_column": "question"}
-    pairs = [
-        (text_a, text_b)
-        for _, text_a, text_b, _ in read_examples(
-            tmp_path, "train.csv", text, **options
-        )
-    ]
-    assert pairs == [("a", ""), ("", "b")]
-
-
-def test_rows_of_a_test_set_are_all_kept(tmp_path):
-    actual = labels_of(tmp_path, "test.jsonl", ALL_ROWS, labels=["x", "y"])
-    assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
-
-
-def table_of_labels(labels):
-    """Returns a table of texts with these labels."""
-    rows = (f"t{number},{label}\n" for number, label in enumerate(labels))
-    return "text,label\n" + "".join(rows)
-
-
-@for_spellings
-def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
-    text = table_of_labels([*spellings, "inns"])
-    expected = sorted([spellings[0], "inns"])
-    assert labels_of_train(tmp_path, text) == expected
-
-
-@for_spellings
-@pytest.mark.parametrize("mode", ["classification", "multilabel"])
-def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
-    text = table_of_labels([*spellings, "inns"])
-    options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
-    read_examples(tmp_path, "dev.csv", text, **options)
-    labels = create_processor(None, **options).read_labels()
-    assert labels == ["inns", spellings[0]]
-
-
-def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
-    rare = ["biling", "bxlling", "refund 2", "cats", "Delivery"]
-    labels = [*["billing", "delivery", "refund 1", "cars"] * 20, *rare]
-    assert len(labels_of_train(tmp_path, table_of_labels(labels))) == 9
-    (line,) = [
-        message for message in caplog.messages if "misspelled" in message
-    ]
-    assert "'biling' (1), like 'billing' (20), 'bxlling' (1), like" in line
-    # `find_similar_labels` names those that differ in case.
-    assert line.count("like") == 2
-
-
-def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
-    assert labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS) == ["x", "x"]
-    assert "2 rows left out" in caplog.text
-
-
-def test_the_answers_of_prodigy_may_be_the_labels(tmp_path):
-    options = {"label_column": "answer"}
-    actual = labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS, **options)
-    assert actual == ["accept", "reject", "accept", "ignore"]
-
-
-def test_each_label_may_have_a_column(tmp_path):
-    text = COLUMN_OF_EACH_LABEL
-    actual = labels_of(tmp_path, "train.csv", text, **THREE_COLUMNS)
-    assert actual == [["insult"], ["toxic", "insult"], []]
-
-
-def test_columns_of_labels_name_the_labels_in_order(tmp_path):
-    (tmp_path / "train.csv").write_text(COLUMN_OF_EACH_LABEL)
-    processor = create_processor(tmp_path, **THREE_COLUMNS)
-    assert processor.read_labels() == ["toxic", "insult", "threat"]
-    assert processor.output_mode == "multilabel"
-
-
-def test_a_test_set_may_lack_the_columns_of_labels(tmp_path):
-    actual = labels_of(tmp_path, "test.csv", "text\na\n", **THREE_COLUMNS)
-    assert actual == [None]
-
-
-def test_a_number_in_a_column_of_a_label_is_0_or_1(tmp_path):
-    text = COLUMN_OF_EACH_LABEL.replace("0,1,0", "0,-1,0")
-    with pytest.raises(ValueError, match="line 2, column 'toxic"):
-        read_examples(tmp_path, "dev.csv", text, **THREE_COLUMNS)
-
-
-def test_without_a_folder_and_a_flag_no_labels_are_known():
-    """An export of a model whose outputs have no names has neither."""
-    with pytest.raises(ValueError, match="Set --data_dir or --labels"):
-        create_processor(None).read_labels()
-
-
-def test_a_train_set_that_tells_no_labels_is_named(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"must name 2 labels or more\. Received 1: \['x'\]"
-    ):
-        labels_of_train(tmp_path, "text,label\na,x\n")
-
-
-def test_two_train_sets_are_an_error(tmp_path):
-    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
-    with pytest.raises(ValueError, match=r"train\.csv and .*train\.tsv"):
-        labels_of_train(tmp_path, "text\tlabel\na\tx\n", "train.tsv")
+    processor = create_processor("csv", tmp_path)
+    assert processor.read("train") is processor.file_sets.read("train")
+    assert processor.read_labels() == ["x", "y"]
+
+
+def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
+    processor = create_processor("ranking", tmp_path)
+    queries = ["a", "a", "b"]
+    examples = [InputExample("dev-1", query, "passage") for query in queries]
+    labels = np.array([0.0, 1.0, 2.0])
+    predictions = np.array([3.0, 1.0, 2.0])
+    scores = processor.score(examples, labels, predictions)
+    mrr, ndcg = score_ranking(queries, labels, predictions)
+    assert scores == {"mrr_10": mrr, "ndcg_10": ndcg}

@@ -1,10 +1,7 @@
 """Tables of queries and passages, and of pairs of texts."""
 
-import numpy as np
 import pytest
 
-from data.classification.classification_examples import InputExample
-from data.classification.pairs.pair_scoring import score_ranking
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
@@ -97,14 +94,3 @@ def test_scores_in_another_column_are_asked_for(tmp_path, name):
     actual = read_set(*args, label_column=name)
     assert [label for *_, label in actual] == [1, 0]
     assert read_set(*args, label_column="")[1] == ("c", "d", None)
-
-
-def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
-    processor = create_processor("ranking", tmp_path)
-    queries = ["a", "a", "b"]
-    examples = [InputExample("dev-1", query, "passage") for query in queries]
-    labels = np.array([0.0, 1.0, 2.0])
-    predictions = np.array([3.0, 1.0, 2.0])
-    scores = processor.score(examples, labels, predictions)
-    mrr, ndcg = score_ranking(queries, labels, predictions)
-    assert scores == {"mrr_10": mrr, "ndcg_10": ndcg}

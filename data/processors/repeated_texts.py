@@ -35,7 +35,7 @@ class RepeatedTexts:
         Args:
             set_name: which of the two sets.
             path: the table that contains it, for the warning.
-            keys: the key of each row's texts, as `FileProcessor.keys_of`
+            keys: the key of each row's texts, as `RowReader.keys_of`
                 returns.
         """
         # Numbers take less memory than texts.

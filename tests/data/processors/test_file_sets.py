@@ -1,5 +1,6 @@
 """Sets of a folder or of one file, and what is said of both of them."""
 
+import dataclasses
 import gc
 import os
 
@@ -7,8 +8,9 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.table_tasks.table_reader import TableReader
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.processors.file_sets import FileSets
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows
@@ -111,38 +113,46 @@ def test_a_dev_set_may_contain_only_labels_of_the_train_set(
 
 def test_equal_texts_have_equal_keys(processor):
     first, second = processor.read("train")
-    keys = processor.keys_of([first, second, first])
+    keys = processor.file_sets.reader.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]
 
 
-class RecordingProcessor(TableProcessor):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RecordingReader(TableReader):
     """Lists the files that it reads, with the labels that they may contain."""
 
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.read_files = []
+    read_files: list = dataclasses.field(default_factory=list)
 
-    def _read_file(self, path, set_name, labels, *, keeps_rows):
+    def read_file(self, file):
         """Reads the file, and appends it to the list."""
-        self.read_files.append((os.path.basename(path), labels))
-        return super()._read_file(path, set_name, labels, keeps_rows=keeps_rows)
+        self.read_files.append((os.path.basename(file.path), file.labels))
+        return super().read_file(file)
 
 
 @pytest.fixture
 def create_recording(tmp_path):
-    """Creates the processor of three sets in a folder, or of a table."""
+    """A function that creates three sets in a folder, or those of a table."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
     (tmp_path / "test.csv").write_text("text\nd\n")
     rows = [f"text {row},{'xy'[row % 2]}" for row in range(40)]
     (tmp_path / "table.csv").write_text("\n".join(["text,label", *rows]))
 
-    def create(*, data_file=None, **options):
-        return RecordingProcessor(
-            None if data_file else str(tmp_path),
-            DataFileOptions(data_file=data_file and str(tmp_path / data_file)),
-            TableOptions(**options),
-            ["label"],
+    def create(*, data_file=None, labels=None, output_mode="classification"):
+        data_file = data_file and str(tmp_path / data_file)
+        reader = RecordingReader(
+            source=data_file or tmp_path,
+            options=TableOptions(),
+            output_mode=output_mode,
+            text_columns=["text"],
+            label_columns=["label"],
+            rows_name_labels=labels is None and output_mode != "regression",
+        )
+        return FileSets(
+            reader,
+            None if data_file else tmp_path,
+            DataFileOptions(data_file=data_file),
+            labels,
         )
 
     return create
@@ -168,59 +178,59 @@ def create_recording(tmp_path):
 def test_the_train_set_of_a_folder_is_read_before_the_other_sets(
     create_recording, set_names, read_files
 ):
-    processor = create_recording()
+    file_sets = create_recording()
     for set_name in set_names:
-        processor.read(set_name)
-    assert processor.read_labels() == ["x", "y"]
-    assert processor.read_files == read_files
+        file_sets.read(set_name)
+    assert file_sets.read_labels() == ["x", "y"]
+    assert file_sets.reader.read_files == read_files
 
 
 @pytest.mark.parametrize("set_names", [["train", "dev"], ["dev", "train"], []])
 def test_a_data_file_is_read_once_for_both_sets_and_the_labels(
     create_recording, set_names
 ):
-    processor = create_recording(data_file="table.csv")
+    file_sets = create_recording(data_file="table.csv")
     for set_name in set_names:
-        processor.read(set_name)
-    assert processor.read_labels() == ["x", "y"]
-    assert len(processor.read("train")) + len(processor.read("dev")) == 40
-    assert processor.read_files == [("table.csv", None)]
+        file_sets.read(set_name)
+    assert file_sets.read_labels() == ["x", "y"]
+    assert len(file_sets.read("train")) + len(file_sets.read("dev")) == 40
+    assert file_sets.reader.read_files == [("table.csv", None)]
 
 
 def test_labels_of_flags_read_no_file(create_recording):
-    processor = create_recording(labels=["y", "x"])
-    assert processor.read_labels() == ["y", "x"]
-    assert processor.read_files == []
-    processor.read("dev")
-    assert processor.read_files == [("dev.csv", ["y", "x"])]
+    file_sets = create_recording(labels=["y", "x"])
+    assert file_sets.read_labels() == ["y", "x"]
+    assert file_sets.reader.read_files == []
+    file_sets.read("dev")
+    assert file_sets.reader.read_files == [("dev.csv", ["y", "x"])]
 
 
 def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
     (tmp_path / "dev.csv").write_text("text,label\nc,2.5\n")
-    processor = create_recording(output_mode="regression")
-    assert processor.read_labels() is None
-    processor.read("dev")
-    assert processor.read_files == [("dev.csv", None)]
+    file_sets = create_recording(output_mode="regression")
+    assert file_sets.read_labels() is None
+    file_sets.read("dev")
+    assert file_sets.reader.read_files == [("dev.csv", None)]
 
 
 def test_sets_that_were_taken_are_not_read_for_the_labels_again(
     create_recording,
 ):
-    processor = create_recording()
-    processor.read_labels()
-    processor.take("train")
-    processor.take("dev")
-    assert processor.read_labels() == ["x", "y"]
-    assert [file for file, _ in processor.read_files] == [
+    file_sets = create_recording()
+    file_sets.read_labels()
+    file_sets.take("train")
+    file_sets.take("dev")
+    assert file_sets.read_labels() == ["x", "y"]
+    assert [file for file, _ in file_sets.reader.read_files] == [
         "train.csv",
         "dev.csv",
     ]
 
 
 def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
-    processor = create_recording(data_file="table.csv")
-    assert all(example.row is None for example in processor.read("train"))
-    for example in processor.read("dev"):
+    file_sets = create_recording(data_file="table.csv")
+    assert all(example.row is None for example in file_sets.read("train"))
+    for example in file_sets.read("dev"):
         assert example.row == {"text": example.text_a, "label": example.label}
 
 
@@ -235,8 +245,8 @@ def count_examples_with_rows():
 
 def test_the_rows_of_a_train_set_are_freed(create_recording):
     """No cell of a row is held beside the texts and the label."""
-    processor = create_recording(data_file="table.csv")
+    file_sets = create_recording(data_file="table.csv")
     num_before = count_examples_with_rows()
-    dev_set = processor.read("dev")
-    assert len(processor.read("train")) > 0
+    dev_set = file_sets.read("dev")
+    assert len(file_sets.read("train")) > 0
     assert count_examples_with_rows() - num_before == len(dev_set)

@@ -1,4 +1,4 @@
-"""The sets of named entities that NerProcessor reads."""
+"""The sets of named entities that NerReader reads."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import pytest
 from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
-from data.ner.ner_processor import NerProcessor
+from data.ner.ner_reader import create_ner_sets
 from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 from tests.support.paths import ROOT
@@ -35,9 +35,9 @@ b NN O O
 
 
 def create_processor(folder, *labels, **options):
-    """Creates the NerProcessor of a folder."""
+    """Creates the sets of a folder."""
     options = NerOptions(labels=labels or None, **options)
-    return NerProcessor(folder, DataFileOptions(), options)
+    return create_ner_sets(folder, DataFileOptions(), options)
 
 
 def read_set(folder, name, text, *labels, **columns):

@@ -1,0 +1,61 @@
+"""Finds which pairs of similar texts have a score.
+
+A row of such a table is two texts and, optionally, their similarity. The
+similarity is a score in the column "score", or in the column that
+--label_column names. If the table contains only the two texts, or the flag is
+empty, the two texts of each row count as similar.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from data.classification.classification_examples import InputExample
+from files.paths import StrPath
+
+
+def are_scored(pairs: Sequence[InputExample]) -> bool:
+    """Returns whether the pairs of a train set or a dev set have scores.
+
+    All of them have scores, or none, as `drop_unscored` returns them.
+    """
+    return pairs[0].label is not None
+
+
+def drop_unscored(
+    pairs: list[InputExample],
+) -> tuple[list[InputExample], int]:
+    """Returns the pairs with a score, and the number of the others.
+
+    If no pair has a score, returns all pairs, and 0.
+    """
+    scored = [pair for pair in pairs if pair.label is not None]
+    if not scored:
+        return pairs, 0
+    return scored, len(pairs) - len(scored)
+
+
+def check_score_column(
+    source: StrPath | None,
+    label_column: str,
+    other_columns: Collection[str],
+    pairs: Iterable[InputExample],
+) -> None:
+    """Checks that no column can contain scores if the pairs have none.
+
+    Args:
+        source: folder or table of the pairs, for the message.
+        label_column: value of --label_column.
+        other_columns: the table's columns but those of the two texts.
+        pairs: the pairs of the table.
+
+    Raises:
+        ValueError: the table lacks the column "score", but other columns may
+            contain scores.
+    """
+    if any(pair.label is not None for pair in pairs):
+        return
+    if label_column and other_columns:
+        raise ValueError(
+            f"{source}: set --label_column to the column of the scores, or to "
+            "nothing if the two texts of each row are similar. The other "
+            f"columns are {sorted(other_columns)}"
+        )

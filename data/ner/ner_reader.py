@@ -1,0 +1,300 @@
+"""Reads sentences with tagged words, or texts with spans of named entities."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from absl import logging
+
+from data.ner import column_files, span_files, tag_names
+from data.ner.entity_scoring import to_scheme
+from data.ner.ner_example import NerExample
+from data.ner.ner_options import ColumnOptions, NerOptions
+from data.processors.file_sets import FileSets, SetFile
+from data.processors.set_names import BaseSet
+from data.tables.data_file_options import DataFileOptions
+from data.tables.row_keys import key_of
+from data.tables.table_formats import format_of
+from files.paths import StrPath
+from model_folders.labels import check_labels
+
+# A longer sentence, alone in its file, is probably several sentences.
+_MAX_SENTENCE_WORDS = 100
+# {set: names that its file may have in --data_dir}.
+_FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
+    "train": (
+        "train.txt",
+        "eng.train",
+        "train.jsonl",
+        "train.json",
+        "train.csv",
+        "train.tsv",
+        "train.xlsx",
+    ),
+    "dev": (
+        "valid.txt",
+        "dev.txt",
+        "eng.testa",
+        "dev.jsonl",
+        "dev.json",
+        "valid.jsonl",
+        "valid.json",
+        "dev.csv",
+        "dev.tsv",
+        "dev.xlsx",
+        "valid.csv",
+        "valid.tsv",
+        "valid.xlsx",
+    ),
+    "test": (
+        "test.txt",
+        "eng.testb",
+        "test.jsonl",
+        "test.json",
+        "test.csv",
+        "test.tsv",
+        "test.xlsx",
+    ),
+}
+
+
+def create_ner_sets(
+    data_dir: StrPath | None,
+    data_file_options: DataFileOptions,
+    options: NerOptions,
+) -> FileSets[NerExample]:
+    """Creates the sets of a task with named entities, and reads none of them.
+
+    Raises:
+        ValueError: --labels names fewer than two labels, or a label twice.
+    """
+    labels = [*options.labels] if options.labels else None
+    if labels:
+        check_labels(labels, "--labels", min_labels=2)
+    source = data_file_options.data_file or data_dir
+    reader = NerReader(source=source, options=options)
+    return FileSets(reader, data_dir, data_file_options, labels)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NerReader:
+    """Reads one file of a task with named entities. It is a `RowReader`.
+
+    Files named .json and .jsonl contain texts with spans, or sentences with
+    tags, as span_files.py describes. Other files are in the layout of
+    CoNLL-2003: a line contains a word and its tag in columns. Tabs separate the
+    columns if the first line contains a tab. Otherwise, spaces separate them.
+    An empty line ends a sentence, and a line with -DOCSTART- begins a document.
+    Comments begin with #. All other lines contain the same number of columns. A
+    file whose first line names the columns of words and tags is CSV or TSV. A
+    sheet of Excel is read as such. In a test set, the column of the tags may be
+    missing.
+
+    Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
+    of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
+    the scheme of --labels. The tags of a dev or test set are compared with
+    those of the task. Unless --labels names them, the train set is therefore
+    read before another set.
+
+    Attributes:
+        source: value of --data_file or of --data_dir, for messages.
+        options: flags of the task.
+    """
+
+    source: StrPath | None
+    options: NerOptions
+
+    @property
+    def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
+        """The names that the file of each set may have in a folder."""
+        return _FILES_OF_SET
+
+    @property
+    def rows_name_labels(self) -> bool:
+        """Whether the words of the train set name the tags, not --labels."""
+        return not self.options.labels
+
+    @property
+    def key_names(self) -> list[str]:
+        """Whether a sentence or the whole document is kept together."""
+        return ["document" if self.options.document_context else "words"]
+
+    def read_file(self, file: SetFile) -> list[NerExample]:
+        """Reads the sentences of a file, with tags of the task's scheme.
+
+        If the tags of the task, `file.labels`, are known, the function compares
+        the tags of the file with them.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the file contains no sentence, a line is malformed, or
+                tags are unknown.
+        """
+        path = file.path
+        labels = file.labels or []
+        examples = self._read_examples(file, labels)
+        if not examples:
+            raise ValueError(f"{path} contains no sentence or annotated text")
+        if self.options.document_context and not examples[-1].document_index:
+            raise ValueError(
+                f"--document_context needs lines -DOCSTART-. {path} has none"
+            )
+        examples = [
+            dataclasses.replace(
+                example,
+                labels=to_scheme(example.labels, labels),
+                row=example.row if file.keeps_rows else None,
+            )
+            for example in examples
+        ]
+        if file.set_name == "train":
+            _check_train_tags(path, examples, labels)
+        if labels:
+            _check_tags(path, file.set_name, examples, labels)
+        if file.is_data_file:
+            return examples
+        # The messages above name the place in the file.
+        return [
+            dataclasses.replace(example, guid=f"{file.set_name}-{number}")
+            for number, example in enumerate(examples, start=1)
+        ]
+
+    def collect_labels(
+        self, train: Sequence[NerExample], dev: Sequence[NerExample]
+    ) -> list[str]:
+        """Returns the tags of the words, O first."""
+        examples = [*train, *dev]
+        tags = {tag for example in examples for tag in example.labels}
+        if examples[0].text is not None:
+            # For each B- tag add the I- tag, because entities of this type may
+            # have several words only in the dev and test sets.
+            tags |= {tag.replace("B-", "I-", 1) for tag in tags}
+        if tags == {"O"}:
+            raise ValueError(
+                f"{self.source}: the only tag in the train set is O. "
+                "Tag the words of the named entities"
+            )
+        return ["O", *sorted(tags - {"O"})]
+
+    def log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[NerExample],
+        dev: Sequence[NerExample],
+    ) -> None:
+        """Logs nothing, because `read_file` has warned of strange tags."""
+
+    def texts_of(self, example: NerExample) -> list[str]:
+        """Returns the words as one text."""
+        return [" ".join(example.words)]
+
+    def labels_of(self, example: NerExample) -> list[str]:
+        """Returns the types of the sentence's entities, each once."""
+        return sorted({tag[2:] or tag for tag in example.labels} - {"O"})
+
+    def keys_of(self, examples: Sequence[NerExample]) -> list[str]:
+        """Returns the key of each sentence, which its words determine.
+
+        With --document_context, the words of its document determine the key.
+        """
+        if not self.options.document_context:
+            return [key_of(self.texts_of(example)) for example in examples]
+        # {index of a document: its sentences}
+        texts: dict[int, list[str]] = {}
+        for example in examples:
+            texts.setdefault(example.document_index, []).extend(
+                self.texts_of(example)
+            )
+        keys = {
+            document_index: key_of([" ".join(sentences)])
+            for document_index, sentences in texts.items()
+        }
+        return [keys[example.document_index] for example in examples]
+
+    def _read_examples(
+        self, file: SetFile, labels: Sequence[str]
+    ) -> list[NerExample]:
+        """Reads a file of spans or of columns, by the ending of its name."""
+        options = self.options
+        if format_of(file.path) == "jsonl":
+            return span_files.read_annotated_texts(
+                file.path, file.set_name, labels, options.encoding
+            )
+        column_options = ColumnOptions(
+            word_column_index=_index_of(options.text_column),
+            tag_column_index=_index_of(options.label_column),
+            labels=labels,
+            set_name=file.set_name,
+        )
+        sentences = [
+            *column_files.read_columns(
+                file.path, column_options, options.layout()
+            )
+        ]
+        _check_sentence_ends(file, sentences)
+        return sentences
+
+
+def _check_sentence_ends(
+    file: SetFile, sentences: Sequence[NerExample]
+) -> None:
+    """Raises a ValueError if a file of columns has no empty lines.
+
+    A test set, or a folder's, may well contain a single sentence.
+    """
+    if len(sentences) != 1:
+        return
+    num_words = len(sentences[0].words)
+    if num_words > _MAX_SENTENCE_WORDS or file.is_data_file:
+        raise ValueError(
+            f"{file.path}: one sentence of {num_words} words: put an empty "
+            "line between sentences"
+        )
+
+
+def _check_train_tags(
+    path: str, examples: Sequence[NerExample], labels: Sequence[str]
+) -> None:
+    """Raises a ValueError or warns if tags come from a wrong column."""
+    counts = Counter(
+        label
+        for example in examples
+        if example.text is None
+        for label in example.labels
+    )
+    tag_names.warn_of_rare_outside(path, counts)
+    if not labels:
+        tag_names.check_types(path, [example.labels for example in examples])
+
+
+def _check_tags(
+    path: str,
+    set_name: BaseSet,
+    examples: Sequence[NerExample],
+    labels: Sequence[str],
+) -> None:
+    """Raises a ValueError or warns if tags of a set are no labels."""
+    # {tag: place where it first occurs}
+    tags: dict[str, str] = {}
+    for example in examples:
+        for tag in example.labels:
+            tags.setdefault(tag, example.guid)
+    unknown = [tag for tag in tags if tag not in labels]
+    if not unknown:
+        return
+    where = f"{path}, {tags[unknown[0]]}"
+    message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
+    # A warning suffices for a dev or test set, unless all its tags except O are
+    # unknown.
+    if set_name == "train" or {*unknown} >= tags.keys() - {"O"}:
+        raise ValueError(message)
+    logging.warning(
+        "%s. In the scores, words tagged %s count as errors.",
+        message,
+        ", ".join(unknown),
+    )
+
+
+def _index_of(column_number: int | None) -> int | None:
+    """Returns the index of a column, which flags count from 1."""
+    return None if column_number is None else column_number - 1

@@ -1,0 +1,270 @@
+"""Reads the sets of a task, from a folder or from a single file."""
+
+import collections
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+
+from data.io.set_files import find_set_file
+from data.processors.repeated_texts import RepeatedTexts
+from data.processors.set_names import BaseSet
+from data.tables import data_file_split
+from data.tables.data_file_options import DataFileOptions
+from files.paths import StrPath
+
+
+class RowExample(Protocol):
+    """An example of a set, which is a row of a file.
+
+    Attributes:
+        row: {column: cell} of the example's row of the file, or None.
+    """
+
+    row: Mapping[str, object] | None
+
+    def without_row(self) -> Self:
+        """Returns a copy whose `row` is None."""
+
+
+RowExampleT = TypeVar("RowExampleT", bound=RowExample)
+
+
+class SetFile(NamedTuple):
+    """A file to read.
+
+    Attributes:
+        path: a file of the data folder, or --data_file.
+        set_name: the set that it contains, "train" for --data_file.
+        labels: the labels that its rows may have. None = any, because the rows
+            name them, or the task is a regression.
+        is_data_file: whether the file is --data_file, whose rows become a train
+            set and a dev set.
+    """
+
+    path: str
+    set_name: BaseSet
+    labels: Sequence[str] | None
+    is_data_file: bool = False
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the examples contain their rows of the file.
+
+        No file shows the rows of a train set. But until --data_file is split,
+        nothing tells which of its rows are in the train set.
+        """
+        return self.is_data_file or self.set_name != "train"
+
+
+class RowReader(Protocol[RowExampleT]):
+    """Reads one file of a task, and knows what its examples consist of."""
+
+    @property
+    def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
+        """The names that the file of each set may have in a folder."""
+
+    @property
+    def rows_name_labels(self) -> bool:
+        """Whether the rows of the training file name the labels.
+
+        False if flags name them, or if the task is a regression.
+        """
+
+    @property
+    def key_names(self) -> list[str]:
+        """Names of what the keys consist of, such as columns, sorted."""
+
+    def read_file(self, file: SetFile) -> list[RowExampleT]:
+        """Reads the examples of a file, and logs what is left out of them.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: the file contains no example, or a line is malformed.
+                The message names it.
+        """
+
+    def collect_labels(
+        self, train: Sequence[RowExampleT], dev: Sequence[RowExampleT]
+    ) -> list[str]:
+        """Returns the labels that the examples have, in order.
+
+        Args:
+            train: the train set.
+            dev: the dev set of --data_file. Empty for a data folder, whose dev
+                set may contain only labels of the train set.
+
+        Raises:
+            ValueError: the examples have too few labels.
+        """
+
+    def log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[RowExampleT],
+        dev: Sequence[RowExampleT],
+    ) -> None:
+        """Logs what users should know of labels that rows name.
+
+        The arguments are what `collect_labels` returns and takes.
+        """
+
+    def texts_of(self, example: RowExampleT) -> Sequence[str]:
+        """Returns the texts that form the input for an example."""
+
+    def labels_of(self, example: RowExampleT) -> Sequence[str]:
+        """Returns labels to count in both sets, [] if there are none."""
+
+    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
+        """Returns the key of each example. Equal keys are in the same set."""
+
+
+class FileSets(Generic[RowExampleT]):
+    """The sets of a data folder, or the two sets of --data_file.
+
+    They are read in this order, and each file only once:
+
+        1. The training file, with the train set: --data_file, whose other rows
+           are the dev set, or the file of the train set in the folder.
+        2. The labels, which the rows of the training file name.
+        3. The dev set and the test set of a folder, which may contain only
+           these labels.
+
+    If flags name the labels, or if the task has no labels, then a dev set or a
+    test set needs neither step 1 nor step 2.
+
+    The attribute `row` of an example is its row of the file, or None in a train
+    set. The class is a `TaskSets`.
+
+    Args:
+        reader: reads the files of the task.
+        data_dir: value of --data_dir, None with --data_file.
+        data_file_options: flags of --data_file.
+        labels_of_flags: the labels that flags name. None = the rows name them,
+            or the task is a regression.
+        warns_of_repeated_texts: whether to warn if texts of the train set of a
+            folder are in its dev set too.
+
+    Attributes:
+        reader: the argument.
+    """
+
+    def __init__(
+        self,
+        reader: RowReader[RowExampleT],
+        data_dir: StrPath | None,
+        data_file_options: DataFileOptions,
+        labels_of_flags: list[str] | None,
+        *,
+        warns_of_repeated_texts: bool = False,
+    ) -> None:
+        self.reader = reader
+        self._data_dir = data_dir
+        self._data_file = data_file_options.data_file
+        self._dev_fraction = data_file_options.dev_fraction
+        self._labels_of_flags = labels_of_flags
+        # None until `read_labels` has collected them.
+        self._labels_of_rows: list[str] | None = None
+        # {name of a set that was read, and not yet taken: its examples}
+        self._held: dict[BaseSet, list[RowExampleT]] = {}
+        self._repeated_texts = (
+            RepeatedTexts() if warns_of_repeated_texts else None
+        )
+
+    def read(self, set_name: BaseSet) -> list[RowExampleT]:
+        """Returns the examples of a set, and holds them.
+
+        Raises:
+            OSError: a file does not exist, or cannot be read.
+            ValueError: a set is empty, or a line is malformed. The message
+                names the file and the line.
+        """
+        if set_name not in self._held:
+            if set_name in self._training_sets:
+                self._read_training_file()
+            else:
+                labels = self.read_labels()
+                self._held[set_name] = self._read_from_folder(set_name, labels)
+        return self._held[set_name]
+
+    def take(self, set_name: BaseSet) -> list[RowExampleT]:
+        """Returns a set as `read` does, and holds it no longer."""
+        examples = self.read(set_name)
+        del self._held[set_name]
+        return examples
+
+    def read_labels(self) -> list[str] | None:
+        """Returns the labels of the task, in order, or None in regression.
+
+        If the rows name them, the first call reads the training file, unless
+        its sets are held.
+
+        Raises:
+            OSError: the training file does not exist, or cannot be read.
+            ValueError: it is malformed, or names too few labels.
+        """
+        if not self.reader.rows_name_labels:
+            return self._labels_of_flags
+        if self._labels_of_rows is None:
+            if not self._training_sets <= self._held.keys():
+                self._read_training_file()
+            train = self._held["train"]
+            # The dev set of the same file may have more labels.
+            dev = self._held["dev"] if self._data_file else []
+            self._labels_of_rows = self.reader.collect_labels(train, dev)
+            self.reader.log_labels(self._labels_of_rows, train, dev)
+        return self._labels_of_rows
+
+    @property
+    def _training_sets(self) -> frozenset[BaseSet]:
+        """The names of the sets that the training file contains."""
+        return frozenset(["train", "dev"] if self._data_file else ["train"])
+
+    def _read_training_file(self) -> None:
+        """Reads the sets of the training file, and holds them."""
+        if self._data_file:
+            train, dev = self._read_and_split(self._data_file)
+            self._held["train"] = train
+            self._held["dev"] = dev
+        else:
+            self._held["train"] = self._read_from_folder(
+                "train", self._labels_of_flags
+            )
+
+    def _read_and_split(
+        self, path: str
+    ) -> tuple[list[RowExampleT], list[RowExampleT]]:
+        """Returns the train set and the dev set of a file, and logs both."""
+        examples = self.reader.read_file(
+            SetFile(path, "train", self._labels_of_flags, is_data_file=True)
+        )
+        keys = self.reader.keys_of(examples)
+        train, dev = data_file_split.split_examples(
+            path, examples, keys, self._dev_fraction
+        )
+        data_file_split.log_sizes(path, train, dev)
+        data_file_split.log_labels(
+            path, self._count_labels(train), self._count_labels(dev)
+        )
+        return [example.without_row() for example in train], dev
+
+    def _count_labels(
+        self, examples: Iterable[RowExampleT]
+    ) -> collections.Counter[str]:
+        labels = map(self.reader.labels_of, examples)
+        return collections.Counter(itertools.chain.from_iterable(labels))
+
+    def _read_from_folder(
+        self, set_name: BaseSet, labels: Sequence[str] | None
+    ) -> list[RowExampleT]:
+        """Reads a set of the folder, and warns of texts that are in two sets.
+
+        `labels` are the labels that the rows may have, None = any.
+        """
+        file_names = self.reader.file_names[set_name]
+        path = find_set_file(self._data_dir, set_name, file_names)
+        examples = self.reader.read_file(SetFile(path, set_name, labels))
+        if self._repeated_texts and set_name != "test":
+            keys = self.reader.keys_of(examples)
+            self._repeated_texts.add(set_name, path, keys)
+            self._repeated_texts.warn()
+        return examples
