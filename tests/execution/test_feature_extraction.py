@@ -26,6 +26,7 @@ class IdPredictor:
 
 @pytest.fixture(scope="module")
 def tokenizer():
+    """The tokenizer of the samples."""
     return FullTokenizer(SAMPLES / "vocab.txt")
 
 

@@ -15,6 +15,7 @@ from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 @pytest.fixture
 def export():
+    """An export whose model repeats each text."""
     return EchoExport(engine=EchoEngine())
 
 

@@ -13,6 +13,7 @@ from training.loop.train_step import Outcome
 
 @pytest.fixture
 def model():
+    """The model that the steps train."""
     return TwoWeightModel()
 
 
