@@ -17,7 +17,7 @@ from command_line import cli, flags
 from serving.http.serve_config import ServeConfig
 from serving.http.serve_steps import (
     end_at_signals,
-    find_exports,
+    find_export_folders,
     read_access,
     serve_models,
 )
@@ -27,7 +27,7 @@ def main(parsed: flags.ParsedCommand[ServeConfig]) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     config = parsed.config
     end_at_signals()
-    models = find_exports(config)
+    models = find_export_folders(config)
     access = read_access(config)
     serve_models(config, models, access)
     return 0

@@ -40,33 +40,6 @@ class BatchPredictor:
             ComputeTensors, tf.types.experimental.PolymorphicFunction
         ] = {}
 
-    def _graph_of(
-        self, metrics: ComputeTensors
-    ) -> tf.types.experimental.PolymorphicFunction:
-        """Returns the graph of the network and of the metrics."""
-        if metrics not in self._graph_of_metrics:
-
-            @tf.function(reduce_retracing=True, autograph=False)
-            def forward(
-                features: Features, kernels: Sequence[tf.Tensor]
-            ) -> object:
-                return metrics(self._predictor(features, kernels), features)
-
-            self._graph_of_metrics[metrics] = forward
-        return self._graph_of_metrics[metrics]
-
-    def _inputs(self, features: Features) -> Features:
-        """Returns the features that the model reads, without strings (guids).
-
-        They contain no labels, so that sets with and without labels use one
-        graph.
-        """
-        return {
-            name: value
-            for name, value in select_features(self.model, features).items()
-            if value.dtype != tf.string
-        }
-
     # Any, because only a task knows what its model returns.
     def predict(
         self,
@@ -116,6 +89,33 @@ class BatchPredictor:
                     batch_number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs
+
+    def _graph_of(
+        self, metrics: ComputeTensors
+    ) -> tf.types.experimental.PolymorphicFunction:
+        """Returns the graph of the network and of the metrics."""
+        if metrics not in self._graph_of_metrics:
+
+            @tf.function(reduce_retracing=True, autograph=False)
+            def forward(
+                features: Features, kernels: Sequence[tf.Tensor]
+            ) -> object:
+                return metrics(self._predictor(features, kernels), features)
+
+            self._graph_of_metrics[metrics] = forward
+        return self._graph_of_metrics[metrics]
+
+    def _inputs(self, features: Features) -> Features:
+        """Returns the features that the model reads, without strings (guids).
+
+        They contain no labels, so that sets with and without labels use one
+        graph.
+        """
+        return {
+            name: value
+            for name, value in select_features(self.model, features).items()
+            if value.dtype != tf.string
+        }
 
 
 def _has_nan(outputs: object) -> bool:

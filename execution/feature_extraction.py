@@ -8,7 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,26 +19,42 @@ from data.classification.classification_features import (
     convert_single_example,
 )
 from data.io import text_files
-from data.text import token_windows, tokenization, tokenizer_loading
+from data.text import token_windows
+from data.text.tokenization import FullTokenizer
 from execution.device_flags import POLICY_OF_PRECISION
 from execution.extract_features_config import ExtractFeaturesConfig
-from execution.model_flags import find_missing_flags
+from execution.model_files import read_bert_config, read_tokenizer
+from execution.model_flags import check_required
 from files.atomic import atomic_open
 from files.json_files import JsonObject
-from model_folders.reading import presets
+from model_folders.bert_config import BertConfig
+from model_folders.reading.presets import Preset
 from model_folders.reading.settings_check import check_lengths
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
     from execution.batch_predictor import BatchPredictor
+    from modeling.tensors import Features
+
+
+class TokenVectors(NamedTuple):
+    """The WordPieces of a text, and the vectors of each of them.
+
+    Attributes:
+        tokens: N WordPieces.
+        vectors: outputs of L blocks, L arrays, float [N, W].
+    """
+
+    tokens: list[str]
+    vectors: list[FloatArray]
 
 
 def read_model_files(
     config: ExtractFeaturesConfig,
     set_by_user: frozenset[str],
-    preset: presets.Preset,
-) -> tuple["modeling.BertConfig", tokenization.FullTokenizer]:
+    preset: Preset,
+) -> tuple[BertConfig, FullTokenizer]:
     """Reads the configuration and the vocabulary.
 
     Args:
@@ -51,25 +67,14 @@ def read_model_files(
         ValueError: a flag is not set, or contradicts a file.
         OSError: a file cannot be read.
     """
-    paths = {
-        "bert_config_file": config.model.bert_config_file,
-        "vocab_file": config.model.vocab_file,
-    }
-    if missing := find_missing_flags(paths, preset):
-        names = ", ".join(f"--{name}" for name in missing)
-        raise ValueError(f"missing required flags: {names}")
-    config_file = config.model.required_config_file
-    bert_config = modeling.load_config(config_file)
+    check_required(config, ("bert_config_file", "vocab_file"), preset)
+    bert_config = read_bert_config(config.model, preset)
     check_lengths(
-        bert_config, config_file, max_seq_length=config.max_seq_length
+        bert_config,
+        config.model.required_config_file,
+        max_seq_length=config.max_seq_length,
     )
-    tokenizer = tokenizer_loading.load_tokenizer(
-        config.model.required_vocab_file,
-        config.model.do_lower_case,
-        is_set_by_user="do_lower_case" in set_by_user,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-    )
+    tokenizer = read_tokenizer(config.model, set_by_user, bert_config, preset)
     return bert_config, tokenizer
 
 
@@ -95,8 +100,8 @@ def parse_layers(value: str, num_blocks: int) -> list[int]:
 
 def create_predictor(
     config: ExtractFeaturesConfig,
-    bert_config: "modeling.BertConfig",
-    preset: presets.Preset,
+    bert_config: BertConfig,
+    preset: Preset,
 ) -> "BatchPredictor":
     """Loads the encoder that computes the vectors."""
     # Import late, so that --help and errors in flags do not wait until
@@ -107,7 +112,7 @@ def create_predictor(
     from execution import devices
     from execution.batch_predictor import BatchPredictor
 
-    modeling.find_checkpoint(preset, config=bert_config)
+    modeling.check_checkpoint(preset, config=bert_config)
     strategy = devices.connect_devices(config.devices)
     keras.config.set_dtype_policy(
         POLICY_OF_PRECISION[config.devices.mixed_precision]
@@ -137,7 +142,7 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
 
 def create_batches(
     examples: Iterable[InputExample],
-    tokenizer: tokenization.FullTokenizer,
+    tokenizer: FullTokenizer,
     max_seq_length: int,
     batch_size: int,
     trims_padding: bool,
@@ -151,8 +156,8 @@ def create_batches(
             padded.
         batch_size: number of examples in a batch, B.
         trims_padding: whether to remove the padding that all examples of a
-            batch have in common. Then T is the length of the longest example,
-            otherwise `max_seq_length`.
+            batch have in common, as `trim_padding` does. Otherwise T is
+            `max_seq_length`.
 
     Yields:
         input_ids, input_mask and segment_ids, int32 [B, T].
@@ -182,6 +187,32 @@ def create_batches(
             name: tf.constant(rows, tf.int32) for name, rows in columns.items()
         }
         yield trim_padding(features) if trims_padding else features
+
+
+def compute_vectors(
+    batches: "Iterable[Features]",
+    tokenizer: FullTokenizer,
+    layers: Sequence[int],
+    predictor: "BatchPredictor",
+) -> Iterator[TokenVectors]:
+    """Yields the vectors of each text in batches, without those of padding.
+
+    Args:
+        batches: results of `create_batches`.
+        tokenizer: tokenizer of the model.
+        layers: indices of L blocks.
+        predictor: runs the encoder.
+    """
+    for features, outputs in predictor.predict(
+        batches, description="Extracting"
+    ):
+        blocks = outputs["all_encoder_layers"]
+        for row_index, length in enumerate(features["input_mask"].sum(1)):
+            ids = features["input_ids"][row_index, :length].tolist()
+            yield TokenVectors(
+                tokens=tokenizer.convert_ids_to_tokens(ids),
+                vectors=[blocks[layer][row_index, :length] for layer in layers],
+            )
 
 
 def format_features(
@@ -214,7 +245,7 @@ def format_features(
 
 def write_vectors(
     config: ExtractFeaturesConfig,
-    tokenizer: tokenization.FullTokenizer,
+    tokenizer: FullTokenizer,
     layers: Sequence[int],
     predictor: "BatchPredictor",
 ) -> int:
@@ -229,19 +260,10 @@ def write_vectors(
     )
     num_lines = 0
     with atomic_open(config.output_file) as file:
-        for features, outputs in predictor.predict(
-            batches, description="Extracting"
-        ):
-            blocks = outputs["all_encoder_layers"]
-            for row_index, length in enumerate(features["input_mask"].sum(1)):
-                ids = features["input_ids"][row_index, :length].tolist()
-                tokens = tokenizer.convert_ids_to_tokens(ids)
-                vectors = [
-                    blocks[layer][row_index, :length] for layer in layers
-                ]
-                line = format_features(num_lines, tokens, layers, vectors)
-                num_lines += 1
-                # JSON has no value that is not finite.
-                text = json.dumps(line, allow_nan=False)
-                file.write(f"{text}\n".encode())
+        texts = compute_vectors(batches, tokenizer, layers, predictor)
+        for line_index, (tokens, vectors) in enumerate(texts):
+            line = format_features(line_index, tokens, layers, vectors)
+            # JSON has no value that is not finite.
+            file.write(f"{json.dumps(line, allow_nan=False)}\n".encode())
+            num_lines += 1
     return num_lines

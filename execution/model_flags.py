@@ -5,12 +5,15 @@ TensorFlow.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import modeling
 from command_line import config_values, flags
 from command_line.path_flags import PathKind
 from model_folders.reading.presets import Preset
+
+# Flags that --init_checkpoint makes unnecessary.
+_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,22 +60,41 @@ class ModelFlags:
         return config_values.required_value(self.vocab_file)
 
 
-def find_missing_flags(
-    values: Mapping[str, object], preset: Preset | None
-) -> list[str]:
-    """Returns the names of the flags whose value is None.
+def check_required(
+    config: flags.Config, required_flags: Sequence[str], preset: Preset | None
+) -> None:
+    """Checks that flags are set, by the user or by the folder of the weights.
 
     Args:
-        values: {flag: value} of the flags that a command needs, completed by
-            what the folder of the weights states.
+        config: the completed flags.
+        required_flags: names of the flags that must be set.
         preset: Preset of the weights, None without weights.
 
     Raises:
-        OSError: flags are missing, because the folder contains no weights.
+        ValueError: a flag is not set. The message names all of them.
+        OSError: a flag is not set, and the folder contains no weights.
     """
-    missing = [name for name, value in values.items() if value is None]
-    if missing and preset:
+    values = config_values.flag_values_of(config)
+    missing = [name for name in required_flags if values[name] is None]
+    if not missing:
+        return
+    if preset:
         # Fail here if the path does not exist or contains no weights, such as
         # the path of an export.
-        modeling.find_checkpoint(preset)
-    return missing
+        modeling.check_checkpoint(preset)
+    run_settings: Mapping[str, object] = {}
+    if preset and preset.is_own_run:
+        run_settings = preset.recorded_settings
+    descriptions = []
+    if not preset and "bert_config_file" in missing:
+        descriptions.append(
+            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
+            "random weights)"
+        )
+        missing = [
+            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
+        ]
+    descriptions += [
+        config.describe_missing(name, run_settings) for name in missing
+    ]
+    raise ValueError(f"missing required flags: {', '.join(descriptions)}")

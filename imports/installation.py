@@ -35,6 +35,15 @@ EXTRA_OF_PACKAGE = {
 }
 
 
+def find_extra(package: str | None) -> str | None:
+    """Returns the extra that installs a package, None if no extra does.
+
+    Args:
+        package: name of the package or of a module in it, as it is imported.
+    """
+    return EXTRA_OF_PACKAGE.get((package or "").partition(".")[0])
+
+
 def install_command(package: str | None) -> str:
     """Returns the command that installs a package which the project uses.
 
@@ -42,7 +51,7 @@ def install_command(package: str | None) -> str:
         package: name of the package, as it is imported. For a package that no
             extra installs, the command installs all that the scripts need.
     """
-    extra = EXTRA_OF_PACKAGE.get((package or "").partition(".")[0])
+    extra = find_extra(package)
     file = f"requirements/{extra}.txt" if extra else "requirements.txt"
     if (ROOT / file).is_file():
         return f"pip install -r {file}"

@@ -80,6 +80,8 @@ What users call:
     SpanLoss: Mean of the cross entropies of an answer's right start and right
         end.
     TokenLoss: Cross entropy of each word's label, averaged over the words.
+    check_checkpoint: Checks that there is a checkpoint, and the sizes of its
+        files.
     extend_model: Returns a copy of a model with an extended vocabulary.
     find_checkpoint: Returns the file, or the prefix of the files, of a
         checkpoint.
@@ -118,6 +120,9 @@ if TYPE_CHECKING:
     from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
+    from modeling.checkpoints.finding import (
+        check_checkpoint as check_checkpoint,
+    )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface import (

@@ -10,8 +10,8 @@ from model_folders.formats.shape_checks import describe_entries
 from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import (
+    check_checkpoint,
     check_files,
-    find_checkpoint,
     open_checkpoint,
 )
 from modeling.checkpoints.loading import load_weights
@@ -59,7 +59,7 @@ def create_model(
     config = config or preset.load_config()
     if config is None:
         # Raises an error that says which library's weights the folder contains.
-        find_checkpoint(preset)
+        check_checkpoint(preset)
         raise FileNotFoundError(
             f"{preset.path} contains no bert_config.json or config.json"
         )

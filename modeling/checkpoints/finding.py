@@ -106,6 +106,25 @@ def find_checkpoint(
     return checkpoint.file
 
 
+def check_checkpoint(
+    path: Source,
+    config: BertConfig | None = None,
+    layers: Sequence[int] | None = None,
+) -> None:
+    """Checks that there is a checkpoint, and the sizes of its files.
+
+    Args:
+        path: as in `find_checkpoint`.
+        config: as in `find_checkpoint`.
+        layers: as in `load_checkpoint`.
+
+    Raises:
+        FileNotFoundError, OSError, ValueError: as `find_checkpoint` raises
+            them.
+    """
+    find_checkpoint(path, config=config, layers=layers)
+
+
 def check_files(
     checkpoint: Checkpoint,
     preset: Preset | None,

@@ -27,7 +27,7 @@ from serving.engines.engine import (
     count_threads,
 )
 from serving.engines.errors import EngineError, named_load_errors
-from serving.engines.loading import find_export, load_engine
+from serving.engines.loading import find_export_folder, load_engine
 from serving.engines.runtimes import (
     NETWORK_FILES,
     ONNX_NAME_OF_INPUT,
@@ -47,7 +47,7 @@ __all__ = [
     "PackedInput",
     "Runtime",
     "count_threads",
-    "find_export",
+    "find_export_folder",
     "load_engine",
     "named_load_errors",
     "pad_batch",

@@ -21,7 +21,7 @@ from serving.engines.runtimes import (
 _GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")
 
 
-def find_export(path: str | os.PathLike[str]) -> Path:
+def find_export_folder(path: str | os.PathLike[str]) -> Path:
     """Returns the folder of an export: `path`, or its newest version.
 
     The versions are folders in `path` whose names are numbers, as in TensorFlow

@@ -35,7 +35,7 @@ def find_model_class(
     if name is None:
         # The weights may be of another network, or of another library.
         preset.load_config()
-        modeling.find_checkpoint(preset)
+        modeling.check_checkpoint(preset)
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(CLASS_OF_TASK)}"
@@ -103,7 +103,9 @@ def create_options(
     )
 
 
-def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
+def settings_of_head(
+    preset: presets.Preset, model_class: kinds.ModelClass
+) -> HeadSettings:
     """Returns {setting of the head: value} that the folder records."""
     settings: HeadSettings = {
         **preset.head_settings,

@@ -1,13 +1,14 @@
 """The steps of serve.py: from its flags to the running server.
 
-`serve_models` takes the results of `find_exports` and `read_access`, so that
-all flags are checked before it imports the packages of the server.
+`serve_models` takes the results of `find_export_folders` and `read_access`, so
+that all flags are checked before it imports the packages of the server.
 """
 
 import os
 import re
 import signal
 from collections.abc import Mapping, Sequence
+from types import FrameType
 from typing import NamedTuple
 
 from absl import logging
@@ -15,8 +16,8 @@ from absl import logging
 from command_line import config_values
 from command_line.path_checks import check_paths
 from command_line.path_flags import PathFlag, PathKind, expand_home
-from imports.installation import install_command
-from serving.engines import find_export
+from imports.installation import find_extra, install_command
+from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig
 
 
@@ -27,7 +28,16 @@ def end_at_signals() -> None:
     """
     # Commands in the background of a shell ignore SIGINT.
     for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, lambda *_: os._exit(0))
+        signal.signal(signal_number, _end_at_once)
+
+
+def _end_at_once(signal_number: int, frame: FrameType | None) -> None:
+    """Ends the process, as a handler of a signal.
+
+    Nothing needs to be cleaned up before the server runs. Python cannot end
+    cleanly while TensorFlow is imported.
+    """
+    os._exit(0)
 
 
 def parse_models(values: Sequence[str]) -> dict[str, str]:
@@ -50,7 +60,7 @@ def parse_models(values: Sequence[str]) -> dict[str, str]:
     return models
 
 
-def find_exports(config: ServeConfig) -> dict[str, str]:
+def find_export_folders(config: ServeConfig) -> dict[str, str]:
     """Returns {name: folder of the export} of --model. Checks all paths.
 
     Raises:
@@ -62,7 +72,9 @@ def find_exports(config: ServeConfig) -> dict[str, str]:
         PathFlag("model", path, PathKind.MODEL) for path in models.values()
     ]
     check_paths([*folders, *config_values.list_path_flags(config)])
-    return {name: str(find_export(path)) for name, path in models.items()}
+    return {
+        name: str(find_export_folder(path)) for name, path in models.items()
+    }
 
 
 class Access(NamedTuple):
@@ -147,7 +159,10 @@ def serve_models(
         # Import late, so that flags are checked without the server's packages.
         from serving.http import app, server_process
         from serving.http.export_to_serve import ExportToServe
-    except ImportError as error:
+    except ModuleNotFoundError as error:
+        if find_extra(error.name) is None:
+            # The code of this project is wrong, or its installation.
+            raise
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
         ) from None

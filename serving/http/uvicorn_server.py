@@ -2,7 +2,7 @@
 
 Only this module uses names that uvicorn does not document, and that an upgrade
 may remove or change. They belong to uvicorn's protocol for HTTP/1.1, and to the
-state of its server. server_process.py decides how long connections may take.
+state of its server. timed_server.py decides how long connections may take.
 """
 
 import abc

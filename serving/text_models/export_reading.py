@@ -69,7 +69,7 @@ def read_export(
             network.
         ValueError: the runtime is not installed, or a setting is missing.
     """
-    folder = engines.find_export(path)
+    folder = engines.find_export_folder(path)
     engine = engines.load_engine(folder, engine_name, num_threads)
     logging.info("%s: engine %s", path, engine.name)
     checksum = checksums.checksum_of_export(folder, engine.name)

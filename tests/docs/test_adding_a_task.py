@@ -4,10 +4,13 @@ import json
 import re
 import shutil
 import textwrap
+import types
 
 import pytest
 import tensorflow as tf
 
+from command_line.config_values import create_config
+from command_line.flags import ParsedCommand
 from tests.support import fresh_process, output_files, script_runner
 from tests.support.output_files import read_results
 from tests.support.paths import ROOT, SAMPLES
@@ -64,6 +67,27 @@ def folder(source, tiny, tmp_path_factory):
 
 def test_the_file_of_a_task_is_short(source):
     assert len(source.splitlines()) <= 100
+
+
+def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
+    """The slow tests below also train it."""
+    page = types.ModuleType("run_boolq")
+    exec(compile(source, "run_boolq.py", "exec"), vars(page))
+    write_questions(tmp_path / "train.jsonl", 2)
+    flags = {
+        "data_dir": str(tmp_path),
+        "output_dir": str(tmp_path / "run"),
+        "bert_config_file": str(tiny / "bert_config.json"),
+        "vocab_file": str(SAMPLES / "vocab.txt"),
+        "max_seq_length": 24,
+        "do_train": True,
+    }
+    parsed = ParsedCommand(create_config(page.Config, **flags), flags)
+    task = page.BoolqTask(page.read_start(parsed))
+    records = [*task.encode("train", task.read_examples("train"))]
+    assert len(records) == 2
+    model = task.create_model(task.start.bert_config)
+    assert model.num_labels == 2
 
 
 @pytest.mark.slow
@@ -145,15 +169,22 @@ def checkout(tmp_path_factory):
     return copy
 
 
-@pytest.mark.slow
-def test_the_head_trains_and_its_export_answers(checkout, tiny):
+@pytest.fixture
+def run_script(checkout):
+    """Runs Python in the copy, with arguments."""
+
     def run_script(*arguments):
         return fresh_process.run(
             *arguments, cwd=checkout, PYTHONPATH=str(checkout)
         ).check()
 
-    run_script(
-        "run_classifier.py",
+    return run_script
+
+
+@pytest.fixture
+def head_flags(tiny):
+    """Arguments of run_classifier.py that train the head."""
+    return [
         f"--data_file={SAMPLES}/topics/train.csv",
         f"--bert_config_file={tiny}/bert_config.json",
         f"--vocab_file={SAMPLES}/vocab.txt",
@@ -162,7 +193,35 @@ def test_the_head_trains_and_its_export_answers(checkout, tiny):
         "--deep_head",
         "--output_dir=run",
         "--export_dir=served",
-    )
+    ]
+
+
+# Creates the model of the task, in the place of training it.
+CREATE_MODEL = """
+import run_classifier
+from training.flows import fine_tuning
+
+def create_model(task):
+    model = task.create_model(task.start.bert_config)
+    model.build()
+    print(*[variable.path for variable in model.variables])
+
+fine_tuning.run = create_model
+run_classifier.command()
+"""
+
+
+def test_the_flag_creates_a_model_with_the_head(run_script, head_flags):
+    """The slow test below also trains it."""
+    variables = run_script("-c", CREATE_MODEL, *head_flags).stdout
+    assert "hidden/kernel" in variables
+
+
+@pytest.mark.slow
+def test_the_head_trains_and_its_export_answers(
+    checkout, run_script, head_flags
+):
+    run_script("run_classifier.py", *head_flags)
     # The layer that the example adds to the head.
     variables = dict(tf.train.list_variables(str(checkout / "run")))
     assert [name for name in variables if "hidden" in name]

@@ -11,7 +11,6 @@ import extract_features
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
-from execution import feature_extraction
 from execution.extract_features_config import ExtractFeaturesConfig
 from files.json_files import read_json
 from serving import engines
@@ -52,52 +51,6 @@ def test_vectors_are_those_of_the_original(tmp_path, case):
         tokens, values = tokens_of(lines)
         assert tokens == names
         np.testing.assert_allclose(values, vectors, rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("layers", ["-3", "2", "-1,2", "first", ""])
-def test_blocks_that_the_model_lacks_are_refused(layers):
-    with pytest.raises(ValueError, match=f"--layers={layers} .*-2 to 1"):
-        feature_extraction.parse_layers(layers, num_blocks=2)
-
-
-def test_blocks_are_counted_from_either_end():
-    layers = feature_extraction.parse_layers("-2,-1,0,1", num_blocks=2)
-    assert layers == [-2, -1, 0, 1]
-
-
-def test_a_line_is_a_text_or_a_pair_of_texts(tmp_path):
-    path = tmp_path / "in.txt"
-    path.write_text(" The sea. \nA boat. ||| A harbor.\n")
-    examples = feature_extraction.read_examples(str(path))
-    assert [(x.guid, x.text_a, x.text_b) for x in examples] == [
-        (0, "The sea.", None),
-        (1, "A boat.", "A harbor."),
-    ]
-
-
-def test_each_token_of_a_line_has_the_numbers_of_each_block():
-    # Two blocks, two tokens, and vectors of one number.
-    vectors = np.array([[[0.1], [0.2]], [[0.3], [1 / 3]]], np.float32)
-    line = feature_extraction.format_features(7, ["a", "b"], [-1, -2], vectors)
-    assert line == {
-        "linex_index": 7,
-        "features": [
-            {
-                "token": "a",
-                "layers": [
-                    {"index": -1, "values": [0.1]},
-                    {"index": -2, "values": [0.3]},
-                ],
-            },
-            {
-                "token": "b",
-                "layers": [
-                    {"index": -1, "values": [0.2]},
-                    {"index": -2, "values": [0.333333]},
-                ],
-            },
-        ],
-    }
 
 
 def tokens_of(lines):

@@ -128,7 +128,7 @@ def test_the_commands_that_a_run_names_read_the_table(
 
 def test_the_folder_of_a_run_leads_to_its_export(finished_run):
     folder = finished_run.folder
-    assert engines.find_export(folder / "run") == folder / "run_model"
+    assert engines.find_export_folder(folder / "run") == folder / "run_model"
 
 
 def test_the_card_of_a_run_says_what_was_trained(finished_run, rows):

@@ -23,7 +23,7 @@ def check_files(start: StartingPoint[TrainingConfig]) -> None:
         OSError: a file is missing, or the export cannot be written.
     """
     if start.preset and not start.is_own_run:
-        modeling.find_checkpoint(
+        modeling.check_checkpoint(
             start.preset,
             config=start.bert_config,
             layers=start.config.distillation.initial_blocks,

@@ -52,14 +52,14 @@ def load_teacher(
     preset = _read_teacher_preset(start, path)
     if not preset.config_file:
         # Says which other library's weights the folder contains.
-        modeling.find_checkpoint(preset)
+        modeling.check_checkpoint(preset)
     bert_config = preset.load_required_config()
     _check_teacher(start, preset, bert_config, output_mode)
     if output_names:
         checks.check_head_labels(preset, output_names)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
-    modeling.find_checkpoint(preset, config=bert_config)
+    modeling.check_checkpoint(preset, config=bert_config)
     model = create_model(
         bert_config,
         **preset.network,

@@ -4,10 +4,9 @@ This module imports no TensorFlow.
 """
 
 import os
-from collections.abc import Mapping, Sequence
 
 from command_line import config_values, flags
-from execution.model_flags import find_missing_flags
+from execution.model_flags import check_required
 from model_folders import model_json
 from model_folders.reading.presets import Preset
 from model_folders.reading.stated_flags import (
@@ -16,9 +15,6 @@ from model_folders.reading.stated_flags import (
 )
 from training.config.training_config import TrainingConfigT
 from training.preparation.resuming import check_resumed
-
-# Flags that --init_checkpoint makes unnecessary.
-_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 def complete_flags(
@@ -36,6 +32,7 @@ def complete_flags(
     Raises:
         ValueError: a required flag is not set, and the folder does not state
             it. Or flags contradict each other, the folder or the run.
+        OSError: a required flag is not set, and the folder contains no weights.
     """
     trains = parsed.config.training.do_train
     if preset and (preset.is_own_run or not trains):
@@ -74,41 +71,3 @@ def _find_stated_flags(
         stated["max_seq_length"] = recorded.get("max_seq_length")
         stated["num_train_epochs"] = recorded.get("num_train_epochs")
     return stated
-
-
-def check_required(
-    config: flags.Config, required_flags: Sequence[str], preset: Preset | None
-) -> None:
-    """Checks that flags are set, by the user or by the folder of the weights.
-
-    Args:
-        config: the completed flags.
-        required_flags: names of the flags that must be set.
-        preset: Preset of the weights, None without weights.
-
-    Raises:
-        ValueError: a flag is not set. The message names all of them.
-        OSError: the folder contains no weights.
-    """
-    values = config_values.flag_values_of(config)
-    missing = find_missing_flags(
-        {name: values[name] for name in required_flags}, preset
-    )
-    if not missing:
-        return
-    run_settings: Mapping[str, object] = {}
-    if preset and preset.is_own_run:
-        run_settings = preset.recorded_settings
-    descriptions = []
-    if not preset and "bert_config_file" in missing:
-        descriptions.append(
-            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
-            "random weights)"
-        )
-        missing = [
-            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
-        ]
-    descriptions += [
-        config.describe_missing(name, run_settings) for name in missing
-    ]
-    raise ValueError(f"missing required flags: {', '.join(descriptions)}")

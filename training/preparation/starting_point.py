@@ -7,10 +7,9 @@ and passed on as a `StartingPoint`. This module imports no TensorFlow.
 import dataclasses
 from typing import Generic, TypeVar
 
-import modeling
 from command_line import flags
 from data.text.tokenization import FullTokenizer
-from data.text.tokenizer_loading import load_tokenizer
+from execution.model_files import read_bert_config, read_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from model_folders.model_json_types import TrainingSettings
@@ -93,21 +92,11 @@ def read_start(
     config = parsed.config
     # `checks.check_files` later checks its lengths, because the rows of
     # --data_file may still change the flags.
-    config_file = config.model.required_config_file
-    bert_config = (
-        preset.load_required_config(config_file)
-        if preset
-        else modeling.load_config(config_file)
-    )
+    bert_config = read_bert_config(config.model, preset)
     tokenizer = None
     if config.model.vocab_file:
-        tokenizer = load_tokenizer(
-            config.model.vocab_file,
-            config.model.do_lower_case,
-            is_set_by_user="do_lower_case" in parsed.set_by_user,
-            vocab_size=bert_config.vocab_size,
-            preset=preset,
-            config_file=config_file,
+        tokenizer = read_tokenizer(
+            config.model, parsed.set_by_user, bert_config, preset
         )
     return StartingPoint(
         parsed=parsed,

@@ -7,6 +7,7 @@ import pytest
 from modeling import save_checkpoint
 from modeling.bert import BertModel
 from modeling.checkpoints.finding import (
+    check_checkpoint,
     find_checkpoint,
     open_checkpoint,
     read_shapes,
@@ -53,7 +54,7 @@ def test_a_checkpoint_is_found_without_a_model(prefix):
 def test_sizes_that_differ_from_the_configuration_are_an_error(prefix):
     config = dataclasses.replace(SMALL, vocab_size=7)
     with pytest.raises(ValueError, match="vocab_size=7"):
-        find_checkpoint(prefix, config=config)
+        check_checkpoint(prefix, config=config)
 
 
 def test_the_shapes_are_those_in_the_file(prefix):

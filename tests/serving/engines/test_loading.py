@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import serving
-from serving.engines.loading import find_export, load_engine
+from serving.engines.loading import find_export_folder, load_engine
 
 
 def write_model(folder, file="saved_model.pb"):
@@ -31,25 +31,25 @@ def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):
 )
 def test_a_folder_with_a_model_of_any_format_is_an_export(file, tmp_path):
     folder = write_model(tmp_path / "export", file)
-    assert find_export(folder) == folder
+    assert find_export_folder(folder) == folder
 
 
 def test_the_folder_of_a_run_stands_for_its_export(tmp_path, caplog):
     (tmp_path / "run").mkdir()
     export = write_model(tmp_path / "run_model")
     caplog.set_level(logging.INFO)
-    assert find_export(tmp_path / "run") == export
+    assert find_export_folder(tmp_path / "run") == export
     assert f"using {export}" in caplog.text
 
 
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="missing does not exist"):
-        find_export(tmp_path / "missing")
+        find_export_folder(tmp_path / "missing")
 
 
 def test_a_folder_without_an_export_tells_how_to_write_one(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"--export_dir=\S+_model"):
-        find_export(tmp_path)
+        find_export_folder(tmp_path)
 
 
 def test_a_runtime_without_a_file_names_the_runtimes_that_have_one(tmp_path):

@@ -4,6 +4,9 @@ serving/http/serve_config.py defines them. test_server_process.py starts the
 server.
 """
 
+import sys
+import types
+
 import pytest
 
 from serving.engines.engine_flags import EngineFlags
@@ -80,3 +83,44 @@ def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):
         "a-long-token",
         ["https://a.com"],
     )
+
+
+@pytest.fixture
+def serve_with(monkeypatch):
+    """error -> serves nothing, after an import of the server raised it."""
+    pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+    def serve_with(error):
+        def raise_error(name):
+            raise error
+
+        module = types.ModuleType("export_to_serve")
+        module.__getattr__ = raise_error
+        name = "serving.http.export_to_serve"
+        monkeypatch.setitem(sys.modules, name, module)
+        config = ServeConfig(
+            engine=EngineFlags(), limits=LimitFlags(), model=["a"]
+        )
+        serve_steps.serve_models(config, {}, serve_steps.Access("", ()))
+
+    return serve_with
+
+
+def test_a_package_that_is_not_installed_is_named(serve_with):
+    error = ModuleNotFoundError("No module", name="uvicorn.config")
+    says = r"the server needs uvicorn\.config: pip install .*serve"
+    with pytest.raises(ValueError, match=says):
+        serve_with(error)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module", name="serving.http.gone"),
+        ImportError("cannot import name 'gone'", name="uvicorn"),
+    ],
+)
+def test_a_bug_in_an_import_is_not_hidden(serve_with, error):
+    with pytest.raises(type(error)) as caught:
+        serve_with(error)
+    assert caught.value is error

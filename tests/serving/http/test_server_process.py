@@ -392,10 +392,10 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 import serve
 from command_line import config_values, flags
 from serving.http.serve_config import ServeConfig
-def interrupt(path):
+def interrupt(config):
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
-serve.read_token = interrupt
+serve.read_access = interrupt
 config = config_values.create_config(ServeConfig, model=["m=" + sys.argv[1]])
 serve.main(flags.ParsedCommand(config))
 """

@@ -1,29 +1,37 @@
-"""Which flags are missing."""
+"""Flags that the folder of the weights decides."""
 
 import pytest
 
-from tests.support.tasks.toy_task import create_config
-from training.preparation.flag_completion import check_required
+from tests.support.tasks.toy_task import resolve_config
 
 
-def test_without_weights_the_files_of_random_weights_are_asked_for():
-    config = create_config("run", bert_config_file=None, vocab_file=None)
-    says = (
-        r"^missing required flags: --init_checkpoint \(or --bert_config_file "
-        r"and --vocab_file, for random weights\)$"
+@pytest.fixture
+def cased_weights(tmp_path):
+    """The folder of weights whose texts keep their case."""
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    (folder / "bert_model.ckpt.index").write_text("")
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    return folder
+
+
+def test_the_folder_of_the_weights_decides_a_flag_left_open(
+    cased_weights, tmp_path
+):
+    flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
+    config = resolve_config(tmp_path / "run", **flags)
+    assert not config.model.do_lower_case
+
+
+def test_the_user_decides_before_the_folder(cased_weights, tmp_path):
+    flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
+    config = resolve_config(
+        tmp_path / "run", vocab_file="mine.txt", do_lower_case=True, **flags
     )
-    with pytest.raises(ValueError, match=says):
-        check_required(config, config.required_flags, None)
+    assert config.model.do_lower_case
+    assert config.model.vocab_file == "mine.txt"
 
 
-def test_all_missing_flags_are_named_at_once():
-    config = create_config("run", max_seq_length=None)
-    names = ("max_seq_length", "init_checkpoint")
-    with pytest.raises(ValueError, match="missing required flags") as caught:
-        check_required(config, names, None)
-    assert "--max_seq_length, --init_checkpoint" in str(caught.value)
-
-
-def test_flags_that_are_set_are_not_missing():
-    config = create_config("run")
-    check_required(config, ("bert_config_file", "vocab_file"), None)
+def test_a_command_that_does_not_train_needs_weights(tmp_path):
+    with pytest.raises(ValueError, match="and no --init_checkpoint"):
+        resolve_config(tmp_path / "run", do_eval=True)

@@ -1,0 +1,69 @@
+"""Weights of a checkpoint in a model, and what the report says of them.
+
+The files test_loading_*.py have checkpoints of other formats.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import modeling
+from modeling.checkpoints.loading import load_checkpoint
+from modeling.checkpoints.variable_names import named_variables
+from tests.support.models import SMALL, built
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    """A classifier of two labels on one block."""
+    return built(modeling.BertClassifier(SMALL, 2))
+
+
+@pytest.fixture(scope="module")
+def prefix(classifier, tmp_path_factory):
+    """The checkpoint of the classifier."""
+    prefix = tmp_path_factory.mktemp("tf1") / "model.ckpt"
+    modeling.save_checkpoint(classifier, prefix)
+    return prefix
+
+
+def values_of(model):
+    return {
+        name: np.asarray(variable)
+        for name, variable in named_variables(model).items()
+        if "seed" not in name
+    }
+
+
+def test_a_model_gets_all_values_of_its_checkpoint(classifier, prefix):
+    model = modeling.BertClassifier(SMALL, 2)
+    report = load_checkpoint(model, prefix)
+    expected = values_of(classifier)
+    assert {*report.loaded} == {*expected}
+    assert not report.missing
+    for name, values in values_of(model).items():
+        np.testing.assert_array_equal(values, expected[name])
+
+
+def test_an_encoder_leaves_the_head_of_a_checkpoint_unused(prefix):
+    report = load_checkpoint(modeling.BertModel(SMALL), prefix)
+    assert {*report.unused} == {"output_weights", "output_bias"}
+
+
+def test_a_block_starts_from_the_block_that_layers_names(classifier, prefix):
+    config = dataclasses.replace(SMALL, num_hidden_layers=2)
+    model = modeling.BertClassifier(config, 2)
+    load_checkpoint(model, prefix, layers=[0, 0])
+    values = values_of(model)
+    name = "bert/encoder/layer_{}/intermediate/dense/kernel"
+    expected = values_of(classifier)[name.format(0)]
+    np.testing.assert_array_equal(values[name.format(1)], expected)
+
+
+def test_another_number_of_labels_is_an_error_unless_the_head_is_new(prefix):
+    model = modeling.BertClassifier(SMALL, 3)
+    with pytest.raises(ValueError, match="output_"):
+        load_checkpoint(model, prefix)
+    report = load_checkpoint(model, prefix, replaces_head=True)
+    assert {*report.new_head} == {"output_weights", "output_bias"}

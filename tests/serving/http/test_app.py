@@ -1,0 +1,78 @@
+"""What the application does to a request before its handler, and after it.
+
+The files test_app_*.py ask whole servers.
+"""
+
+import asyncio
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.app import ServerApp
+from tests.support.serving.echo_models import EchoEngine, EchoExport
+
+
+@pytest.fixture
+def export():
+    """An export whose model repeats each text."""
+    return EchoExport(engine=EchoEngine())
+
+
+def ask(app, method="GET", path="/healthz", **headers):
+    """Returns the status and the headers of the reply to a request."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": b"",
+        "headers": [
+            (name.encode(), value.encode()) for name, value in headers.items()
+        ],
+    }
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], dict(sent[0]["headers"])
+
+
+def test_the_state_decides_whether_the_server_is_healthy(export):
+    app = ServerApp.create({"m": export})
+    assert ask(app)[0] == 503
+    app.state.load_models()
+    assert ask(app)[0] == 200
+
+
+def test_a_token_protects_the_models_only(export):
+    app = ServerApp.create({"m": export}, token="a-long-token")
+    app.state.load_models()
+    assert ask(app, path="/api/models")[0] == 401
+    header = "Bearer a-long-token"
+    assert ask(app, path="/api/models", authorization=header)[0] == 200
+    assert ask(app)[0] == 200
+
+
+def test_an_origin_that_is_named_may_read_replies(export):
+    app = ServerApp.create({"m": export}, origins=["https://a.com"])
+    _, headers = ask(app, origin="https://a.com")
+    assert headers[b"access-control-allow-origin"] == b"https://a.com"
+    assert b"access-control-allow-origin" not in ask(app, origin="https://b")[1]
+
+
+def test_head_is_answered_as_get(export):
+    app = ServerApp.create({"m": export})
+    app.state.load_models()
+    assert ask(app, "HEAD") == ask(app, "GET")
+
+
+def test_a_stopping_server_closes_connections_after_their_replies(export):
+    app = ServerApp.create({"m": export})
+    assert b"connection" not in ask(app)[1]
+    app.state.is_stopping = True
+    assert ask(app)[1][b"connection"] == b"close"

@@ -1,0 +1,84 @@
+"""Which connections a server ends, by the time that they take.
+
+test_server_process_clients.py has such clients of whole servers.
+"""
+
+import asyncio
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.app import ServerApp
+from serving.http.serve_config import LimitFlags
+from serving.http.timed_server import TimedServer
+from tests.support.serving.echo_models import EchoEngine, EchoExport
+
+
+class FakeConnection:
+    """A connection in a state that the test sets, which notes its end."""
+
+    received_at = 0.0
+
+    def __init__(self, *, is_idle, has_complete_request=False):
+        self.last_request = object()
+        self.is_idle = is_idle
+        self.has_complete_request = has_complete_request
+        self.end = None
+
+    def abort(self):
+        self.end = "aborted"
+
+    def close(self):
+        self.end = "closed"
+
+
+@pytest.fixture
+def server():
+    """A server whose clients have 10 seconds for each step."""
+    export = EchoExport(engine=EchoEngine())
+    limits = LimitFlags(timeout_s=10)
+    return TimedServer(ServerApp.create({"m": export}, limits=limits))
+
+
+def test_a_client_that_sends_no_request_is_disconnected(server, clock):
+    idle = FakeConnection(is_idle=True)
+    asked = FakeConnection(is_idle=False)
+    server.server_state.connections = {idle, asked}
+    server.watch()
+    clock.now += 11
+    server.watch()
+    assert (idle.end, asked.end) == ("aborted", None)
+
+
+def test_a_request_may_take_three_times_the_limit(server, clock):
+    """It is received, computed, and its reply is sent."""
+    asked = FakeConnection(is_idle=False)
+    server.server_state.connections = {asked}
+    server.watch()
+    clock.now += 30
+    server.watch()
+    assert asked.end is None
+    clock.now += 1
+    server.watch()
+    assert asked.end == "aborted"
+
+
+def test_a_stopping_server_closes_silent_connections_only(server, clock):
+    silent = FakeConnection(is_idle=True)
+    answered = FakeConnection(is_idle=False, has_complete_request=True)
+    connections = {silent, answered}
+    server.server_state.connections = connections
+
+    async def drain():
+        draining = asyncio.create_task(server.drain([]))
+        while not silent.end:
+            clock.now += 1
+            await asyncio.sleep(0.05)
+        connections.clear()
+        await draining
+
+    server.servers = []
+    asyncio.run(drain())
+    assert (silent.end, answered.end) == ("closed", None)
+    assert server._app.state.is_stopping
