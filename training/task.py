@@ -23,7 +23,7 @@ from typing import (
 
 from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
-from data.processors.set_names import SetName
+from data.sets.set_names import SetName
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig

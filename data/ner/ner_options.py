@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from command_line import flags
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 from data.tables.layout_options import LayoutOptions
 
 

@@ -10,8 +10,8 @@ from data.ner import column_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
-from data.processors.file_sets import FileSets, SetFile
-from data.processors.set_names import BaseSet
+from data.sets.file_sets import FileSets, SetFile
+from data.sets.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from data.tables.table_formats import format_of

@@ -29,7 +29,7 @@ from data.ner.labeled_spans import LabeledSpan, read_span
 from data.ner.ner_example import NerExample
 from data.ner.tag_names import find_tag_names
 from data.ner.word_splitting import find_words, split_words
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import JsonObject, parse_json

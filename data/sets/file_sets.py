@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from data.io.set_files import find_set_file
-from data.processors.repeated_texts import RepeatedTexts
-from data.processors.set_names import BaseSet
+from data.sets.repeated_texts import RepeatedTexts
+from data.sets.set_names import BaseSet
 from data.tables import data_file_split
 from data.tables.data_file_options import DataFileOptions
 from files.paths import StrPath

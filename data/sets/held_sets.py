@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 
 ExampleT = TypeVar("ExampleT")
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 from data.tables.row_keys import split_fraction_of
 from files.paths import StrPath
 

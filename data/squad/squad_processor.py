@@ -3,8 +3,8 @@
 import random
 from collections.abc import Mapping
 
-from data.processors.held_sets import HeldSets
-from data.processors.set_names import BaseSet
+from data.sets.held_sets import HeldSets
+from data.sets.set_names import BaseSet
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from command_line import flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.processors.set_names import SetName
+from data.sets.set_names import SetName
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.tables.layout_options import LayoutOptions
 from model_folders import kinds

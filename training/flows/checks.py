@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.processors.set_names import suffix_of
+from data.sets.set_names import suffix_of
 from model_folders import atomic_folders, kinds
 from model_folders.label_spelling import find_similar_labels
 from model_folders.reading import settings_check

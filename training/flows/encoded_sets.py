@@ -13,7 +13,7 @@ from absl import logging
 
 from data.io import feature_specs, record_datasets
 from data.io.tfrecord_files import RecordWriter
-from data.processors.set_names import SetName, file_stem_of, is_base_set
+from data.sets.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
 from terminal.progress import track

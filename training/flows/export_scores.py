@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from data.arrays import Batch, FloatArray, IntArray
-from data.processors.set_names import suffix_of
+from data.sets.set_names import suffix_of
 from model_folders import kinds
 from model_folders.scores import Scores
 from serving import engines

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from data.processors.set_names import suffix_of
+from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig

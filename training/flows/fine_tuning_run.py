@@ -2,7 +2,7 @@
 
 from typing import Any, Generic, TypeAlias
 
-from data.processors.set_names import suffix_of
+from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from training.flows.encoded_sets import select_sets
 from training.loop.best_step import (

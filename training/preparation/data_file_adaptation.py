@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.processors.file_sets import FileSets, RowExampleT
+from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
 from training.preparation.dev_set_rule import choose_dev_set_rule

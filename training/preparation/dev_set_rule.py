@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.processors.file_sets import FileSets, RowExampleT
+from data.sets.file_sets import FileSets, RowExampleT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import TRAIN_SET, DevSetRule

@@ -23,7 +23,7 @@ from data.classification.task_selection.classification_sets import (
 )
 from data.classification.text_windows import create_window_features
 from data.io import feature_specs
-from data.processors.set_names import SetName, base_set_of, suffix_of
+from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.scores import Scores
 from training import task
 from training.config.classifier_flags import ClassifierFlags

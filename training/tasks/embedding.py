@@ -13,7 +13,7 @@ from data.classification.labels import text_outputs
 from data.classification.pairs import pair_features, pair_scoring
 from data.classification.table_tasks.table_processor import TableProcessor
 from data.io import feature_specs
-from data.processors.set_names import SetName, base_set_of
+from data.sets.set_names import SetName, base_set_of
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig

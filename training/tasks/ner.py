@@ -20,8 +20,8 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
-from data.processors.file_sets import FileSets
-from data.processors.set_names import SetName, base_set_of
+from data.sets.file_sets import FileSets
+from data.sets.set_names import SetName, base_set_of
 from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training import task

@@ -6,7 +6,7 @@ TensorFlow.
 
 from data.ner.ner_example import NerExample
 from data.ner.ner_reader import create_ner_sets
-from data.processors.file_sets import FileSets
+from data.sets.file_sets import FileSets
 from training.config.ner_config import NerConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.ner import NerTask

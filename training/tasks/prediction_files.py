@@ -12,7 +12,7 @@ from data.classification.labels import label_writing
 from data.classification.labels.label_codec import LabelCodec
 from data.outputs import output_writer
 from data.outputs.output_rows import OutputRow
-from data.processors.set_names import suffix_of
+from data.sets.set_names import suffix_of
 from training import task
 
 

@@ -10,7 +10,7 @@ from absl import logging
 import modeling
 from data import report
 from data.io import feature_specs
-from data.processors.set_names import SetName, base_set_of
+from data.sets.set_names import SetName, base_set_of
 from data.squad import (
     answer_decoding,
     answer_report,

@@ -5,7 +5,7 @@ TensorFlow.
 """
 
 from command_line.config_values import required_value
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 from data.squad.squad_processor import SquadProcessor
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint

@@ -9,7 +9,7 @@ from data.classification import metrics, swag_examples
 from data.classification.classification_records import encode_features
 from data.classification.labels import label_codec, label_writing, text_outputs
 from data.io import feature_specs
-from data.processors.set_names import SetName, base_set_of
+from data.sets.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
 from model_folders.scores import Scores
 from training import task

@@ -12,7 +12,7 @@ from absl import logging
 
 from data.io.set_files import find_set_file
 from data.io.text_files import read_numbered_lines
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 from data.tables import table_formats
 from files.paths import StrPath
 

@@ -13,8 +13,8 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_task_spec import GlueTaskSpec
 from data.classification.label_numbers import parse_regression_label
-from data.processors.held_sets import HeldSets
-from data.processors.set_names import BaseSet
+from data.sets.held_sets import HeldSets
+from data.sets.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 

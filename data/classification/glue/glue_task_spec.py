@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from data.processors.set_names import BaseSet
+from data.sets.set_names import BaseSet
 from model_folders.model_json_types import OutputMode
 
 

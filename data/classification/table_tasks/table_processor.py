@@ -10,7 +10,7 @@ from data.classification.classification_processor import (
 )
 from data.classification.pairs.pair_scoring import score_ranking
 from data.classification.table_tasks.table_reader import TableReader
-from data.processors.file_sets import FileSets
+from data.sets.file_sets import FileSets
 
 _RANKING_METRICS = ("mrr_10", "ndcg_10")
 

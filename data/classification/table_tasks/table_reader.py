@@ -20,8 +20,8 @@ from data.classification.table_tasks.table_rows import (
     RowCounts,
     read_placed_rows,
 )
-from data.processors.file_sets import SetFile
-from data.processors.set_names import BaseSet
+from data.sets.file_sets import SetFile
+from data.sets.set_names import BaseSet
 from data.tables.row_keys import key_of
 from data.tables.tables import Table
 from files.paths import StrPath

@@ -13,7 +13,7 @@ from data.classification.table_tasks.table_columns import (
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_processor import TableProcessor
 from data.classification.table_tasks.table_reader import TableReader
-from data.processors.file_sets import FileSets
+from data.sets.file_sets import FileSets
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath

@@ -13,7 +13,7 @@ from data.classification.table_tasks.table_task_specs import (
     LossKind,
     TableTaskSpec,
 )
-from data.processors.set_names import SetName, base_set_of, suffix_of
+from data.sets.set_names import SetName, base_set_of, suffix_of
 
 # The suffix of MultiNLI's mismatched sets, such as "dev_mm".
 _MISMATCHED = "_mm"

@@ -14,8 +14,8 @@ from data.classification.task_selection.google_code import (
     UserCode,
     convert_to_unicode,
 )
-from data.processors.held_sets import HeldSets
-from data.processors.set_names import BaseSet
+from data.sets.held_sets import HeldSets
+from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from model_folders.reading.presets import Preset

@@ -7,7 +7,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.processors.held_sets import HeldSets
+from data.sets.held_sets import HeldSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 

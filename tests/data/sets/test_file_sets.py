@@ -10,7 +10,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_reader import TableReader
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.processors.file_sets import FileSets
+from data.sets.file_sets import FileSets
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows

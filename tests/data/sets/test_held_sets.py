@@ -4,7 +4,7 @@ import weakref
 
 import pytest
 
-from data.processors.held_sets import HeldSets
+from data.sets.held_sets import HeldSets
 
 
 class Example:

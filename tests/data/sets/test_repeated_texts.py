@@ -1,11 +1,11 @@
 """The warning of texts that the train set and the dev set share.
 
-tests/data/processors/test_file_sets.py reads such sets from files.
+tests/data/sets/test_file_sets.py reads such sets from files.
 """
 
 import pytest
 
-from data.processors.repeated_texts import RepeatedTexts
+from data.sets.repeated_texts import RepeatedTexts
 
 KEYS = {"train": ["a", "b", "b", "c"], "dev": ["c", "b", "x"]}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.processors import set_names
+from data.sets import set_names
 
 
 @pytest.mark.parametrize(

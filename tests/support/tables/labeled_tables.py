@@ -12,7 +12,7 @@ from typing import Any
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_processor import TableProcessor
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.processors.set_names import base_set_of
+from data.sets.set_names import base_set_of
 from data.tables.data_file_options import DataFileOptions
 
 
