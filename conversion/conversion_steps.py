@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from absl import logging
 
 import modeling
-from data.text import tokenization, tokenizer_loading, vocabulary
-from model_folders import kinds
-from model_folders.reading import presets, settings_check
-from modeling.checkpoints.head_detection import find_head_classes
-from serving.exporting.convert_checkpoint_config import (
+from conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
     CheckpointFormat,
     ConvertCheckpointConfig,
 )
+from data.text import tokenization, tokenizer_loading, vocabulary
+from model_folders import kinds
+from model_folders.reading import presets, settings_check
+from modeling.checkpoints.head_detection import find_head_classes
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import modeling
+from conversion.convert_checkpoint_config import (
+    CheckpointFormat,
+    ConvertCheckpointConfig,
+)
 from data.text import tokenization
 from model_folders import kinds
 from model_folders.cards import descriptions, model_card
 from model_folders.reading import presets
 from model_folders.reading.input_length import read_max_seq_length
-from serving.exporting.convert_checkpoint_config import (
-    CheckpointFormat,
-    ConvertCheckpointConfig,
-)
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

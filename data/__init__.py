@@ -4,7 +4,7 @@ What all tasks use:
 
     io/: text files, local, remote or compressed, and TFRecords
     tables/: people's tables, and the split of one into two sets
-    processors/: read the train, dev and test sets of a task, each once
+    sets/: read the train, dev and test sets of a task, each once
     jobs/: large inputs in units of work, which any processes do
     text/: text to WordPieces, in Python and in a graph
     arrays.py: types of NumPy arrays

@@ -8,10 +8,9 @@ What users call:
     export: Exports a model, with signatures that suit the kind of the model.
     load: Loads an exported model.
 
-To write an export, or weights in the formats of other libraries:
+To write an export:
 
-    exporting/: writes the formats of an export, and signatures of SavedModels.
-        Copies a folder of weights, for tools/convert_checkpoint.py
+    exporting/: writes the formats of an export, and signatures of SavedModels
 
 To call an export from Python:
 

@@ -35,6 +35,12 @@ BELOW = {
         "model_folders",
         "terminal",
     },
+    "conversion": {
+        "command_line",
+        "data",
+        "model_folders",
+        "modeling",
+    },
     "execution": {
         "command_line",
         "data",

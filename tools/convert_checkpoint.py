@@ -16,16 +16,16 @@ from absl import logging
 
 import modeling
 from command_line import cli, flags
-from model_folders.reading.preset_reading import read_preset
-from serving.exporting.conversion_steps import (
+from conversion.conversion_steps import (
     choose_format,
     choose_model_class,
     extend_tokenizer,
     load_model,
     load_tokenizer,
 )
-from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
-from serving.exporting.converted_copy import write_copy
+from conversion.convert_checkpoint_config import ConvertCheckpointConfig
+from conversion.converted_copy import write_copy
+from model_folders.reading.preset_reading import read_preset
 
 
 def main(parsed: flags.ParsedCommand[ConvertCheckpointConfig]) -> None:

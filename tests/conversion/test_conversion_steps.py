@@ -3,16 +3,16 @@
 import pytest
 
 import modeling
-from data.text.tokenization import FullTokenizer
-from model_folders import kinds
-from model_folders.reading.presets import Preset
-from serving.exporting.conversion_steps import (
+from conversion.conversion_steps import (
     choose_format,
     choose_model_class,
     extend_tokenizer,
     load_tokenizer,
 )
-from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
+from conversion.convert_checkpoint_config import ConvertCheckpointConfig
+from data.text.tokenization import FullTokenizer
+from model_folders import kinds
+from model_folders.reading.presets import Preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 

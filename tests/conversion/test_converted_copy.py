@@ -3,10 +3,10 @@
 import pytest
 
 import modeling
+from conversion.convert_checkpoint_config import ConvertCheckpointConfig
+from conversion.converted_copy import write_copy
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.preset_reading import read_preset
-from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
-from serving.exporting.converted_copy import write_copy
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 

@@ -24,6 +24,7 @@ PACKAGES = (
     "model_folders",
     "modeling",
     "data",
+    "conversion",
     "execution",
     "serving",
     "training",

@@ -8,8 +8,8 @@ For example:
 from typing import Any
 
 from command_line.flags import ParsedCommand
+from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from files.paths import StrPath
-from serving.exporting.convert_checkpoint_config import ConvertCheckpointConfig
 from tools import convert_checkpoint
 
 

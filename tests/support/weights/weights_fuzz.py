@@ -277,9 +277,7 @@ def _teach(folder: Path) -> None:
 
 def _convert(folder: Path) -> None:
     from command_line.flags import ParsedCommand
-    from serving.exporting.convert_checkpoint_config import (
-        ConvertCheckpointConfig,
-    )
+    from conversion.convert_checkpoint_config import ConvertCheckpointConfig
     from tools import convert_checkpoint
 
     given: dict[str, Any] = {
