@@ -5,6 +5,10 @@ import numpy as np
 from data.arrays import FloatArray
 from model_folders.model_json_types import OutputMode
 
+# In a multi-label classification, a label is predicted if its probability is
+# above this one.
+MULTILABEL_THRESHOLD = 0.5
+
 
 def to_probabilities(logits: FloatArray, output_mode: OutputMode) -> FloatArray:
     """Converts a classifier's logits to probabilities, float [..., labels].

@@ -85,7 +85,7 @@ UnitT = TypeVar("UnitT", bound=WorkUnit)
 def run_units(
     units: Sequence[UnitT],
     write_shards: Callable[[UnitT], None],
-    run: UnitRunner,
+    run_calls: UnitRunner,
     work_name: str = "",
 ) -> list[UnitResult]:
     """Runs the units that are not done, and returns the results of all units.
@@ -94,7 +94,7 @@ def run_units(
         units: all units of the job.
         write_shards: function that writes the shards and the result file of
             the unit that it receives.
-        run: function that calls `write_shards` for each unit, as
+        run_calls: function that calls `write_shards` for each unit, as
             `choose_unit_runner` returns it.
         work_name: name of the work for the progress.
 
@@ -106,7 +106,7 @@ def run_units(
     """
     calls = [(unit,) for unit in units if not is_done(unit)]
     try:
-        with contextlib.closing(run(write_shards, calls)) as results:
+        with contextlib.closing(run_calls(write_shards, calls)) as results:
             for _ in progress.track(results, len(calls), "unit", work_name):
                 pass
     except signals.SignalInterrupt as stopped:

@@ -62,7 +62,7 @@ def write_all_shards(
     input_files: Sequence[str],
     output_file: str,
     num_shards: int,
-    run: UnitRunner,
+    run_calls: UnitRunner,
 ) -> WrittenShards:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -73,7 +73,8 @@ def write_all_shards(
             names.
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
-        run: function that runs all units, as `choose_unit_runner` returns it.
+        run_calls: function that runs all units, as `choose_unit_runner` returns
+            it.
 
     Raises:
         ValueError: the input contains no text, the output would replace the
@@ -100,7 +101,7 @@ def write_all_shards(
         # Fail before the `try` block, which would remove all finished shards.
         check_results(units)
         try:
-            results = run_units(units, write_shards, run, "shard")
+            results = run_units(units, write_shards, run_calls, "shard")
             combined = _combine_results(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the

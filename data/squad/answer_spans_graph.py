@@ -123,7 +123,7 @@ def find_spans(
         lowest start logit, then from the highest to the lowest end logit.
     """
     best = question.own_best()
-    places = _find_places(question.own_windows(), best)
+    places = _convert_to_places(question.own_windows(), best)
     is_start, start_tokens = _find_valid_starts(question, places)
     pairs = _find_pairs(is_start, places, max_answer_length)
     start_index, end_index = pairs[:, :2], pairs[:, ::2]
@@ -168,7 +168,7 @@ class _Places(NamedTuple):
     first_tokens: tf.Tensor
 
 
-def _find_places(windows: Windows, best: BestLogits) -> _Places:
+def _convert_to_places(windows: Windows, best: BestLogits) -> _Places:
     """Converts positions in the inputs to places in their windows."""
     first_tokens = windows.starts[:, None]
     lengths = windows.lengths[:, None]

@@ -72,7 +72,7 @@ def answer_files(
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
-    run: UnitRunner,
+    run_calls: UnitRunner,
 ) -> BulkResult:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -83,7 +83,7 @@ def answer_files(
             its ending.
         num_shards: maximum number of shards. 0 = the size of the input
             determines the number.
-        run: function that runs all units, from `choose_unit_runner`.
+        run_calls: function that runs all units, from `choose_unit_runner`.
 
     Raises:
         ValueError: a file has no column of texts, the fields to write do not
@@ -114,7 +114,7 @@ def answer_files(
         units = _create_units(options, paths, output, num_shards)
         job_files.check_overwrites(units)
         job_files.begin()
-        results = run_units(units, write_shard, run, "Predicting")
+        results = run_units(units, write_shard, run_calls, "Predicting")
         manifest = job_files.finish(_combine_results(results))
         written = output.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")

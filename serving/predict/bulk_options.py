@@ -95,7 +95,9 @@ class BulkOptions:
             OSError: a file of the model cannot be read.
         """
         folder = Path(self.absolute_path_of(self.model))
-        self._check_model(checksums.checksum_of_export(folder, self.engine))
+        self._check_model(
+            checksums.compute_export_checksum(folder, self.engine)
+        )
 
     def _check_model(self, checksum: str) -> None:
         if checksum != self.checksum:

@@ -57,7 +57,7 @@ def list_file_checksums(
     ]
 
 
-def checksum_of_export(folder: Path, export_format: ExportFormat) -> str:
+def compute_export_checksum(folder: Path, export_format: ExportFormat) -> str:
     """Returns one checksum of the files that `list_file_checksums` lists."""
     text = json.dumps(
         list_file_checksums(folder, export_format), sort_keys=True

@@ -22,7 +22,7 @@ from serving.text_tasks.loaded_model import (
 from serving.text_tasks.registry import (
     TEXT_TASKS_OF_CLASS,
     check_settings,
-    text_tasks_of,
+    create_text_tasks,
 )
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -72,7 +72,7 @@ def read_export(
     folder = engines.find_export_folder(path)
     engine = engines.load_engine(folder, engine_name, num_threads)
     logging.info("%s: engine %s", path, engine.name)
-    checksum = checksums.checksum_of_export(folder, engine.name)
+    checksum = checksums.compute_export_checksum(folder, engine.name)
     description_folder = _find_description_folder(folder)
     preset = preset_reading.read_preset(description_folder)
     checksums.check_network_files(folder, engine.name, preset.model_json)
@@ -97,7 +97,7 @@ def read_export(
         checksum=checksum,
         settings=loaded_model.settings,
         loaded_model=loaded_model,
-        text_tasks=text_tasks_of(preset.model_class, loaded_model.settings),
+        text_tasks=create_text_tasks(preset.model_class, loaded_model.settings),
         columns=_read_columns(preset),
     )
 

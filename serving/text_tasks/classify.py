@@ -7,7 +7,7 @@ import numpy as np
 
 from data.arrays import FloatArray
 from data.classification.labels.text_outputs import pool_logits
-from data.probabilities import to_probabilities
+from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
 from serving.engines import OutputArrays, output_kinds
@@ -87,7 +87,7 @@ def _decode_labels(
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:
-        chosen = is_sure & (predictions > 0.5)
+        chosen = is_sure & (predictions > MULTILABEL_THRESHOLD)
         label = [*itertools.compress(labels, chosen)]
     probabilities = dict(zip(labels, predictions.tolist(), strict=True))
     return {"label": label, "probabilities": probabilities}

@@ -49,10 +49,10 @@ def list_text_tasks() -> list[AnyTextTask]:
     return [*{text_task.name: text_task for text_task in text_tasks}.values()]
 
 
-def text_tasks_of(
+def create_text_tasks(
     model_class: ModelClass, settings: HeadSettings
 ) -> dict[str, AnyTextTask]:
-    """Returns {name: text task} of the tasks of a model, the main task first.
+    """Creates the text tasks of a model, {name: text task}, the main one first.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.

@@ -33,13 +33,26 @@ def create_fine_tuning_plan(
         ValueError: the training would be shorter than one step, or the run in
             --output_dir began with another train set or other settings.
     """
+    start = task.start
+    num_steps = _compute_num_steps(task, encoded_sets)
+    # Without training, those of the weights' training.
+    settings = start.recorded_settings
+    if "train" in encoded_sets:
+        current_settings = create_fine_tuning_settings(
+            task, encoded_sets["train"], recorded_sets
+        )
+        check_train_set(start, recorded_sets, current_settings["train_records"])
+        resuming.check_resumed(task.config, start.preset, current_settings)
+        settings = resuming.settings_to_record(
+            task.config, start.preset, current_settings
+        )
     return RunPlan(
         create_model=functools.partial(
             task.create_model, **task.config.network
         ),
         loss=task.loss,
-        num_steps=_compute_num_steps(task, encoded_sets),
-        settings=_find_settings_to_record(task, encoded_sets, recorded_sets),
+        num_steps=num_steps,
+        settings=settings,
         dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
     )
 
@@ -61,29 +74,7 @@ def _compute_num_steps(
     return task.config.num_steps(train_set.num_records)
 
 
-def _find_settings_to_record(
-    task: AnyTask,
-    encoded_sets: AnyEncodedSets,
-    recorded_sets: RecordedSets,
-) -> TrainingSettings:
-    """Returns the settings for model.json: those of the weights' training.
-
-    Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings.
-    """
-    start = task.start
-    if "train" not in encoded_sets:
-        return start.recorded_settings
-    settings = list_fine_tuning_settings(
-        task, encoded_sets["train"], recorded_sets
-    )
-    check_train_set(start, recorded_sets, settings["train_records"])
-    resuming.check_resumed(task.config, start.preset, settings)
-    return resuming.settings_to_record(task.config, start.preset, settings)
-
-
-def list_fine_tuning_settings(
+def create_fine_tuning_settings(
     task: AnyTask,
     train_set: AnyEncodedSet,
     recorded_sets: RecordedSets,

@@ -42,13 +42,24 @@ def create_pretraining_plan(
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.fingerprint_records(records.eval.files)
+    # Without training, those of the weights' training.
+    settings = start.recorded_settings
+    if config.training.do_train:
+        current_settings = create_pretraining_settings(
+            start, records.train, dev_set
+        )
+        _check_same_records(start, current_settings)
+        resuming.check_resumed(config, start.preset, current_settings)
+        settings = resuming.settings_to_record(
+            config, start.preset, current_settings
+        )
     return RunPlan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=_compute_num_steps(config),
-        settings=_find_settings_to_record(start, records.train, dev_set),
+        settings=settings,
         dev_set_checksum=_compute_records_checksum(config, dev_set),
     )
 
@@ -63,27 +74,7 @@ def _compute_num_steps(config: PretrainingConfig) -> NumSteps | None:
     )
 
 
-def _find_settings_to_record(
-    start: StartingPoint[PretrainingConfig],
-    records: record_datasets.Records,
-    dev_set: list[Fingerprint],
-) -> TrainingSettings:
-    """Returns the settings for model.json: those of the weights' training.
-
-    Raises:
-        ValueError: the run in --output_dir began with other settings or
-            records.
-    """
-    config = start.config
-    if not config.training.do_train:
-        return start.recorded_settings
-    settings = list_pretraining_settings(start, records, dev_set)
-    _check_same_records(start, settings)
-    resuming.check_resumed(config, start.preset, settings)
-    return resuming.settings_to_record(config, start.preset, settings)
-
-
-def list_pretraining_settings(
+def create_pretraining_settings(
     start: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set: list[Fingerprint],
@@ -107,7 +98,7 @@ def _check_same_records(
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
-    `settings` is the result of `list_pretraining_settings`.
+    `settings` is the result of `create_pretraining_settings`.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.

@@ -7,7 +7,7 @@ import numpy as np
 from data.arrays import FloatArray, LabelArray
 from data.classification.classification_examples import Label
 from data.classification.label_numbers import encode_label
-from data.probabilities import to_probabilities
+from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from model_folders.model_json_types import OutputMode
 
 
@@ -53,15 +53,16 @@ class LabelCodec:
         """Converts the network's outputs to the predicted Label of each text.
 
         In multi-label classification, a text has each label whose probability
-        is above 0.5. `outputs` are logits, float [examples, labels], or values
-        [examples, 1] in regression.
+        is above MULTILABEL_THRESHOLD. `outputs` are logits, float [examples,
+        labels], or values [examples, 1] in regression.
         """
         if self.output_mode == "regression":
             values: list[Label] = outputs[:, 0].tolist()
             return values
         if self.output_mode == "multilabel":
+            is_chosen = self.probabilities(outputs) > MULTILABEL_THRESHOLD
             return [
-                [self.label_list[index] for index in np.flatnonzero(row > 0.5)]
-                for row in self.probabilities(outputs)
+                [self.label_list[index] for index in np.flatnonzero(row)]
+                for row in is_chosen
             ]
         return [self.label_list[index] for index in outputs.argmax(-1)]

@@ -10,6 +10,7 @@ from typing import Protocol
 import tensorflow as tf
 
 from data.padding import trim_padding
+from data.probabilities import MULTILABEL_THRESHOLD
 from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
@@ -266,7 +267,7 @@ def _choose_labels(
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
     if mode == output_kinds.MULTILABEL:
-        label = tf.where(probabilities > 0.5, labels, "")
+        label = tf.where(probabilities > MULTILABEL_THRESHOLD, labels, "")
     else:
         label = tf.gather(label_list, tf.argmax(probabilities, -1))
     return {"label": label, "labels": labels}

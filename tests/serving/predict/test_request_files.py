@@ -6,7 +6,7 @@ from data.tables.layout_options import LayoutOptions
 from serving.predict import request_files
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.registry import text_tasks_of
+from serving.text_tasks.registry import create_text_tasks
 from serving.text_tasks.tag import TAG
 
 
@@ -75,7 +75,9 @@ def single_texts(tmp_path):
     """(a task of single texts, the file of a text, and of a pair)."""
     path = tmp_path / "a.csv"
     path.write_text("text,text_b\na,\na,b\n")
-    text_task = text_tasks_of("BertClassifier", {"num_texts": 1})["classify"]
+    text_task = create_text_tasks("BertClassifier", {"num_texts": 1})[
+        "classify"
+    ]
     return text_task, [str(path)]
 
 

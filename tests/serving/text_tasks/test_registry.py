@@ -6,8 +6,8 @@ import pytest
 
 from serving.text_tasks.registry import (
     check_settings,
+    create_text_tasks,
     list_text_tasks,
-    text_tasks_of,
 )
 
 PAIRS = {"num_texts": 2, "output_mode": "classification", "labels": ["a", "b"]}
@@ -20,7 +20,7 @@ def test_each_task_is_listed_once_though_several_models_support_it():
 
 
 def test_the_main_task_of_a_model_is_the_first():
-    main, *_ = text_tasks_of("BertClassifier", PAIRS)
+    main, *_ = create_text_tasks("BertClassifier", PAIRS)
     assert main == "classify"
 
 
@@ -35,11 +35,11 @@ def test_the_main_task_of_a_model_is_the_first():
     ],
 )
 def test_a_model_of_pairs_with_one_score_ranks_passages(settings, ranks):
-    assert ("rerank" in text_tasks_of("BertClassifier", settings)) == ranks
+    assert ("rerank" in create_text_tasks("BertClassifier", settings)) == ranks
 
 
 def test_a_model_that_reads_windows_reads_all_of_a_single_text():
-    text_tasks = text_tasks_of("BertClassifier", PAIRS | {"doc_stride": 64})
+    text_tasks = create_text_tasks("BertClassifier", PAIRS | {"doc_stride": 64})
     assert text_tasks["classify"].reads_all
     assert text_tasks["classify"].field_names == ["text"]
 

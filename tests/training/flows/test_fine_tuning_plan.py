@@ -11,7 +11,7 @@ from training.config.training_config import NumSteps
 from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
 from training.flows.fine_tuning_plan import (
     create_fine_tuning_plan,
-    list_fine_tuning_settings,
+    create_fine_tuning_settings,
 )
 from training.preparation.starting_point import read_start
 
@@ -122,7 +122,7 @@ TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
 def settings_of(folder, task_class=LabeledTask, **flags):
     """Returns the settings of a training on TRAIN_SET."""
     task, encoded_sets = read_task(folder, task_class, **flags)
-    return list_fine_tuning_settings(
+    return create_fine_tuning_settings(
         task, encoded_sets["train"], {"train": TRAIN_SET}
     )
 
