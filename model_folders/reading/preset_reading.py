@@ -105,6 +105,12 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
     )
 
 
+def find_folder(path: StrPath) -> str:
+    """Returns the folder of a checkpoint. A folder is returned unchanged."""
+    path = os.fspath(path)
+    return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
+
+
 def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
     settings = contents.get("task", HeadSettings()).copy()
@@ -221,9 +227,3 @@ def _check_casing(
             f"{folder / model_json.MODEL_JSON_FILE} to {recorded}. Correct or "
             "remove the wrong file"
         )
-
-
-def find_folder(path: StrPath) -> str:
-    """Returns the folder of a checkpoint. A folder is returned unchanged."""
-    path = os.fspath(path)
-    return (path if os.path.isdir(path) else os.path.dirname(path)) or "."

@@ -75,6 +75,21 @@ def check_resumed(
         )
 
 
+def select_flag_values(
+    config: TrainingConfig, *roles: Role
+) -> dict[str, object]:
+    """Returns {flag: value} of the flags with these roles, without paths.
+
+    For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
+    """
+    values = config_values.flag_values_of(config)
+    return {
+        flag.name: values[flag.name]
+        for flag in flags_of(config, *roles)
+        if flag.kind is None
+    }
+
+
 def _has_grown(before: object, value: float | None) -> bool:
     """Returns whether a limit is larger now. None is no limit."""
     if before is None or value is None:
@@ -126,18 +141,3 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     # set follows from flags, which are compared, and from the first weights.
     names = settings.keys() - {RECORDED_SETS, "flags", DEV_SET_RULE}
     return values | {name: settings[name] for name in names}
-
-
-def select_flag_values(
-    config: TrainingConfig, *roles: Role
-) -> dict[str, object]:
-    """Returns {flag: value} of the flags with these roles, without paths.
-
-    For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
-    """
-    values = config_values.flag_values_of(config)
-    return {
-        flag.name: values[flag.name]
-        for flag in flags_of(config, *roles)
-        if flag.kind is None
-    }
