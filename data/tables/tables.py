@@ -82,11 +82,14 @@ class TableRow(NamedTuple):
 
     Attributes:
         line_number: number of its line, or of its row in another format.
+        row_number: its number as a spreadsheet counts, in which the names of
+            the columns are row 1.
         where: the file and the line, for messages.
         cells: {column: cell}.
     """
 
     line_number: int
+    row_number: int
     where: str
     cells: JsonObject
 
@@ -111,19 +114,22 @@ def read_table(
             or the table cannot be read (see `read_rows`).
     """
     columns_of_first: set[str] = set()
-    for line_number, row in table.read():
+    first_number = 2 if table.has_named_columns() else 1
+    for row_number, (line_number, row) in enumerate(table.read(), first_number):
         where = f"{table.path}, line {line_number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
-        for column in columns_of_first:
-            row.setdefault(column, None)
-        check_columns(where, row, text_columns)
-        check_columns(where, row, columns)
-        for column in text_columns:
-            row[column] = _read_text(row[column], f"{where}, column {column!r}")
+        lacking = [column for column in columns_of_first if column not in row]
+        cells = row | dict.fromkeys(lacking)
+        check_columns(where, cells, text_columns)
+        check_columns(where, cells, columns)
+        texts = {
+            column: _read_text(cells[column], f"{where}, column {column!r}")
+            for column in text_columns
+        }
         if may_lack:
             columns_of_first = {*text_columns, *columns}
-        yield TableRow(line_number, where, row)
+        yield TableRow(line_number, row_number, where, cells | texts)
 
 
 def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
