@@ -75,14 +75,14 @@ def read_set(
     label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
     table = Table(path, layout)
-    for _, where, row in read_table(table, columns, label_columns):
-        sent1, sent2, *rest = texts_of(row, columns)
-        cell = row.get("label")
+    for row in read_table(table, columns, label_columns):
+        sent1, sent2, *rest = texts_of(row.cells, columns)
+        cell = row.cells.get("label")
         label = None if is_test and cell in (None, "") else str(cell)
         if label not in (None, *LABELS):
             raise ValueError(
-                f"{where}, column 'label': the label must be the number of an "
-                f"ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
+                f"{row.where}, column 'label': the label must be the number of "
+                f"an ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
             )
         guid = f"{set_name}-{len(examples) + 1}"
         endings = [f"{sent2} {ending}" for ending in rest]

@@ -7,7 +7,8 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from data.io import text_files
 from data.tables import json_tables, parquet, table_formats
-from data.tables.table_formats import Row, TableLayout
+from data.tables.numbered_rows import NumberedRow
+from data.tables.table_formats import TableLayout
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -37,7 +38,9 @@ class FileRange(NamedTuple):
     first_row_number: int = 1
 
 
-def read_range(file_range: FileRange, layout: TableLayout) -> Iterator[Row]:
+def read_range(
+    file_range: FileRange, layout: TableLayout
+) -> Iterator[NumberedRow]:
     """Yields the rows of a range as `table_formats.read_rows` does.
 
     Args:

@@ -16,6 +16,7 @@ Texts with spans, from annotation tools:
     annotations.py: the spans or the tags in a row, by its keys
     label_studio.py: a row of Label Studio, whose keys are its own
     labeled_spans.py: one span, whichever tool wrote it
+    span_tagging.py: the tags of the words that spans cover
     span_units.py: whether spans count other units than characters
 
 From words to scores:

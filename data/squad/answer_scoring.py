@@ -4,6 +4,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from absl import logging
 
@@ -14,23 +15,88 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
+class GoldAnswers(NamedTuple):
+    """The right answers of a SQuAD file, as a version of SQuAD counts them.
+
+    Attributes:
+        path: the file that the answers come from, for messages.
+        texts_of_questions: [(question id, its gold answers)] of the questions
+            that are scored. In v2.0, a question without an answer has [].
+        num_skipped: number of questions that are not scored.
+        version_2_with_negative: whether the file is in the format of v2.0.
+    """
+
+    path: str
+    texts_of_questions: list[tuple[str, list[str]]]
+    num_skipped: int
+    version_2_with_negative: bool
+
+    def log_num_skipped(self) -> None:
+        """Logs a warning if there are questions that are not scored."""
+        _warn_of_questions(
+            self.path,
+            self.num_skipped,
+            "have no gold answers and are not scored",
+        )
+
+
+def read_gold_answers(
+    file: SquadFile, *, version_2_with_negative: bool = False
+) -> GoldAnswers:
+    """Returns the right answers of a file, which its predictions need.
+
+    In v1.1, questions without gold answers are skipped.
+
+    Args:
+        file: a SQuAD file with answers.
+        version_2_with_negative: whether the file is in the format of v2.0.
+
+    Raises:
+        ValueError: the file is not in SQuAD's layout, or contains no gold
+            answers.
+    """
+    gold_answers = []
+    num_skipped = 0
+    is_labeled = False
+    for _, qa, where in file.questions:
+        qas_id = read_field(qa, "id", str, where)
+        texts = [
+            read_field(answer, "text", str, where)
+            for answer in read_field(qa, "answers", list, where)
+        ]
+        # A file for prediction contains no answers, and often lacks
+        # is_impossible. Its questions do not count as unanswerable.
+        is_labeled |= bool(texts) or qa.get("is_impossible") is True
+        if texts or version_2_with_negative:
+            gold_answers.append((qas_id, texts))
+        else:
+            num_skipped += 1
+    if not is_labeled or not gold_answers:
+        raise ValueError(
+            f"{file.path} contains no right answers; to compute scores, use a "
+            "train or dev file"
+        )
+    return GoldAnswers(
+        file.path, gold_answers, num_skipped, version_2_with_negative
+    )
+
+
 def score_predictions(
-    file: SquadFile,
+    gold_answers: GoldAnswers,
     predictions: Mapping[str, str],
     *,
-    version_2_with_negative: bool = False,
     nbest: Mapping[str, list[NbestEntry]] | None = None,
     null_odds: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
     In v1.1, a question without a prediction counts as wrong, and a question
-    without gold answers is skipped. In v2.0, "no answer" is right for it.
+    without gold answers is skipped. In v2.0, "no answer" is right for it. The
+    function logs how many questions are skipped, or have no prediction.
 
     Args:
-        file: a SQuAD file with answers.
+        gold_answers: the right answers.
         predictions: {question id: predicted text}. In v2.0, "" is no answer.
-        version_2_with_negative: whether the file is in the format of v2.0.
         nbest: {question id: n-best list}, best entry first, with a "text" each.
         null_odds: {question id: score of no answer minus score of the best
             answer}.
@@ -47,22 +113,16 @@ def score_predictions(
         questions, if there are any.
 
     Raises:
-        ValueError: the file is not in SQuAD's layout or contains no gold
-            answers, or in v2.0, a question has no prediction.
+        ValueError: in v2.0, a question has no prediction.
     """
-    gold_answers, num_skipped = _read_gold_answers(
-        file, version_2_with_negative
-    )
-    _check_predictions(
-        file.path, gold_answers, predictions, version_2_with_negative
-    )
-    _warn_of_questions(
-        file.path, num_skipped, "have no gold answers and are not scored"
-    )
+    _check_predictions(gold_answers, predictions)
+    gold_answers.log_num_skipped()
+    texts_of_questions = gold_answers.texts_of_questions
+    num_skipped = gold_answers.num_skipped
     counts = {"num_without_gold_answers": num_skipped} if num_skipped else {}
-    if not version_2_with_negative:
-        return _score_v1(gold_answers, predictions) | counts
-    scores = _score_v2(gold_answers, predictions)
+    if not gold_answers.version_2_with_negative:
+        return _score_v1(texts_of_questions, predictions) | counts
+    scores = _score_v2(texts_of_questions, predictions)
     if nbest and null_odds:
         # The search for the best threshold needs each question's best answer,
         # even if --null_score_diff_threshold rejects the answer.
@@ -71,7 +131,7 @@ def score_predictions(
             for qas_id, entries in nbest.items()
         }
         scores |= _find_best_thresholds(
-            dict(gold_answers), best_answers, null_odds
+            dict(texts_of_questions), best_answers, null_odds
         )
     return scores | counts
 
@@ -109,49 +169,17 @@ def compute_f1(gold_answer: str, prediction: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _read_gold_answers(
-    file: SquadFile, version_2_with_negative: bool
-) -> tuple[list[tuple[str, list[str]]], int]:
-    """Returns [(question id, its gold answers)], and how many were skipped.
-
-    In v1.1, questions without gold answers are skipped. Raises a ValueError if
-    no question has a gold answer.
-    """
-    gold_answers = []
-    num_skipped = 0
-    is_labeled = False
-    for _, qa, where in file.questions:
-        qas_id = read_field(qa, "id", str, where)
-        texts = [
-            read_field(answer, "text", str, where)
-            for answer in read_field(qa, "answers", list, where)
-        ]
-        # A file for prediction contains no answers, and often lacks
-        # is_impossible. Its questions do not count as unanswerable.
-        is_labeled |= bool(texts) or qa.get("is_impossible") is True
-        if texts or version_2_with_negative:
-            gold_answers.append((qas_id, texts))
-        else:
-            num_skipped += 1
-    if not is_labeled or not gold_answers:
-        raise ValueError(
-            f"{file.path} contains no right answers; to compute scores, use a "
-            "train or dev file"
-        )
-    return gold_answers, num_skipped
-
-
 def _check_predictions(
-    path: str,
-    gold_answers: list[tuple[str, list[str]]],
-    predictions: Mapping[str, str],
-    version_2_with_negative: bool,
+    gold_answers: GoldAnswers, predictions: Mapping[str, str]
 ) -> None:
     """Warns of questions without a prediction. Raises a ValueError in v2.0."""
+    path = gold_answers.path
     missing = [
-        qas_id for qas_id, _ in gold_answers if qas_id not in predictions
+        qas_id
+        for qas_id, _ in gold_answers.texts_of_questions
+        if qas_id not in predictions
     ]
-    if missing and version_2_with_negative:
+    if missing and gold_answers.version_2_with_negative:
         raise ValueError(
             f"{path}: {len(missing)} questions have no prediction, such "
             f"as {missing[0]!r}"

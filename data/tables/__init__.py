@@ -7,6 +7,7 @@
 How a table is written:
 
     table_formats.py: reads each format, and finds out which it is
+    numbered_rows.py: a row as each reader yields it, or its error
     row_builder.py: a row from its cells, or what is wrong with it
     dialects.py: the delimiter and the quotes of CSV, TSV and the like
     table_sample.py: the first records, by which dialects.py finds them

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
 from data.tables import first_cells
+from data.tables.numbered_rows import NumberedRow
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -21,8 +22,6 @@ _MAX_WORDS_OF_FIELD = 4
 _JSON_BEGINNING = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # What a text contains. A "list" must be read as a whole.
 TextKind: TypeAlias = Literal["text", "jsonl", "list"]
-# A row: (number, {column: cell}, or a ValueError if the row is malformed).
-NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 
 
 def find_text_kind(

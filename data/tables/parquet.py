@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from data.io import text_files
 from data.tables import json_tables
+from data.tables.numbered_rows import NumberedRow
 from data.tables.unnamed_columns import unique_keys
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 def read_parquet(
     path: StrPath, row_groups: Sequence[int] | None = None, first: int = 1
-) -> Iterator[json_tables.NumberedRow]:
+) -> Iterator[NumberedRow]:
     """Yields the rows of a file of Parquet.
 
     Args:

@@ -6,18 +6,14 @@ Prodigy writes the annotator's decision into the column `answer`: "accept",
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
 
 from absl import logging
 
+from data.tables.tables import TableRow
 from files.paths import StrPath
 
 _DECISION_COLUMN = "answer"
 _DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
-
-# A tuple whose last element is a row, {column: cell}. Any, because a type
-# cannot state only the last element.
-PlacedRowT = TypeVar("PlacedRowT", bound=tuple[Any, ...])
 
 
 def is_left_out(row: Mapping[str, object]) -> bool:
@@ -27,9 +23,9 @@ def is_left_out(row: Mapping[str, object]) -> bool:
 
 def read_accepted_rows(
     path: StrPath,
-    rows: Iterable[PlacedRowT],
+    rows: Iterable[TableRow],
     columns_of_flags: Collection[str] = (),
-) -> Iterator[PlacedRowT]:
+) -> Iterator[TableRow]:
     """Yields the rows that an annotator accepted in Prodigy.
 
     The rejected and ignored rows are left out, and their number is logged. Rows
@@ -39,21 +35,21 @@ def read_accepted_rows(
 
     Args:
         path: the file, for the log.
-        rows: tuples that end with a row, {column: cell}.
+        rows: the rows of the table.
         columns_of_flags: columns that the flags name, which keep their own
             meaning.
     """
     rows = iter(rows)
     first_rows = [*itertools.islice(rows, 1)]
-    has_decisions = all(_DECISION_COLUMN in placed[-1] for placed in first_rows)
+    has_decisions = all(_DECISION_COLUMN in row.cells for row in first_rows)
     if _DECISION_COLUMN in columns_of_flags or not has_decisions:
         yield from first_rows
         yield from rows
         return
-    rows_of_decisions: list[PlacedRowT] = []
-    for placed in itertools.chain(first_rows, rows):
-        rows_of_decisions.append(placed)
-        if placed[-1].get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:
+    rows_of_decisions: list[TableRow] = []
+    for row in itertools.chain(first_rows, rows):
+        rows_of_decisions.append(row)
+        if row.cells.get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:
             # Prodigy did not write this table.
             yield from rows_of_decisions
             yield from rows
@@ -62,15 +58,15 @@ def read_accepted_rows(
 
 
 def _leave_out_rejected(
-    path: StrPath, rows: Iterable[PlacedRowT]
-) -> Iterator[PlacedRowT]:
+    path: StrPath, rows: Iterable[TableRow]
+) -> Iterator[TableRow]:
     """Yields the rows that are not left out, and logs how many others are."""
     num_left_out = 0
-    for placed in rows:
-        if is_left_out(placed[-1]):
+    for row in rows:
+        if is_left_out(row.cells):
             num_left_out += 1
         else:
-            yield placed
+            yield row
     if num_left_out:
         logging.warning(
             "%s: %d rows left out, because their `answer` is not accept",

@@ -15,6 +15,7 @@ from data.tables import (
     titles,
     workbooks,
 )
+from data.tables.numbered_rows import NumberedRow
 from data.tables.row_builder import RowBuilder
 from files.paths import StrPath
 
@@ -34,10 +35,6 @@ FORMAT_OF_ENDING: dict[str, TableFormat] = {
     ".xlsx": "xlsx",
     ".txt": "text",
 }
-
-# A row: (number of its first line, {column: cell}). If the row is malformed, a
-# ValueError replaces the dict.
-Row: TypeAlias = json_tables.NumberedRow
 
 
 class TableLayout(NamedTuple):
@@ -97,7 +94,7 @@ def format_of(path: StrPath) -> TableFormat | None:
 
 def read_rows(
     path: StrPath, layout: TableLayout = DEFAULT_LAYOUT
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     """Yields each row of a table, or an error for a malformed row.
 
     Args:
@@ -129,7 +126,7 @@ def read_rows(
 
 def read_text_rows(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     """Yields a row for each numbered line of a plain text."""
     for line_number, line in lines:
         try:
@@ -145,7 +142,7 @@ def _read_lines(
     lines: IO[str],
     layout: TableLayout,
     file_format: TableFormat | None,
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     if file_format in ("csv", "tsv"):
         return _read_separated(path, lines, layout, file_format)
     if file_format == "text":
@@ -158,7 +155,7 @@ def _read_json(
     lines: IO[str],
     file_format: TableFormat | None,
     layout: TableLayout,
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     numbered = enumerate(lines, 1)
     first_lines, kind = json_tables.find_text_kind(
         numbered, layout.columns, is_json=file_format is not None
@@ -179,7 +176,7 @@ def _read_separated(
     lines: IO[str],
     layout: TableLayout,
     file_format: Literal["csv", "tsv"],
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     """Yields the rows of CSV or TSV."""
     table_dialect = _find_dialect(path, lines, layout, file_format)
     records = csv_records.parse_records(
@@ -263,7 +260,7 @@ def _find_wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
     return None
 
 
-def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[Row]:
+def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     """Yields the rows of a sheet of Excel."""
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]

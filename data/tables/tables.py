@@ -11,9 +11,9 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
+from data.tables.numbered_rows import NumberedRow, require_cells
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
-    Row,
     TableLayout,
     format_of,
     read_rows,
@@ -49,10 +49,9 @@ class Table:
             ValueError: the first row is malformed.
         """
         for line_number, row in self._rows:
-            if isinstance(row, ValueError):
-                raise ValueError(f"{self.path}, line {line_number}: {row}")
+            cells = require_cells(row, f"{self.path}, line {line_number}")
             self._rows = itertools.chain([(line_number, row)], self._rows)
-            return [*row]
+            return [*cells]
         return []
 
     def has_named_columns(self) -> bool:
@@ -69,7 +68,7 @@ class Table:
         is_numbered = any(isinstance(name, ColumnNumber) for name in columns)
         return is_separated and not is_numbered
 
-    def read(self) -> Iterator[Row]:
+    def read(self) -> Iterator[NumberedRow]:
         """Returns all rows of the table, as `read_rows` yields them."""
         rows = self._rows
         # This opens the file only when the next look or `read` needs a row.
@@ -82,11 +81,14 @@ class TableRow(NamedTuple):
 
     Attributes:
         line_number: number of its line, or of its row in another format.
+        row_number: its number as a spreadsheet counts, in which the names of
+            the columns are row 1.
         where: the file and the line, for messages.
         cells: {column: cell}.
     """
 
     line_number: int
+    row_number: int
     where: str
     cells: JsonObject
 
@@ -111,19 +113,21 @@ def read_table(
             or the table cannot be read (see `read_rows`).
     """
     columns_of_first: set[str] = set()
-    for line_number, row in table.read():
+    first_number = 2 if table.has_named_columns() else 1
+    for row_number, (line_number, row) in enumerate(table.read(), first_number):
         where = f"{table.path}, line {line_number}"
-        if isinstance(row, ValueError):
-            raise ValueError(f"{where}: {row}")
-        for column in columns_of_first:
-            row.setdefault(column, None)
-        check_columns(where, row, text_columns)
-        check_columns(where, row, columns)
-        for column in text_columns:
-            row[column] = _read_text(row[column], f"{where}, column {column!r}")
+        cells = require_cells(row, where)
+        lacking = [column for column in columns_of_first if column not in cells]
+        cells = cells | dict.fromkeys(lacking)
+        check_columns(where, cells, text_columns)
+        check_columns(where, cells, columns)
+        texts = {
+            column: _read_text(cells[column], f"{where}, column {column!r}")
+            for column in text_columns
+        }
         if may_lack:
             columns_of_first = {*text_columns, *columns}
-        yield TableRow(line_number, where, row)
+        yield TableRow(line_number, row_number, where, cells | texts)
 
 
 def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
+from data.tables.numbered_rows import NumberedRow
 from files.paths import named_errors
 from serving.predict.row_parser import RowParser
 from serving.text_tasks.request_fields import LIST_FIELDS, Request
@@ -166,7 +167,7 @@ def _choose_columns(
 
 
 def _to_input_rows(
-    parser: RowParser, rows: Iterable[table_formats.Row], path: str
+    parser: RowParser, rows: Iterable[NumberedRow], path: str
 ) -> Iterator[InputRow]:
     """Yields an InputRow without a file for each row of the file `path`."""
     with named_errors(path):

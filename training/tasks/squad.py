@@ -80,8 +80,8 @@ class SquadTask(
         self.writes_report = writes_report
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
-        if processor.squad_file:
-            self.eval_files = [processor.squad_file.path]
+        if processor.predict_file:
+            self.eval_files = [processor.predict_file.path]
         self.export_settings = to_settings(window_options, decoding_options)
 
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
@@ -137,7 +137,8 @@ class SquadTask(
 
     def evaluate(self, encoded_set: _EncodedSet, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._compute_scores(self.decode_answers(encoded_set, batches))
+        answers = self.decode_answers(encoded_set, batches)
+        return self._compute_scores(self._read_gold_answers(), answers)
 
     def write_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
@@ -160,12 +161,13 @@ class SquadTask(
             write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
-            scores = self._compute_scores(answers)
+            gold_answers = self._read_gold_answers()
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
+        scores = self._compute_scores(gold_answers, answers)
         if self.writes_report:
-            file = self.processor.required_squad_file
+            file = self.processor.required_predict_file
             heading = report.create_heading("SQuAD", file.path, scores)
             answer_report.write_answer_report(
                 os.path.join(output_dir, "report.html"),
@@ -201,13 +203,22 @@ class SquadTask(
             self.tokenizer.basic_tokenizer,
         )
 
-    def _compute_scores(self, answers: answer_decoding.SquadAnswers) -> Scores:
-        return answer_scoring.score_predictions(
-            self.processor.required_squad_file,
-            answers.texts,
+    def _read_gold_answers(self) -> answer_scoring.GoldAnswers:
+        return answer_scoring.read_gold_answers(
+            self.processor.required_predict_file,
             version_2_with_negative=(
                 self.decoding_options.version_2_with_negative
             ),
+        )
+
+    def _compute_scores(
+        self,
+        gold_answers: answer_scoring.GoldAnswers,
+        answers: answer_decoding.SquadAnswers,
+    ) -> Scores:
+        return answer_scoring.score_predictions(
+            gold_answers,
+            answers.texts,
             nbest=answers.nbest,
             null_odds=answers.null_odds,
         )

@@ -14,6 +14,7 @@ from data.io.set_files import find_set_file
 from data.io.text_files import read_numbered_lines
 from data.sets.set_names import BaseSet
 from data.tables import table_formats
+from data.tables.numbered_rows import require_cells
 from files.paths import StrPath
 
 # Names of the columns of a pair in mirrors, in lower case.
@@ -107,12 +108,11 @@ def read_cells(
         return
     names: list[str] = []
     for line_number, row in table_formats.read_rows(path, layout):
-        if isinstance(row, ValueError):
-            raise ValueError(f"{path}, line {line_number}: {row}")
+        cell_of_column = require_cells(row, f"{path}, line {line_number}")
         if not names:
-            names = [*row]
+            names = [*cell_of_column]
             yield 1, names
-        cells = [row.get(name) for name in names]
+        cells = [cell_of_column.get(name) for name in names]
         yield line_number, ["" if cell is None else str(cell) for cell in cells]
 
 

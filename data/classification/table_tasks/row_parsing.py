@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from data.classification.classification_examples import Label
 from data.classification.labels.row_labels import parse_row_label
-from data.classification.table_tasks.table_rows import PlacedRow
 from data.tables.row_keys import is_blank
-from data.tables.tables import texts_of
+from data.tables.tables import TableRow, texts_of
 from model_folders.label_spelling import normal_label
 from model_folders.model_json_types import OutputMode
 
@@ -17,7 +16,7 @@ class ParsedRow(NamedTuple):
     """What a row tells of an example.
 
     Attributes:
-        placed_row: the row.
+        table_row: the row.
         texts: the text, or the two texts of a pair.
         label: the label, None if the row has none.
         lacks: "text" or "a label" if the row is left out because it lacks this.
@@ -25,7 +24,7 @@ class ParsedRow(NamedTuple):
         is_respelled: whether its label was brought to another spelling.
     """
 
-    placed_row: PlacedRow
+    table_row: TableRow
     texts: Sequence[str]
     label: Label | None = None
     lacks: str | None = None
@@ -57,23 +56,23 @@ class RowParser:
     may_lack_text: bool
     may_lack_label: bool
 
-    def parse(self, placed_row: PlacedRow) -> ParsedRow:
+    def parse(self, table_row: TableRow) -> ParsedRow:
         """Finds the texts and the label of a row, or what the row lacks.
 
         Raises:
             ValueError: a cell contains no label, or a label that is not
                 allowed. The message names the place of the row.
         """
-        row = placed_row.row
+        row = table_row.cells
         texts = texts_of(row, self.text_columns)
         if not self.may_lack_text and all(map(is_blank, texts)):
-            return ParsedRow(placed_row, texts, lacks="text")
+            return ParsedRow(table_row, texts, lacks="text")
         cells = [row.get(column) for column in self.label_columns]
-        label = self._parse_label(cells, placed_row.where)
+        label = self._parse_label(cells, table_row.where)
         if label is None and not self.may_lack_label:
-            return ParsedRow(placed_row, texts, lacks="a label")
+            return ParsedRow(table_row, texts, lacks="a label")
         return ParsedRow(
-            placed_row,
+            table_row,
             texts,
             label,
             is_respelled=any(map(_is_respelled, cells)),

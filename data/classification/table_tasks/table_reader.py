@@ -18,7 +18,7 @@ from data.classification.table_tasks.table_columns import (
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_rows import (
     RowCounts,
-    read_placed_rows,
+    read_labeled_rows,
 )
 from data.sets.file_sets import SetFile
 from data.sets.set_names import BaseSet
@@ -181,7 +181,7 @@ class TableReader:
             # Only a column that a flag names has to exist.
             self.has_similar_pairs and self.options.label_column == "score"
         )
-        rows = read_placed_rows(
+        rows = read_labeled_rows(
             table,
             self.text_columns,
             self.label_columns,
@@ -211,10 +211,10 @@ def _create_examples(
             counts.left_out[parsed_row.lacks] += 1
             continue
         counts.num_respelled += parsed_row.is_respelled
-        row_number, _, row = parsed_row.placed_row
+        table_row = parsed_row.table_row
         guid = f"{file.set_name}-{len(examples) + 1}"
         if file.is_data_file:
-            guid = f"row {row_number}"
+            guid = f"row {table_row.row_number}"
         text_a, *other_texts = parsed_row.texts
         examples.append(
             InputExample(
@@ -222,7 +222,7 @@ def _create_examples(
                 text_a=text_a,
                 text_b=other_texts[0] if other_texts else None,
                 label=parsed_row.label,
-                row=row if file.keeps_rows else None,
+                row=table_row.cells if file.keeps_rows else None,
             )
         )
     return examples, counts

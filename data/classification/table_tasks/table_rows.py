@@ -6,28 +6,12 @@ row_parsing.py finds the texts and the label of a row.
 import collections
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from absl import logging
 
 from data.tables.prodigy import read_accepted_rows
-from data.tables.tables import Table, read_table
-from files.json_files import JsonObject
+from data.tables.tables import Table, TableRow, read_table
 from files.paths import StrPath
-
-
-class PlacedRow(NamedTuple):
-    """A row of a table, and where it stands.
-
-    Attributes:
-        row_number: number of the row, as a spreadsheet counts.
-        where: place in the file, for messages.
-        row: {column: cell}.
-    """
-
-    row_number: int
-    where: str
-    row: JsonObject
 
 
 @dataclasses.dataclass
@@ -62,13 +46,13 @@ class RowCounts:
             )
 
 
-def read_placed_rows(
+def read_labeled_rows(
     table: Table,
     text_columns: Sequence[str],
     label_columns: Sequence[str],
     *,
     may_lack_labels: bool,
-) -> Iterator[PlacedRow]:
+) -> Iterator[TableRow]:
     """Yields the rows of a table that an annotator accepted.
 
     Args:
@@ -82,13 +66,8 @@ def read_placed_rows(
         ValueError: a row is malformed, or lacks a column.
     """
     needed = [] if may_lack_labels else label_columns
-    rows = read_table(table, text_columns, needed, may_lack=True)
-    # As in a spreadsheet, where the names of the columns are row 1.
-    first_number = 2 if table.has_named_columns() else 1
-    placed_rows = (
-        PlacedRow(row_number, where, row)
-        for row_number, (_, where, row) in enumerate(rows, first_number)
-    )
     return read_accepted_rows(
-        table.path, placed_rows, [*text_columns, *label_columns]
+        table.path,
+        read_table(table, text_columns, needed, may_lack=True),
+        columns_of_flags=[*text_columns, *label_columns],
     )

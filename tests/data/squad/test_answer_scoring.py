@@ -10,6 +10,16 @@ from tests.support import golden
 from tests.support.squad.squad_files import write_squad
 
 
+def score(path, predictions, is_v2=False, **outputs):
+    """Returns the scores of the predictions for a file."""
+    gold_answers = answer_scoring.read_gold_answers(
+        read_squad_file(path), version_2_with_negative=is_v2
+    )
+    return answer_scoring.score_predictions(
+        gold_answers, predictions, **outputs
+    )
+
+
 @pytest.mark.parametrize("case", golden.cases("squad_scoring"))
 def test_published_predictions_score_as_published(case):
     data_file = case["folder"] / case["data_file"]
@@ -17,9 +27,7 @@ def test_published_predictions_score_as_published(case):
         pytest.skip(f"the shared data is not here: {case['data_file']}")
     predictions = json.loads((case["folder"] / case["predictions"]).read_text())
     is_v2 = "is_impossible" in data_file.read_text()
-    scores = answer_scoring.score_predictions(
-        read_squad_file(data_file), predictions, version_2_with_negative=is_v2
-    )
+    scores = score(data_file, predictions, is_v2=is_v2)
     exact = scores["exact" if is_v2 else "exact_match"]
     assert exact == pytest.approx(case["exact_match"], abs=1e-6)
     assert scores["f1"] == pytest.approx(case["f1"], abs=1e-6)
@@ -60,12 +68,8 @@ def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
     }
     # Answering all but q2 is best for F1; q0 does not help exact match.
     odds = {"q1": -3.0, "q0": -1.0, "q2": 0.5, "q4": -2.0, "q3": 0.0, "no": -9}
-    scores = answer_scoring.score_predictions(
-        read_squad_file(data_file),
-        predictions,
-        version_2_with_negative=True,
-        nbest=nbest,
-        null_odds=odds,
+    scores = score(
+        data_file, predictions, is_v2=True, nbest=nbest, null_odds=odds
     )
     assert scores == pytest.approx(
         {
@@ -87,9 +91,7 @@ def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
 
 
 def test_a_question_without_prediction_is_wrong_and_counted(data_file, caplog):
-    scores = answer_scoring.score_predictions(
-        read_squad_file(data_file), {"q1": "y"}
-    )
+    scores = score(data_file, {"q1": "y"})
     assert scores["exact_match"] == scores["f1"] == 100 / 3
     assert "2 questions have no prediction" in caplog.text
 
@@ -99,11 +101,7 @@ def test_in_v2_a_question_without_prediction_is_an_error(data_file):
     with pytest.raises(
         ValueError, match="4 questions have no prediction, such as 'q0'"
     ):
-        answer_scoring.score_predictions(
-            read_squad_file(data_file),
-            {"q1": "y"},
-            version_2_with_negative=True,
-        )
+        score(data_file, {"q1": "y"}, is_v2=True)
 
 
 def test_questions_without_gold_answers(tmp_path, caplog):
@@ -114,16 +112,12 @@ def test_questions_without_gold_answers(tmp_path, caplog):
         tmp_path / "dev.json", [answered, unknown, unanswerable, answered]
     )
     predictions = {"q0": "x", "q1": "x", "q2": "", "q3": "y"}
-    scores = answer_scoring.score_predictions(
-        read_squad_file(path), predictions
-    )
+    scores = score(path, predictions)
     counts = {"total": 2, "num_without_gold_answers": 2}
     assert scores == {"exact_match": 50.0, "f1": 50.0} | counts
     assert "2 questions have no gold answers" in caplog.text
     # The official script of v2.0 reads the answers, not is_impossible.
-    scores = answer_scoring.score_predictions(
-        read_squad_file(path), predictions, version_2_with_negative=True
-    )
+    scores = score(path, predictions, is_v2=True)
     assert (scores["total"], scores["NoAns_total"]) == (4, 2)
     assert scores["exact"] == scores["NoAns_exact"] == 50.0
 
@@ -132,11 +126,7 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
     path = tmp_path / "dev.json"
     unanswerable = {"answers": [], "is_impossible": True}
     write_squad(path, [unanswerable] * 2)
-    scores = answer_scoring.score_predictions(
-        read_squad_file(path),
-        {"q0": "x", "q1": ""},
-        version_2_with_negative=True,
-    )
+    scores = score(path, {"q0": "x", "q1": ""}, is_v2=True)
     assert scores["exact"] == scores["NoAns_f1"] == 50.0
     assert "HasAns_exact" not in scores
 
@@ -149,8 +139,8 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
 def test_a_file_without_answers_cannot_be_scored(tmp_path, questions, is_v2):
     path = write_squad(tmp_path / "dev.json", questions)
     with pytest.raises(ValueError, match="contains no right answers"):
-        answer_scoring.score_predictions(
-            read_squad_file(path), {"q0": ""}, version_2_with_negative=is_v2
+        answer_scoring.read_gold_answers(
+            read_squad_file(path), version_2_with_negative=is_v2
         )
 
 
@@ -160,11 +150,9 @@ def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
         tmp_path / "dev.json",
         [{"id": "q", "answers": [{"text": text}]} for text in ("x", "y", "y")],
     )
-    scores = answer_scoring.score_predictions(read_squad_file(path), {"q": "x"})
+    scores = score(path, {"q": "x"})
     assert scores == {"exact_match": 100 / 3, "f1": 100 / 3, "total": 3}
-    scores = answer_scoring.score_predictions(
-        read_squad_file(path), {"q": "x"}, version_2_with_negative=True
-    )
+    scores = score(path, {"q": "x"}, is_v2=True)
     assert (scores["exact"], scores["total"]) == (0.0, 1)
 
 
@@ -193,7 +181,5 @@ def test_predictions_for_flat_files_are_scored(
 ):
     path = tmp_path / "flat.json"
     path.write_text(json.dumps([entry_of(answer, is_flat)]))
-    scores = answer_scoring.score_predictions(
-        read_squad_file(path), {qas_id: "nine"}
-    )
+    scores = score(path, {qas_id: "nine"})
     assert scores["exact_match"] == 100

@@ -99,7 +99,10 @@ def test_a_row_without_answer_is_impossible_in_v2(
     _, none = read_table_examples("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
     file = read_squad_file(tmp_path / "a.csv")
+    gold_answers = answer_scoring.read_gold_answers(
+        file, version_2_with_negative=True
+    )
     scores = answer_scoring.score_predictions(
-        file, {"2": "met", "3": ""}, version_2_with_negative=True
+        gold_answers, {"2": "met", "3": ""}
     )
     assert (scores["exact"], scores["NoAns_total"]) == (100, 1)

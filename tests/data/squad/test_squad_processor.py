@@ -3,14 +3,16 @@
 import pytest
 
 from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_questions import read_squad_file
 from data.tables.table_formats import DEFAULT_LAYOUT
 from tests.support.squad.squad_files import write_squad
 
 
-def create_processor(**files):
-    """Returns the processor of {name of a set: file of SQuAD v2.0}."""
+def create_processor(train=None, dev=None):
+    """Returns the processor of files of SQuAD v2.0."""
     return SquadProcessor(
-        files,
+        train,
+        None if dev is None else read_squad_file(dev),
         DEFAULT_LAYOUT,
         version_2_with_negative=True,
         use_char_offsets=False,
@@ -38,27 +40,24 @@ def files(tmp_path):
 
 @pytest.mark.parametrize("set_names", [["train", "dev"], ["dev"]])
 def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
-    files, set_names, caplog
+    files, set_names
 ):
     processor = create_processor(**files)
     for set_name in set_names:
         processor.read(set_name)
-    processor.check_answers()
     (example,) = processor.take("dev")
     assert example.qas_id == "b"
-    assert not caplog.messages
 
 
 def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
     processor = create_processor(**files)
-    processor.read("train")
-    assert processor.squad_file is None
     processor.take("dev")
-    assert processor.required_squad_file.path == files["dev"]
+    assert processor.required_predict_file.path == files["dev"]
 
 
-def test_a_file_to_evaluate_on_needs_an_answer(tmp_path):
-    predict_file = write_question(tmp_path / "dev.json", "b")
-    processor = create_processor(dev=predict_file)
-    with pytest.raises(ValueError, match=r"dev\.json contains no right answer"):
-        processor.check_answers()
+@pytest.mark.parametrize(
+    ("set_name", "flag"), [("train", "--train_file"), ("dev", "--predict_file")]
+)
+def test_a_set_without_a_file_is_an_error(set_name, flag):
+    with pytest.raises(ValueError, match=flag):
+        create_processor().read(set_name)

@@ -3,11 +3,17 @@
 import pytest
 
 from data.tables.prodigy import read_accepted_rows
+from data.tables.tables import TableRow
+
+
+def create_row(number, cells):
+    return TableRow(number, number, f"a.jsonl, line {number}", cells)
 
 
 def decided(*answers):
     return [
-        (number, {"answer": answer}) for number, answer in enumerate(answers)
+        create_row(number, {"answer": answer})
+        for number, answer in enumerate(answers)
     ]
 
 
@@ -20,13 +26,13 @@ def decided(*answers):
         (decided("accept", None), [], [0, 1]),
         (decided("", "reject", None, "accept"), [], [0, 2, 3]),
         (decided("accept", "reject"), ["answer"], [0, 1]),
-        ([(0, {"text": "a"})], [], [0]),
+        ([create_row(0, {"text": "a"})], [], [0]),
         ([], [], []),
     ],
 )
 def test_only_accepted_rows_of_prodigy_are_used(rows, named, kept, caplog):
     accepted = read_accepted_rows("a.jsonl", iter(rows), named)
-    assert [number for number, _ in accepted] == kept
+    assert [row.row_number for row in accepted] == kept
     left_out = len(rows) - len(kept)
     assert (f"a.jsonl: {left_out} rows left out" in caplog.text) == (
         left_out > 0
@@ -39,4 +45,4 @@ def test_a_column_of_other_answers_is_not_read_ahead():
         raise AssertionError("the third row is read")
 
     accepted = read_accepted_rows("a.jsonl", rows())
-    assert [next(accepted)[0], next(accepted)[0]] == [0, 1]
+    assert [next(accepted).row_number for _ in range(2)] == [0, 1]

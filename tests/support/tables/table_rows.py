@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from data.tables.numbered_rows import require_cells
 from data.tables.table_formats import TableLayout, read_rows
 
 
@@ -40,12 +41,9 @@ def read_file_rows(path: Path, **layout: Any) -> list[Any]:
 def _number_rows(
     path: Path, layout: dict[str, Any]
 ) -> Iterator[tuple[int, Any]]:
-    for number, row in read_rows(
-        path, TableLayout(**{"has_header": None} | layout)
-    ):
-        if isinstance(row, ValueError):
-            raise ValueError(f"{path}, line {number}: {row}")
-        yield number, row
+    table_layout = TableLayout(**{"has_header": None} | layout)
+    for number, row in read_rows(path, table_layout):
+        yield number, require_cells(row, f"{path}, line {number}")
 
 
 def write_table(path: Path, data: str | bytes) -> Path:

@@ -7,6 +7,7 @@ import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_questions import read_squad_file
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
@@ -35,17 +36,14 @@ def create_task(tmp_path):
     """A function (answers) -> task whose files contain one question."""
 
     def create_squad_task(answers=(ANSWER,)):
-        files = {
-            "train": write_question(tmp_path / "train.json", [ANSWER]),
-            "dev": write_question(tmp_path / "dev.json", answers),
-        }
+        predict_file = write_question(tmp_path / "dev.json", answers)
         processor = SquadProcessor(
-            files,
+            write_question(tmp_path / "train.json", [ANSWER]),
+            read_squad_file(predict_file),
             DEFAULT_LAYOUT,
             version_2_with_negative=False,
             use_char_offsets=False,
         )
-        processor.read("dev")
         return SquadTask(
             create_task_start(tmp_path),
             processor,
@@ -135,4 +133,5 @@ def test_questions_without_answers_are_answered_and_not_scored(
     task = create_task(answers=())
     encoded_set, batches = predict_words(task, "a", "river")
     assert task.write_predictions(encoded_set, batches, str(tmp_path)) == {}
+    assert (tmp_path / "predictions.json").exists()
     assert "The answers are not scored" in caplog.text

@@ -36,7 +36,7 @@ def test_a_training_reads_only_the_questions_to_train_on(files):
     processor = load(files, do_train=True)
     (example,) = processor.take("train")
     assert example.qas_id == "train_file"
-    assert processor.squad_file is None
+    assert processor.predict_file is None
 
 
 def test_a_prediction_needs_no_answers(files):

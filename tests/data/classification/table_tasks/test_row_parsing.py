@@ -3,7 +3,7 @@
 import pytest
 
 from data.classification.table_tasks.row_parsing import RowParser
-from data.classification.table_tasks.table_rows import PlacedRow
+from data.tables.tables import TableRow
 
 
 def parse(row, *, labels=None, may_lack=False, mode="classification"):
@@ -18,7 +18,7 @@ def parse(row, *, labels=None, may_lack=False, mode="classification"):
         may_lack_text=may_lack,
         may_lack_label=may_lack,
     )
-    return parser.parse(PlacedRow(2, "train.csv, line 2", row))
+    return parser.parse(TableRow(2, 2, "train.csv, line 2", row))
 
 
 def test_a_row_has_texts_and_a_label():

@@ -4,7 +4,7 @@ import pytest
 
 from data.classification.table_tasks.table_rows import (
     RowCounts,
-    read_placed_rows,
+    read_labeled_rows,
 )
 from data.tables.table_formats import TableLayout
 from data.tables.tables import Table
@@ -18,7 +18,7 @@ def read(tmp_path):
     def read(data, label_columns=("label",), may_lack=False):
         path = write_table(tmp_path / "train.csv", data)
         layout = TableLayout(has_header=None)
-        rows = read_placed_rows(
+        rows = read_labeled_rows(
             Table(path, layout),
             ["text"],
             label_columns,
@@ -31,21 +31,21 @@ def read(tmp_path):
 
 def test_rows_are_numbered_as_a_spreadsheet_does(read):
     rows = read("text,label\na,x\nb,y\n")
-    assert [placed.row_number for placed in rows] == [2, 3]
+    assert [row.row_number for row in rows] == [2, 3]
     assert rows[1].where.endswith("train.csv, line 3")
-    assert rows[1].row == {"text": "b", "label": "y"}
+    assert rows[1].cells == {"text": "b", "label": "y"}
 
 
 def test_only_some_sets_may_lack_the_labels(read):
     with pytest.raises(ValueError, match="'label'"):
         read("text\na\n")
-    (placed,) = read("text\na\n", may_lack=True)
-    assert placed.row == {"text": "a"}
+    (row,) = read("text\na\n", may_lack=True)
+    assert row.cells == {"text": "a"}
 
 
 def test_rejected_rows_are_left_out(read):
     rows = read("text,label,answer\na,x,accept\nb,y,reject\n")
-    assert [placed.row["text"] for placed in rows] == ["a"]
+    assert [row.cells["text"] for row in rows] == ["a"]
 
 
 def test_the_log_counts_what_rows_lack(caplog):
