@@ -7,12 +7,7 @@ and for some functions on whether the call is part of a training step. The mark
 names the keyword-only parameter that shows this: `training`, or `seed` if the
 function drops elements, because only training drops elements.
 
-To remove the faster versions, delete modeling/accelerated/ with its tests. Then
-`_find_chooser` finds nothing, and each call runs the plain version. Call the
-model instead of `inference.GraphPredictor` in execution/batch_predictor.py, and
-export without `kernels_to_cast` in saved_model_writer.py of serving/exporting/.
-Last, remove the decorator `dispatched`, which then does nothing.
-Results change only by rounding, but training and prediction become slower.
+Without modeling/accelerated/, each call runs the plain version.
 """
 
 import contextlib
