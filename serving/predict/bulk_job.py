@@ -42,7 +42,7 @@ class BulkUnit:
             has such a name is renamed.
         schema: columns and fields that all shards share.
         ranges: ranges of files to read.
-        shards: path of the shard.
+        shards: the path of the only shard of a unit.
         result_file: path of a JSON file to write when the shard is complete.
     """
 

@@ -193,34 +193,34 @@ def write_predictions(path, examples, tags, prefix):
 
 @pytest.fixture(params=ONE_SENTENCE)
 def write_set(tmp_path, request):
-    """Writes a set in each notation, and returns (its processor, examples)."""
+    """Writes a set in each notation, and returns (the sets, its examples)."""
     suffix, contents = ONE_SENTENCE[request.param]
     text = contents if suffix == "txt" else json.dumps(contents)
 
     def write(name, set_name):
         (tmp_path / f"{name}.{suffix}").write_text(text)
         options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-        processor = create_ner_sets(tmp_path, DataFileOptions(), options)
-        return processor, processor.read(set_name)
+        ner_sets = create_ner_sets(tmp_path, DataFileOptions(), options)
+        return ner_sets, ner_sets.read(set_name)
 
     return write
 
 
 def test_predictions_of_a_test_set_are_read_as_annotations(tmp_path, write_set):
-    processor, examples = write_set("test", "test")
+    ner_sets, examples = write_set("test", "test")
     write_predictions(tmp_path / "train.jsonl", examples, TAGS, prefix="")
-    (example,) = processor.read("train")
+    (example,) = ner_sets.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
 
 
 def test_predictions_beside_a_dev_set_leave_its_annotations(
     tmp_path, write_set
 ):
-    processor, examples = write_set("dev", "dev")
+    ner_sets, examples = write_set("dev", "dev")
     wrong = ["O"] * 4
     predictions_file = tmp_path / "train.jsonl"
     write_predictions(predictions_file, examples, wrong, prefix="predicted_")
-    (example,) = processor.read("train")
+    (example,) = ner_sets.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
 
 

@@ -55,15 +55,15 @@ def latin_folder(tmp_path):
 
 
 def test_an_error_names_the_flag_for_the_encoding(latin_folder):
-    processor = create_ner_sets(latin_folder, DataFileOptions(), NerOptions())
+    ner_sets = create_ner_sets(latin_folder, DataFileOptions(), NerOptions())
     with pytest.raises(ValueError, match="--encoding=cp1252"):
-        processor.read("train")
+        ner_sets.read("train")
 
 
 def test_a_file_is_read_in_the_encoding_of_the_flag(latin_folder):
     options = NerOptions(encoding="cp1252")
-    processor = create_ner_sets(latin_folder, DataFileOptions(), options)
-    assert processor.read("train")[0].words == ["J\xf6rg", "ging"]
+    ner_sets = create_ner_sets(latin_folder, DataFileOptions(), options)
+    assert ner_sets.read("train")[0].words == ["J\xf6rg", "ging"]
 
 
 def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
@@ -71,9 +71,9 @@ def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
     workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
-    processor = create_ner_sets(tmp_path, DataFileOptions(), options)
+    ner_sets = create_ner_sets(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):
-        processor.read("train")
+        ner_sets.read("train")
 
 
 WORDS_AND_TAGS = [
@@ -114,8 +114,8 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
     workbooks.write_workbook(tmp_path / "train.xlsx", {"s": SHEETS[name]})
     options = NerOptions()
-    processor = create_ner_sets(tmp_path, DataFileOptions(), options)
-    examples = processor.read("train")
+    ner_sets = create_ner_sets(tmp_path, DataFileOptions(), options)
+    examples = ner_sets.read("train")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
     assert "left out" not in caplog.text

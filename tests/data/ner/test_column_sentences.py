@@ -31,9 +31,9 @@ def test_a_data_file_of_one_sentence_is_refused(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("Anna B-PER\nleft O\n")
     data = DataFileOptions(data_file=str(path))
-    processor = create_ner_sets(None, data, NerOptions())
+    ner_sets = create_ner_sets(None, data, NerOptions())
     with pytest.raises(ValueError, match="one sentence of 2 words: put"):
-        processor.read("train")
+        ner_sets.read("train")
 
 
 def test_a_test_set_may_be_one_sentence(tmp_path):

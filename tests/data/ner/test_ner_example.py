@@ -12,7 +12,7 @@ def test_words_in_columns_have_no_text_and_no_row():
 
 
 def test_a_misspelled_attribute_is_an_error():
-    """A processor sets the tags and the name of an example later."""
+    """Else, a reader that misspells one would change nothing, in silence."""
     example = NerExample("line 1", ["Ann"], ["B-PER"], document_index=0)
     with pytest.raises(AttributeError, match="lables"):
         example.lables = ["O"]

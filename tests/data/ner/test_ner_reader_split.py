@@ -22,9 +22,9 @@ def split_sentences(folder, sentences, **flags):
     path = folder / "names.txt"
     path.write_text("\n\n".join(sentences) + "\n", "utf-8")
     data = DataFileOptions(data_file=str(path), dev_fraction=0.2)
-    processor = create_ner_sets(None, data, NerOptions(**flags))
+    ner_sets = create_ner_sets(None, data, NerOptions(**flags))
     return tuple(
-        [tuple(example.words) for example in processor.read(name)]
+        [tuple(example.words) for example in ner_sets.read(name)]
         for name in ("train", "dev")
     )
 
@@ -90,6 +90,6 @@ def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
         entries.append({"text": " ".join(words), "label": [span]})
     path.write_text("\n".join(map(json.dumps, entries)), "utf-8")
     data = DataFileOptions(data_file=str(path))
-    processor = create_ner_sets(None, data, NerOptions())
-    assert "B-RARE" in processor.read_labels()
+    ner_sets = create_ner_sets(None, data, NerOptions())
+    assert "B-RARE" in ner_sets.read_labels()
     assert "the train set has none of RARE" in caplog.text

@@ -137,54 +137,54 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line, reason):
 
 
 @pytest.fixture
-def create_processor(tmp_path):
-    """(*labels) -> a processor of a folder with a train set of two rows."""
+def create_sets(tmp_path):
+    """(*labels) -> the sets of a folder with a train set of two rows."""
     read_records(tmp_path, {"text": "", "label": []}, FORMATS["doccano"])
 
-    def create_processor(*labels):
+    def create_sets(*labels):
         options = NerOptions(labels=labels or None)
         return create_ner_sets(tmp_path, DataFileOptions(), options)
 
-    return create_processor
+    return create_sets
 
 
-def test_the_labels_of_a_folder_are_those_of_its_train_set(create_processor):
-    processor = create_processor()
-    assert processor.read_labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
-    (example,) = processor.read("train")
+def test_the_labels_of_a_folder_are_those_of_its_train_set(create_sets):
+    ner_sets = create_sets()
+    assert ner_sets.read_labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
+    (example,) = ner_sets.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
 
 
-def test_a_set_of_a_folder_may_be_packed(create_processor, tmp_path):
+def test_a_set_of_a_folder_may_be_packed(create_sets, tmp_path):
     compressed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(compressed)
-    (example,) = create_processor().read("train")
-    (again,) = create_processor().read("dev")
+    (example,) = create_sets().read("train")
+    (again,) = create_sets().read("dev")
     assert again.labels == example.labels
 
 
 BILOU = ["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"]
 
 
-def test_spans_become_tags_in_the_scheme_of_the_labels(create_processor):
-    (example,) = create_processor(*BILOU).read("train")
+def test_spans_become_tags_in_the_scheme_of_the_labels(create_sets):
+    (example,) = create_sets(*BILOU).read("train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
 
 
-def test_each_row_of_a_test_set_gets_an_answer(create_processor, tmp_path):
+def test_each_row_of_a_test_set_gets_an_answer(create_sets, tmp_path):
     """The texts of a test set need no annotations, and may be empty."""
     rows = {"text": TEXT}, {"text": None}
     read_records(tmp_path, *rows, name="test.jsonl", needs_spans=False)
-    example, empty = create_processor(*BILOU).read("test")
+    example, empty = create_sets(*BILOU).read("test")
     assert {*example.labels} == {"O"}
     entity_files.write_entities(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
 
 
-def test_a_tag_that_no_label_names_is_an_error(create_processor):
+def test_a_tag_that_no_label_names_is_an_error(create_sets):
     with pytest.raises(ValueError, match=r"line 2: .*'B-PER'"):
-        create_processor("O", "B-LOC").read("train")
+        create_sets("O", "B-LOC").read("train")
 
 
 def test_tags_of_words_are_not_read_as_labels_of_spans(tmp_path):
