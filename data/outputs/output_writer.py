@@ -72,7 +72,7 @@ def choose_format(
 
 
 class OutputCounts(NamedTuple):
-    """How many answers were written.
+    """Numbers of the rows that were written, and of the failures in them.
 
     Attributes:
         num_rows: number of rows that were written.

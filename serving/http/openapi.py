@@ -1,4 +1,4 @@
-"""What openapi.json says about operations, bodies of requests, and errors."""
+"""Describes operations, bodies of requests, and errors for openapi.json."""
 
 from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.request_fields import LIST_FIELDS

@@ -87,7 +87,7 @@ class _Exchange(NamedTuple):
 
 
 class _Reception(NamedTuple):
-    """How much of a request a connection has received.
+    """The progress of a connection that receives a request.
 
     Attributes:
         request: the last request.

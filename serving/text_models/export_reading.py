@@ -28,7 +28,7 @@ from serving.text_tasks.text_task import AnyTextTask
 
 
 class ExportContents(NamedTuple):
-    """What the folder of an export contains.
+    """The contents of the folder of an export.
 
     Attributes:
         folder: folder of the export.

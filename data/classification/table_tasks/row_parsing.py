@@ -13,7 +13,7 @@ from model_folders.model_json_types import OutputMode
 
 
 class ParsedRow(NamedTuple):
-    """What a row tells of an example.
+    """A row of a table, with the texts and the label in it.
 
     Attributes:
         table_row: the row.

@@ -40,7 +40,7 @@ GraphOutputs: TypeAlias = dict[str, GraphOutput]
 
 
 class HeadInputs(NamedTuple):
-    """What a head reads, and what is computed from its logits.
+    """The inputs of a head, and the kind of the output to compute.
 
     Attributes:
         encoded: outputs of the encoder.
