@@ -3,6 +3,7 @@
 What a command reads before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
+    dev_set/: whether the scores on a dev set may be trusted
     preparation/: `StartingPoint`: the flags, with the network, the tokenizer
         and the settings that are in the folder of the weights
 

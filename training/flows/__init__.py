@@ -1,16 +1,13 @@
 """The two flows of a command, from its checks to its last line of the log.
 
-Each flow is a function `run`, which lists its steps. The checks of sets,
-dev_set_check.py and train_set_check.py, load no TensorFlow.
+Each flow is a function `run`, which lists its steps.
 
 Fine-tuning a `Task` (training/task.py):
 
     fine_tuning.py: `run`: trains, evaluates, predicts and exports
     encoded_sets.py: reads the sets, writes their records, and describes them
         for model.json
-    dev_set_check.py: compares the dev set with what the weights were trained on
     fine_tuning_plan.py: plans the run before its model exists
-    train_set_check.py: compares the train set with that of the run to resume
     fine_tuning_run.py: `FineTuningRun`: trains, evaluates and predicts the sets
     fine_tuning_ending.py: the two ways in which a command ends
     fine_tuning_export.py: exports the model

@@ -15,9 +15,9 @@ from data.io import feature_specs, record_datasets
 from data.io.tfrecord_files import RecordWriter
 from data.sets.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
-from model_folders.recorded_sets import RecordedSet
 from terminal.progress import track
 from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.recorded_sets import RecordedSet
 from training.run_files import fingerprints
 from training.task import (
     AnyEncodedSets,

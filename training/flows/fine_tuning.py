@@ -7,11 +7,8 @@ import time
 
 from data.io import record_checks
 from execution import devices
+from training.dev_set.set_checks import check_dev_set, compare_dev_set
 from training.flows import checks
-from training.flows.dev_set_check import (
-    check_dev_set,
-    compare_dev_set,
-)
 from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
 from training.flows.fine_tuning_ending import (
     end_with_scores,
@@ -53,7 +50,9 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
-    finding = compare_dev_set(task.start, recorded_sets)
+    finding = compare_dev_set(
+        task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
+    )
     check_dev_set(finding)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
     set_seed_and_precision(task.config)

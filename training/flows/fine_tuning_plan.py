@@ -3,16 +3,17 @@
 import functools
 
 from model_folders.model_json_types import TrainingSettings
-from model_folders.recorded_sets import (
+from training.config.training_config import NumSteps
+from training.dev_set.recorded_sets import (
     DEV_SET_RULE,
     RECORDED_SETS,
     RecordedSets,
 )
-from training.config.training_config import NumSteps
+from training.dev_set.rules import find_rule_to_record
+from training.dev_set.set_checks import check_train_set
 from training.flows.encoded_sets import compute_dev_set_checksum
 from training.flows.run_plan import RunPlan
-from training.flows.train_set_check import check_train_set
-from training.preparation import dev_set_rule, resuming
+from training.preparation import resuming
 from training.run_files.fingerprints import fingerprint_files, fingerprint_start
 from training.task import AnyEncodedSet, AnyEncodedSets, AnyTask
 
@@ -41,7 +42,12 @@ def create_fine_tuning_plan(
         current_settings = create_fine_tuning_settings(
             task, encoded_sets["train"], recorded_sets
         )
-        check_train_set(start, recorded_sets, current_settings["train_records"])
+        check_train_set(
+            start.preset,
+            recorded_sets,
+            current_settings["train_records"],
+            has_table=start.dev_set_rule is not None,
+        )
         resuming.check_resumed(task.config, start.preset, current_settings)
         settings = resuming.settings_to_record(
             task.config, start.preset, current_settings
@@ -91,7 +97,8 @@ def create_fine_tuning_settings(
         **task.settings,
         RECORDED_SETS: [*recorded_sets.values()],
     }
-    if rule := dev_set_rule.find_rule_to_record(task.start):
+    start = task.start
+    if rule := find_rule_to_record(start.dev_set_rule, start.preset):
         settings[DEV_SET_RULE] = rule.to_entry()
     settings["train_records"] = fingerprint_files(train_set.records.files)
     return settings

@@ -24,6 +24,4 @@ A script calls the first three modules, which call the others:
     flag_completion.py: completes the flags by what the weights' folder states
     resuming.py: compares a command with the one that began the run
     recorded_command.py: the command, without folders and machines
-    dev_set_rule.py: which rows of --data_file are the dev set, and whether the
-        weights may have been trained on these rows
 """

@@ -14,6 +14,7 @@ from model_folders.reading.stated_flags import (
     identity_flags_of,
 )
 from training.config.training_config import TrainingConfigT
+from training.dev_set.recorded_sets import dev_set_rule_of
 from training.preparation.resuming import check_resumed
 
 
@@ -63,8 +64,8 @@ def _find_stated_flags(
         stated |= {**preset.head_settings, **preset.network}
         stated |= decision_flags_of(preset)
         stated["labels"] = preset.labels
-    if preset.dev_set_rule:
-        stated["dev_fraction"] = preset.dev_set_rule.dev_fraction
+    if rule := dev_set_rule_of(preset):
+        stated["dev_fraction"] = rule.dev_fraction
     if preset.is_own_run and "data_file" in parsed.set_by_user:
         # The run chose these values to suit its data.
         recorded = preset.recorded_settings.get("flags", {})

@@ -15,8 +15,8 @@ from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import settings_check
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import TrainingConfig
+from training.dev_set.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)

@@ -15,8 +15,8 @@ from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DevSetRule
 from training.config.training_config import TrainingConfig, TrainingConfigT
+from training.dev_set.recorded_sets import DevSetRule
 from training.preparation.flag_completion import complete_flags
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of

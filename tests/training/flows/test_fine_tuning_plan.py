@@ -3,11 +3,11 @@
 import pytest
 
 import modeling
-from model_folders.recorded_sets import RECORDED_SETS, RecordedSet
 from tests.support.models import TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import ToyTask, create_run, parse_flags
 from training.config.training_config import NumSteps
+from training.dev_set.recorded_sets import RECORDED_SETS, RecordedSet
 from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
 from training.flows.fine_tuning_plan import (
     create_fine_tuning_plan,
