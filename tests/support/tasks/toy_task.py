@@ -30,9 +30,9 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import fine_tuning, trainer_setup
 from training.flows.run_plan import RunPlan
 from training.loop.trainer import Trainer
-from training.preparation.flag_completion import complete_flags
 from training.preparation.starting_point import (
     StartingPoint,
+    complete_flags,
     read_initial_preset,
     read_start,
 )

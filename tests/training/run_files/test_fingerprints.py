@@ -13,8 +13,10 @@ from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.preparation import resuming
-from training.preparation.flag_completion import complete_flags
-from training.preparation.starting_point import read_initial_preset
+from training.preparation.starting_point import (
+    complete_flags,
+    read_initial_preset,
+)
 from training.run_files import fingerprints
 
 
