@@ -18,7 +18,7 @@ What happens, in the order of a command, and what the user reads then:
    `adapt_to_data_file` calls it before the rows are read. The user reads a
    warning if a run that led to the weights chose its sets in another way.
 3. `compare_dev_set` compares the files and the rows of the dev set with the
-   recorded sets. `fine_tuning.run` calls it after all sets are read. The
+   recorded sets. `fine_tune` calls it after all sets are read. The
    attributes of `DevSetCase` list what the user reads.
 4. `check_train_set` compares the train set, if the command resumes a run.
    `create_fine_tuning_plan` calls it before the model exists. The user reads an

@@ -28,7 +28,6 @@ from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import fine_tuning, trainer_setup
-from training.flows.run_plan import RunPlan
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import (
     StartingPoint,
@@ -95,11 +94,11 @@ def create_trainer(
     created: task.AnyTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
-    plan = RunPlan(
+    plan = trainer_setup.RunPlan(
         create_model=created.create_model,
         loss=created.loss,
         num_steps=None,
-        settings={},
+        recorded_settings={},
         dev_set_checksum=0,
     )
     return trainer_setup.create_trainer(
@@ -125,7 +124,7 @@ def run_task(
     """
     start = read_start(parse_flags(options))
     created = task_class(start, *arguments)
-    fine_tuning.run(created)
+    fine_tuning.fine_tune(created)
     return created
 
 
