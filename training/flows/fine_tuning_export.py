@@ -26,6 +26,7 @@ from serving.engines import output_kinds
 from serving.engines.runtimes import ExportFormat
 from training.flows import run_ending
 from training.flows.fine_tuner import AnyFineTuner
+from training.loop.trainer import Trainer
 from training.task import AnyEncodedSet, AnyTask
 
 _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
@@ -50,10 +51,10 @@ def export_model(
     trainer = fine_tuner.trainer
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
-    scored = []
+    scored_sets = []
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in model_scores and model_class != kinds.EMBEDDER:
-        scored = fine_tuner.dev_sets
+        scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,
@@ -65,22 +66,9 @@ def export_model(
         card = serving.export(
             folder, trainer.model, task.head_settings, options
         )
-        scores = evaluate_export(task, model_class, folder, scored)
-        if scores:
-            trainer.run_folder.results.write_export_scores(scores)
-            if card:
-                _write_scored_card(
-                    folder,
-                    card,
-                    scores,
-                    is_best_step=trainer.run_weights.is_best_step,
-                )
-        else:
-            logging.info(
-                "The export is not checked, because this command does not "
-                "evaluate, or no engine can evaluate the export."
-            )
-        check_export_scores(task, scored, model_scores, scores)
+        scores = evaluate_export(task, model_class, folder, scored_sets)
+        _write_export_scores(trainer, folder, card, scores)
+        check_export_scores(task, scored_sets, model_scores, scores)
     logging.info("Wrote the export to %s", export_dir)
 
 
@@ -244,19 +232,34 @@ def _remedy_of(task: AnyTask) -> str:
     )
 
 
-def _write_scored_card(
+def _write_export_scores(
+    trainer: Trainer,
     folder: Path,
-    card: model_card.Card,
+    card: model_card.Card | None,
     scores: Mapping[str, float],
-    *,
-    is_best_step: bool,
 ) -> None:
-    scored_card = dataclasses.replace(
-        card,
-        export_scores=group_scores(scores),
-        is_best_step=is_best_step,
-    )
-    atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())
+    """Writes the scores of an export to the run's folder and to its card.
+
+    Args:
+        trainer: the Trainer of the exported model.
+        folder: folder of the export.
+        card: card of the export, None if it has none.
+        scores: result of `evaluate_export`.
+    """
+    if not scores:
+        logging.info(
+            "The export is not checked, because this command does not "
+            "evaluate, or no engine can evaluate the export."
+        )
+        return
+    trainer.run_folder.results.write_export_scores(scores)
+    if card:
+        scored_card = dataclasses.replace(
+            card,
+            export_scores=group_scores(scores),
+            is_best_step=trainer.run_weights.is_best_step,
+        )
+        atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())
 
 
 def group_scores(scores: Mapping[str, float]) -> dict[str, Scores]:
