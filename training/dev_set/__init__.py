@@ -10,16 +10,17 @@ takes the dev set.
 
 What happens, in the order of a command, and what the user reads then:
 
-1. `key_of` and `split_fraction_of` in data/tables/row_keys.py turn the texts of
+1. `choose_dev_set_rule` chooses the rule, and compares it with the one that the
+   weights' run recorded. `adapt_to_data_file` calls it before the rows are
+   read. The user reads a warning if a run that led to the weights chose its
+   sets in another way.
+2. `key_of` and `split_fraction_of` in data/tables/row_keys.py turn the texts of
    a row into a number from 0 to 1. The row is in the dev set if the number is
    below --dev_fraction. So every command with this fraction agrees, whatever
    rows were added meanwhile. The user reads nothing.
-2. `choose_dev_set_rule` compares the rule with what the weights' run recorded.
-   `adapt_to_data_file` calls it before the rows are read. The user reads a
-   warning if a run that led to the weights chose its sets in another way.
 3. `compare_dev_set` compares the files and the rows of the dev set with the
-   recorded sets. `fine_tune` calls it after all sets are read. The
-   attributes of `DevSetCase` list what the user reads.
+   recorded sets. `fine_tune` calls it after all sets are read. The attributes
+   of `DevSetCase` list what the user then reads, by `report_finding`.
 4. `check_train_set` compares the train set, if the command resumes a run.
    `create_fine_tuning_plan` calls it before the model exists. The user reads an
    error that names the file, if the rows are others than those of the run.

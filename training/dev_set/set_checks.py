@@ -63,8 +63,8 @@ class DevSetCase(enum.Enum):
     OTHER_FILE = enum.auto()
 
     @property
-    def writes_scores(self) -> bool:
-        """Whether the scores are those of the run, and are written."""
+    def may_write_scores(self) -> bool:
+        """Whether the scores are those of the run, and so are written."""
         return self is not DevSetCase.OTHER_ROWS
 
 
@@ -106,8 +106,8 @@ def compare_dev_set(
     return DevSetFinding(case, _describe_case(case, preset, dev_set, rule))
 
 
-def check_dev_set(finding: DevSetFinding) -> None:
-    """Tells the user about a dev set that is not as expected.
+def report_finding(finding: DevSetFinding) -> None:
+    """Logs what to tell the user about a dev set, or raises it as an error.
 
     Raises:
         ValueError: the dev set is the file that the run was trained on.

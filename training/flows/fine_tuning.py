@@ -16,7 +16,7 @@ from execution import devices
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.set_checks import check_dev_set, compare_dev_set
+from training.dev_set.set_checks import compare_dev_set, report_finding
 from training.flows import checks, run_ending
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuner import AnyFineTuner, FineTuner
@@ -63,7 +63,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     finding = compare_dev_set(
         task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
     )
-    check_dev_set(finding)
+    report_finding(finding)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
     set_seed_and_precision(task.config)
     trainer = create_trainer(
@@ -80,7 +80,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     with record_checks.named_record_errors(records):
         if plan.num_steps:
             fine_tuner.train(plan.num_steps.training)
-        if finding.case.writes_scores:
+        if finding.case.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)

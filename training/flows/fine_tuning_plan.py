@@ -62,7 +62,7 @@ def create_fine_tuning_plan(
     encoded_sets: AnyEncodedSets,
     recorded_sets: RecordedSets,
 ) -> RunPlan:
-    """Plans the command, after `check_dev_set` accepted the dev set.
+    """Plans the command, after `report_finding` has let the dev set pass.
 
     Args:
         task: what to train and evaluate, and with which flags.

@@ -7,13 +7,13 @@ The first of these that knows a flag decides its value:
     3. the header of --data_file (`open_data_file` in
        training/tasks/classifier_setup.py), or the records of pretraining
        (`adapt_to_records` in pretraining_adaptation.py)
-    4. the folder of the weights (`complete_flags` in starting_point.py), which
-       then checks all flags
+    4. the folder of the weights (`complete_and_check_flags` in
+       starting_point.py)
     5. the rows of --data_file (`adapt_to_data_file` in
        data_file_adaptation.py)
     6. its default
 
-Scripts call 3 to 5 in this order, and `read_start` calls `complete_flags`. Each
+Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
 returns the command with the flags that it decided, by `decide_flags` in
 command_line/config_values.py.
 

@@ -96,7 +96,7 @@ def read_start(
         OSError: a file is missing or cannot be read.
     """
     preset = read_initial_preset(parsed.config)
-    parsed = complete_flags(parsed, preset)
+    parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
     # `checks.check_files` later checks its lengths, because the rows of
     # --data_file may still change the flags.
@@ -137,7 +137,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
 
 
-def complete_flags(
+def complete_and_check_flags(
     parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
 ) -> flags.ParsedCommand[TrainingConfigT]:
     """Lets the folder of the weights decide flags, and checks all flags.

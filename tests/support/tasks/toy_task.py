@@ -31,7 +31,7 @@ from training.flows import fine_tuning, trainer_setup
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import (
     StartingPoint,
-    complete_flags,
+    complete_and_check_flags,
     read_initial_preset,
     read_start,
 )
@@ -66,7 +66,9 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
 def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
     parsed = parse_flags(create_flags(folder, **changes))
-    return complete_flags(parsed, read_initial_preset(parsed.config)).config
+    return complete_and_check_flags(
+        parsed, read_initial_preset(parsed.config)
+    ).config
 
 
 def create_start(

@@ -14,8 +14,8 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.recorded_sets import DevSetRule, RecordedSet
 from training.dev_set.set_checks import (
     DevSetCase,
-    check_dev_set,
     compare_dev_set,
+    report_finding,
 )
 
 # Checksums of three files.
@@ -78,7 +78,7 @@ def find_and_check(start, sets):
     finding = compare_dev_set(
         start.config, start.preset, start.dev_set_rule, sets
     )
-    check_dev_set(finding)
+    report_finding(finding)
     return finding.case
 
 
@@ -247,7 +247,7 @@ def test_expected_scores_come_without_a_warning(start, sets, caplog):
 def test_another_part_of_a_table_is_another_dev_set(run, sets):
     case = find_and_check(create_start(run, RULE), sets)
     assert case is DevSetCase.OTHER_ROWS
-    assert not case.writes_scores
+    assert not case.may_write_scores
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_another_part_of_a_table_is_another_dev_set(run, sets):
     ],
 )
 def test_scores_of_all_other_commands_may_be_written(start, sets):
-    assert find_and_check(start, sets).writes_scores
+    assert find_and_check(start, sets).may_write_scores
 
 
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
