@@ -33,7 +33,7 @@ def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
     # quickly.
     from training.flows import fine_tuning
 
-    fine_tuning.run(classifier_task)
+    fine_tuning.fine_tune(classifier_task)
 
 
 command = functools.partial(cli.run, main, ClassifierConfig)

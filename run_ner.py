@@ -29,7 +29,7 @@ def main(parsed: flags.ParsedCommand[NerConfig]) -> None:
     # quickly.
     from training.flows import fine_tuning
 
-    fine_tuning.run(ner_task)
+    fine_tuning.fine_tune(ner_task)
 
 
 command = functools.partial(cli.run, main, NerConfig)

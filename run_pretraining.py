@@ -22,7 +22,7 @@ def main(parsed: flags.ParsedCommand[PretrainingConfig]) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.flows import pretraining
 
-    pretraining.run(start)
+    pretraining.pretrain(start)
 
 
 command = functools.partial(cli.run, main, PretrainingConfig)

@@ -24,7 +24,7 @@ def main(parsed: flags.ParsedCommand[SquadConfig]) -> None:
     # quickly.
     from training.flows import fine_tuning
 
-    fine_tuning.run(squad_task)
+    fine_tuning.fine_tune(squad_task)
 
 
 command = functools.partial(cli.run, main, SquadConfig)

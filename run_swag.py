@@ -21,7 +21,7 @@ def main(parsed: flags.ParsedCommand[SwagConfig]) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.flows import fine_tuning
 
-    fine_tuning.run(swag_task)
+    fine_tuning.fine_tune(swag_task)
 
 
 command = functools.partial(cli.run, main, SwagConfig)

@@ -3,6 +3,7 @@
 What a command reads before it trains:
 
     config/: the flags of a run, of fine-tuning and of pretraining
+    dev_set/: whether the scores on a dev set may be trusted
     preparation/: `StartingPoint`: the flags, with the network, the tokenizer
         and the settings that are in the folder of the weights
 
@@ -19,8 +20,8 @@ What the steps call:
     tasks/: the fine-tuning tasks, which only scripts import
 
 What concerns a run as a whole has "run" in its name. Its plan and its end are
-in flows/ (run_plan.py, run_ending.py), its weights in loop/ (run_weights.py),
-and its folder, results and description in run_files/.
+in flows/ (`RunPlan`, run_ending.py), its weights in loop/ (run_weights.py), and
+its folder, results and description in run_files/.
 
 What users do with finished runs:
 

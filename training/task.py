@@ -112,13 +112,13 @@ AnyEncodedSets: TypeAlias = EncodedSets[Any, Any]
 
 
 class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
-    """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
+    """One fine-tuning task: subclass it, and pass it to `fine_tune`.
 
     The constructor of a subclass checks the task's own flags, and sets its
     loss and its labels. It reads no set: if the labels come from the sets, the
-    script reads the sets first. Then `fine_tuning.run` calls the methods in the
-    order of their definitions. A method stores nothing for a later method.
-    Whatever decoding needs is in the `EncodedSet`.
+    script reads the sets first. Then `fine_tune` in training/flows/ calls the
+    methods in the order of their definitions. A method stores nothing for a
+    later method. Whatever decoding needs is in the `EncodedSet`.
 
     For a type checker, name the types of the flags, of an example, of the
     origin of a record, and of the outputs of the model:

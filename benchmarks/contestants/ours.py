@@ -35,8 +35,7 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows import fine_tuning_export, trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_run import FineTuningRun
-from training.flows.run_plan import RunPlan
+from training.flows.fine_tuner import FineTuner
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
@@ -100,11 +99,11 @@ def create_training_work(
     `start` is where the training of a script starts from.
     """
     trainer_setup.set_seed_and_precision(start.config)
-    plan = RunPlan(
+    plan = trainer_setup.RunPlan(
         create_model=create_model,
         loss=loss,
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
-        settings={},
+        recorded_settings={},
         dev_set_checksum=0,
     )
     trainer = trainer_setup.create_trainer(
@@ -240,11 +239,11 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
     )
     start, task, run_folder, encoded_sets = open_mrpc(spec, command)
     trainer_setup.set_seed_and_precision(start.config)
-    plan = RunPlan(
+    plan = trainer_setup.RunPlan(
         create_model=task.create_model,
         loss=task.loss,
         num_steps=None,
-        settings={},
+        recorded_settings={},
         dev_set_checksum=0,
     )
     trainer = trainer_setup.create_trainer(
@@ -254,14 +253,14 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         strategy=devices.connect_devices(start.config.devices),
     )
     trainer.run_weights.restore_or_load()
-    run = FineTuningRun(task, encoded_sets, trainer, dev_set_checksum=0)
+    fine_tuner = FineTuner(task, encoded_sets, trainer, dev_set_checksum=0)
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
     export_dir = str(start.config.export.export_dir)
 
     def repeat(_: int) -> dict[str, float]:
         begin_time = time.process_time()
-        fine_tuning_export.export_model(run, scores, export_dir)
+        fine_tuning_export.export_model(fine_tuner, scores, export_dir)
         return {"CPU seconds": time.process_time() - begin_time}
 
     return timing.Work(repeat, 1)

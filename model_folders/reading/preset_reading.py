@@ -36,7 +36,6 @@ from model_folders.reading.config_files import (
     read_model_class,
 )
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import parse_dev_set_rule
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 
@@ -156,9 +155,6 @@ def _read_folder(
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         recorded_settings=recorded_settings,
-        dev_set_rule=parse_dev_set_rule(
-            contents, folder / model_json.MODEL_JSON_FILE
-        ),
         model_json=contents,
     )
 

@@ -17,11 +17,6 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading.config_files import load_config
-from model_folders.recorded_sets import (
-    RECORDED_SETS,
-    DevSetRule,
-    RecordedSet,
-)
 from model_folders.tokenizer_files import StatedCasing
 
 
@@ -67,8 +62,6 @@ class Preset:
         recorded_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
-        dev_set_rule: how the run, or a run that it started from, cut
-            --data_file, None if no run cut it.
         model_json: contents of model.json, {} if it is missing.
     """
 
@@ -93,7 +86,6 @@ class Preset:
     recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
-    dev_set_rule: DevSetRule | None = None
     model_json: ModelJson = dataclasses.field(default_factory=ModelJson)
 
     @property
@@ -119,16 +111,6 @@ class Preset:
             recorded = self.recorded_settings.get("tokenizer", {})
             stated = recorded.get("do_lower_case")
         return stated
-
-    @property
-    def recorded_sets(self) -> dict[str, RecordedSet]:
-        """{name of a set that the run read: its RecordedSet}."""
-        entries = self.recorded_settings.get(RECORDED_SETS, ())
-        return {
-            entry[0]: RecordedSet(*entry)
-            for entry in entries
-            if len(entry) == len(RecordedSet._fields)
-        }
 
     def load_config(self) -> BertConfig | None:
         """Reads the configuration. Returns None if the folder contains none.

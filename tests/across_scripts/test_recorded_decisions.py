@@ -1,7 +1,7 @@
 """What a run decided holds for every later command on its folder.
 
 test_recorded_decisions_chain.py starts runs from runs, and
-tests/training/flows/test_dev_set_check.py tests
+tests/training/dev_set/test_set_checks.py tests
 without runs which rows are in doubt.
 """
 

@@ -206,7 +206,7 @@ def create_model(task):
     model.build()
     print(*[variable.path for variable in model.variables])
 
-fine_tuning.run = create_model
+fine_tuning.fine_tune = create_model
 run_classifier.command()
 """
 

@@ -2,9 +2,8 @@
 
 What the scripts share:
 
-    optimizer_flags.py: the optimizer and the learning rate
-    training_flags.py: the training loop, and what the run's folder keeps
-    distillation_flags.py: a student that learns from a teacher
+    training_flags.py: the training loop, and what the run's folder keeps. The
+        optimizer and the learning rate. A student that learns from a teacher
     training_config.py: `TrainingConfig`: the flags of every run
     fine_tuning_config.py: `FineTuningConfig`: the flags of every fine-tuning,
         and `DataFileConfig`: the flags of scripts that can split one file

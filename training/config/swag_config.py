@@ -6,7 +6,7 @@ from command_line.flags import group, like
 from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
 from training.config.fine_tuning_config import FineTuningConfig
-from training.config.optimizer_flags import OptimizerFlags
+from training.config.training_flags import OptimizerFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

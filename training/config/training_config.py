@@ -1,7 +1,7 @@
 """The flags of every training run, and what follows from them.
 
-flag_completion.py completes the flags with the values of the model's folder.
-This module imports no TensorFlow.
+training/preparation/starting_point.py completes the flags with the values of
+the model's folder. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -14,9 +14,11 @@ from execution.model_flags import ModelFlags
 from model_folders.reading import hub
 from model_folders.reading.presets import NetworkOptions
 from serving.exporting.export_flags import ExportFlags
-from training.config.distillation_flags import DistillationFlags
-from training.config.optimizer_flags import OptimizerFlags
-from training.config.training_flags import TrainingFlags
+from training.config.training_flags import (
+    DistillationFlags,
+    OptimizerFlags,
+    TrainingFlags,
+)
 
 
 class NumSteps(NamedTuple):

@@ -1,9 +1,17 @@
-"""The flags of the training loop and of the run's folder."""
+"""The groups of flags that every training command has.
+
+The training loop with the run's folder, the optimizer, and the teacher.
+"""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
 
 from command_line import flags
 from command_line.path_flags import PathKind
+
+OptimizerName: TypeAlias = Literal["adamw", "lamb"]
+ScheduleName: TypeAlias = Literal["original", "continuous"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,3 +104,81 @@ class TrainingFlags:
     )
     # Not a flag: the steps in a row without a finite loss that end a training.
     max_nonfinite_steps: int = 10
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimizerFlags:
+    """Flags of the optimizer and the learning rate schedule."""
+
+    learning_rate: float = flags.training_flag(
+        5e-5, "Peak learning rate.", at_least=0
+    )
+    optimizer: OptimizerName = flags.training_flag(
+        "adamw",
+        "adamw is the optimizer of Google's code. lamb is for batches of "
+        "thousands of examples.",
+        choices=get_args(OptimizerName),
+    )
+    # At 1, Adam's moments would never change.
+    adam_beta_1: float = flags.training_flag(
+        0.9, "Decay rate of the first moment.", at_least=0, at_most=0.999999
+    )
+    adam_beta_2: float = flags.training_flag(
+        0.999, "Decay rate of the second moment.", at_least=0, at_most=0.999999
+    )
+    bias_correction: bool = flags.training_flag(
+        False,
+        "Correct the bias of Adam's moments, unlike Google's code. This helps "
+        "short runs at high learning rates. LAMB always corrects the bias.",
+    )
+    weight_decay: float = flags.training_flag(
+        0.01,
+        "Decoupled weight decay. Not applied to LayerNorm and biases.",
+        at_least=0,
+    )
+    lr_schedule: ScheduleName = flags.training_flag(
+        "original",
+        "When the learning rate begins to decay: at step 0 (original, as in "
+        "Google's code, so the rate drops right after the warmup), or after "
+        "the warmup (continuous).",
+        choices=get_args(ScheduleName),
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DistillationFlags:
+    """Flags of a student that learns from a teacher or copies its blocks."""
+
+    teacher: str | None = flags.training_flag(
+        None,
+        "Folder of a larger model of the same task to learn from, such as a "
+        "folder that --export_weights wrote.",
+        kind=PathKind.MODEL,
+    )
+    distill_temperature: float = flags.training_flag(
+        2.0,
+        "Temperature that divides the logits of teacher and student.",
+        at_least=0.01,
+    )
+    distill_alpha: float = flags.training_flag(
+        0.5,
+        "Weight alpha of the teacher's loss. The labels' loss is weighted by "
+        "1 - alpha.",
+        at_least=0,
+        at_most=1,
+    )
+    distill_hidden: bool = flags.training_flag(
+        False, "Learn the output of the teacher's last block too."
+    )
+    init_layers: Sequence[str] | None = flags.training_flag(
+        None,
+        "Blocks of --init_checkpoint, or else of --teacher, that initialize "
+        "the model's blocks, such as 0,2,5 for a model of 3 blocks.",
+    )
+
+    @property
+    def initial_blocks(self) -> list[int] | None:
+        """Indices of the blocks in --init_layers, None without the flag."""
+        if self.init_layers is None:
+            return None
+        return [int(layer) for layer in self.init_layers]

@@ -1,35 +1,25 @@
 """The two flows of a command, from its checks to its last line of the log.
 
-Each flow is a function `run`, which lists its steps. The checks of sets,
-dev_set_check.py and train_set_check.py, load no TensorFlow.
-
 Fine-tuning a `Task` (training/task.py):
 
-    fine_tuning.py: `run`: trains, evaluates, predicts and exports
-    encoded_sets.py: reads the sets, writes their records, and describes them
-        for model.json
-    dev_set_check.py: compares the dev set with what the weights were trained on
-    fine_tuning_plan.py: plans the run before its model exists
-    train_set_check.py: compares the train set with that of the run to resume
-    fine_tuning_run.py: `FineTuningRun`: trains, evaluates and predicts the sets
-    fine_tuning_ending.py: the two ways in which a command ends
-    fine_tuning_export.py: exports the model
-    export_scores.py: scores the export, and compares it with the model
+    fine_tuning.py: `fine_tune`: all steps of a command, and how it ends
+    encoded_sets.py: reads the sets, and writes their records
+    fine_tuning_plan.py: the steps to train, and what model.json records
+    fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
+    fine_tuning_export.py: exports the model, and scores the export
 
 Pretraining on the records of create_pretraining_data.py:
 
-    pretraining.py: `run`: trains, evaluates and exports
-    pretraining_records.py: finds the records, and checks that they fit the
-        flags
-    pretraining_plan.py: plans the run before its model exists
+    pretraining.py: `pretrain`: all steps of a command, and how it ends
+    pretraining_plan.py: finds the records, and plans what to do with them
     pretraining_evaluation.py: computes Google's metrics, and the loss
-    pretraining_ending.py: what the run writes and logs at its end
 
 The steps of both flows, in their order:
 
     checks.py: checks files and the task before slow work
     teacher.py: loads the teacher
-    run_plan.py: `RunPlan`: what a flow plans before its model exists
-    trainer_setup.py: creates the model and the Trainer of a run
+    trainer_setup.py: `RunPlan`, and the model and the Trainer that it says
     run_ending.py: scores, stores and logs what was trained
+
+The dev set of a fine-tuning is checked by training/dev_set/.
 """

@@ -1,24 +1,30 @@
-"""Runs a fine-tuning script: trains, evaluates, predicts and exports.
+"""Fine-tunes a `Task` (task.py): all steps of a command, and how it ends.
 
-This module does not depend on the task. A script passes its `Task` (task.py).
+A command usually writes its scores, predictions, export, weights and card. If
+it scored another dev set than that of the run, it only shows the scores.
 """
 
+import os
 import time
+from collections.abc import Sequence
+
+from absl import logging
 
 from data.io import record_checks
+from data.sets.set_names import suffix_of
 from execution import devices
-from training.flows import checks
-from training.flows.dev_set_check import (
-    check_dev_set,
-    compare_dev_set,
+from model_folders.cards import example_calls
+from model_folders.scores import Scores, find_missed_labels
+from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.set_checks import compare_dev_set, report_finding
+from training.flows import checks, run_ending
+from training.flows.encoded_sets import write_encoded_sets
+from training.flows.fine_tuner import AnyFineTuner, FineTuner
+from training.flows.fine_tuning_export import export_model
+from training.flows.fine_tuning_plan import (
+    create_fine_tuning_plan,
+    create_recorded_sets,
 )
-from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
-from training.flows.fine_tuning_ending import (
-    end_with_scores,
-    end_without_scores,
-)
-from training.flows.fine_tuning_plan import create_fine_tuning_plan
-from training.flows.fine_tuning_run import FineTuningRun
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
     check_can_export,
@@ -26,10 +32,11 @@ from training.flows.trainer_setup import (
     set_seed_and_precision,
 )
 from training.run_files.run_folder import RunFolder
-from training.task import ExampleT, FineTuningTask, OriginT, OutputsT
+from training.run_files.run_results import log_scores
+from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
 
 
-def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
+def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -53,8 +60,10 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     recorded_sets = create_recorded_sets(task.config, encoded_sets)
-    finding = compare_dev_set(task.start, recorded_sets)
-    check_dev_set(finding)
+    finding = compare_dev_set(
+        task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
+    )
+    report_finding(finding)
     plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
     set_seed_and_precision(task.config)
     trainer = create_trainer(
@@ -64,14 +73,149 @@ def run(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     trainer.run_weights.restore_or_load(
         task.output_names, prefers_best=task.config.loads_best
     )
-    fine_tuning_run = FineTuningRun(
+    fine_tuner = FineTuner(
         task, encoded_sets, trainer, dev_set_checksum=plan.dev_set_checksum
     )
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):
         if plan.num_steps:
-            fine_tuning_run.train(plan.num_steps.training)
-        if finding.case.writes_scores:
-            end_with_scores(fine_tuning_run, begin_time)
+            fine_tuner.train(plan.num_steps.training)
+        if finding.case.may_write_scores:
+            end_with_scores(fine_tuner, begin_time)
         else:
-            end_without_scores(fine_tuning_run)
+            end_without_scores(fine_tuner)
+
+
+def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
+    """Evaluates the dev sets, and writes all that the flags ask for.
+
+    All workers evaluate. Only the chief writes files.
+
+    Args:
+        fine_tuner: has the weights to evaluate.
+        begin_time: time at which this command began, as time.time().
+
+    Raises:
+        OSError: a file cannot be written.
+        ValueError: the export scores lower than --max_export_loss allows.
+    """
+    config = fine_tuner.task.config
+    dev_scores: Scores = {}
+    if config.training.do_eval:
+        dev_scores = run_ending.evaluate_and_write_scores(
+            fine_tuner.trainer, fine_tuner.evaluate, fine_tuner.dev_set_checksum
+        )
+    if not config.is_chief:
+        return
+    if config.training.do_eval:
+        fine_tuner.write_reports()
+    if config.fine_tuning.do_predict:
+        dev_scores = _predict_test_sets(fine_tuner, dev_scores)
+    if export_dir := config.export.export_dir:
+        export_model(fine_tuner, dev_scores, export_dir)
+    run_ending.store_weights(fine_tuner.trainer)
+    _write_card(fine_tuner.trainer.run_folder, config)
+    if fine_tuner.has_trained:
+        fine_tuner.trainer.run_folder.results.warn_of_earlier_files(begin_time)
+    warn_of_missed_labels(config, dev_scores)
+    run_ending.log_end(
+        fine_tuner.trainer.run_folder,
+        score_lines=_list_score_lines(fine_tuner.task, dev_scores),
+        commands=_list_commands(fine_tuner.task),
+        seconds=time.time() - begin_time,
+    )
+
+
+def end_without_scores(fine_tuner: AnyFineTuner) -> None:
+    """Only shows the scores, and exports what the user asked for.
+
+    The scores are on another dev set than the scores of the run. So the run's
+    scores, card and report stay as they are.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    log_scores(fine_tuner.evaluate())
+    if not fine_tuner.task.config.is_chief:
+        return
+    export_dir = fine_tuner.task.config.export.export_dir
+    # --data_file alone does not export again.
+    if export_dir and "export_dir" in fine_tuner.task.start.set_by_user:
+        export_model(fine_tuner, {}, export_dir)
+    run_ending.store_weights(fine_tuner.trainer)
+
+
+def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
+    """Writes the predictions of the test sets, and their scores if known.
+
+    Args:
+        fine_tuner: has the weights to predict with.
+        dev_scores: scores of the dev sets, {} without an evaluation.
+
+    Returns:
+        `dev_scores`, and the scores of predicted sets that are also dev sets,
+        such as --predict_file of SQuAD.
+    """
+    trainer = fine_tuner.trainer
+    logging.info("Predicting with %s", trainer.run_weights.describe())
+    for test_set in fine_tuner.test_sets:
+        scores = fine_tuner.write_predictions(test_set)
+        if not scores:
+            # The right answers are unknown.
+            continue
+        scores["global_step"] = trainer.run_weights.global_step
+        if test_set.name in fine_tuner.task.dev_sets:
+            dev_scores = dev_scores | scores
+            run_ending.write_dev_scores(
+                trainer, dev_scores, fine_tuner.dev_set_checksum
+            )
+        else:
+            trainer.run_folder.results.write_test_scores(
+                scores, suffix_of(test_set.name)
+            )
+    return dev_scores
+
+
+def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
+    """Writes the card of a finished run. It contains no names of folders."""
+    export = table = None
+    if export_dir := config.export.export_dir:
+        export = os.path.basename(export_dir.rstrip("/"))
+        if export_dir == config.default_export_dir:
+            # Named after --output_dir, which the card calls FOLDER.
+            export = "FOLDER_model"
+    if config.data_file:
+        table = os.path.basename(config.data_file)
+    run_folder.write_card(export=export, table=table)
+
+
+def warn_of_missed_labels(config: FineTuningConfig, dev_scores: Scores) -> None:
+    """Warns of labels that a trained model finds in no example."""
+    missing = find_missed_labels(dev_scores)
+    if config.training.do_train and missing:
+        logging.warning(
+            "The model finds no example of %s in the dev set. Add examples, or "
+            "set another --output_dir, --learning_rate=%g and "
+            "--num_train_epochs=%g.",
+            ", ".join(missing),
+            2 * config.optimizer.learning_rate,
+            2 * config.fine_tuning.num_train_epochs,
+        )
+
+
+def _list_score_lines(task: AnyTask, dev_scores: Scores) -> list[str]:
+    """Returns a line about the main score on the dev set, [] without one."""
+    metric = task.metrics[0]
+    if metric not in dev_scores:
+        return []
+    return [f"{metric} on the dev set: {dev_scores[metric]:.4f}"]
+
+
+def _list_commands(task: AnyTask) -> Sequence[str]:
+    """Returns commands that ask the exported model, [] without an export."""
+    config = task.config
+    return example_calls.list_example_commands(
+        {**task.settings, "name": config.model_class},
+        config.export.export_dir,
+        config.data_file,
+    )

@@ -1,26 +1,44 @@
-"""Exports a fine-tuned model, unless the export scores much lower."""
+"""Exports a fine-tuned model, unless the export scores much lower.
+
+Each format of the export is evaluated on the dev sets, before the export
+replaces an earlier one.
+"""
 
 import dataclasses
-from collections.abc import Mapping
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
+import numpy as np
 from absl import logging
 
 import serving
+from data.arrays import Batch, FloatArray, IntArray
+from data.sets.set_names import suffix_of
 from files import atomic
 from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
-from training.flows import export_scores, run_ending
-from training.flows.fine_tuning_run import AnyFineTuningRun
+from model_folders.scores import Scores
+from serving import engines
+from serving.engines import output_kinds
+from serving.engines.runtimes import ExportFormat
+from training.flows import run_ending
+from training.flows.fine_tuner import AnyFineTuner
+from training.loop.trainer import Trainer
+from training.task import AnyEncodedSet, AnyTask
+
+_ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
 def export_model(
-    run: AnyFineTuningRun, model_scores: Mapping[str, float], export_dir: str
+    fine_tuner: AnyFineTuner, model_scores: Mapping[str, float], export_dir: str
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
-        run: the run, with the weights to export. Its task evaluates the export.
+        fine_tuner: has the weights to export. Its task evaluates the export.
         model_scores: the model's scores on the dev set, {} if they are unknown.
         export_dir: folder of the export.
 
@@ -29,14 +47,14 @@ def export_model(
         ValueError: the export's score is lower than --max_export_loss allows.
             An earlier export does not change.
     """
-    task = run.task
-    trainer = run.trainer
+    task = fine_tuner.task
+    trainer = fine_tuner.trainer
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
-    scored = []
+    scored_sets = []
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in model_scores and model_class != kinds.EMBEDDER:
-        scored = run.dev_sets
+        scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,
@@ -48,37 +66,215 @@ def export_model(
         card = serving.export(
             folder, trainer.model, task.head_settings, options
         )
-        scores = export_scores.evaluate_export(
-            task, model_class, folder, scored
-        )
-        if scores:
-            trainer.run_folder.results.write_export_scores(scores)
-            if card:
-                _write_scored_card(
-                    folder,
-                    card,
-                    scores,
-                    is_best_step=trainer.run_weights.is_best_step,
-                )
-        else:
-            logging.info(
-                "The export is not checked, because this command does not "
-                "evaluate, or no engine can evaluate the export."
-            )
-        export_scores.check_export_scores(task, scored, model_scores, scores)
+        scores = evaluate_export(task, model_class, folder, scored_sets)
+        _write_export_scores(trainer, folder, card, scores)
+        check_export_scores(task, scored_sets, model_scores, scores)
     logging.info("Wrote the export to %s", export_dir)
 
 
-def _write_scored_card(
+def evaluate_export(
+    task: AnyTask,
+    model_class: kinds.ModelClass,
     folder: Path,
-    card: model_card.Card,
-    scores: Mapping[str, float],
-    *,
-    is_best_step: bool,
-) -> None:
-    scored_card = dataclasses.replace(
-        card,
-        export_scores=export_scores.group_scores(scores),
-        is_best_step=is_best_step,
+    encoded_sets: Sequence[AnyEncodedSet],
+) -> Scores:
+    """Evaluates each format of an export that this machine can run.
+
+    Args:
+        task: task that computes the scores.
+        model_class: class of the exported model.
+        folder: folder of the export.
+        encoded_sets: dev sets to evaluate.
+
+    Returns:
+        {name of the format, "_" and name of the score: score}.
+
+    Raises:
+        OSError: a model file cannot be loaded.
+        ValueError: a model file fails on the records.
+    """
+    scores: Scores = {}
+    length = task.config.fine_tuning.max_seq_length
+    for format_name, runtime in engines.RUNTIME_OF_FORMAT.items():
+        if not (encoded_sets and (folder / runtime.file).is_file()):
+            continue
+        engine = _open_engine(folder, format_name, length)
+        if engine is None:
+            continue
+        for encoded_set in encoded_sets:
+            batches = task.pool(
+                encoded_set,
+                _predict_batches(task, model_class, engine, encoded_set),
+            )
+            for key, score in task.evaluate(encoded_set, batches).items():
+                scores[f"{format_name}_{key}{suffix_of(encoded_set.name)}"] = (
+                    score
+                )
+    return scores
+
+
+def _open_engine(
+    folder: Path, format_name: ExportFormat, length: int
+) -> engines.Engine | None:
+    """Opens a format of an export, to evaluate inputs of up to `length`.
+
+    Returns None, and logs why, if this machine or the format cannot run them.
+    """
+    try:
+        engine = engines.load_engine(folder, format_name)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        fixed = engine.inputs["input_ids"][-1]
+        if not fixed or fixed >= length:
+            return engine
+        reason = f"it needs --max_seq_length={fixed}"
+    logging.warning("The %s export was not evaluated: %s", format_name, reason)
+    return None
+
+
+def _predict_batches(
+    task: AnyTask,
+    model_class: kinds.ModelClass,
+    engine: engines.Engine,
+    encoded_set: AnyEncodedSet,
+) -> Iterator[Batch[Any]]:
+    """Yields features and logits, as the model itself would compute them.
+
+    The kind of the model decides whether a batch has one array of logits.
+    """
+    max_seq_length = task.config.fine_tuning.max_seq_length
+    settings = task.head_settings
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
+    needs_padding = (
+        model_class == kinds.SPAN_LABELER and not task.config.trims_padding
     )
-    atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())
+    lengths = engine.lengths(max_seq_length, needs_padding=needs_padding)
+    num_pieces = math.prod(encoded_set.records.spec["input_ids"].shape)
+    batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
+    if engine.needs_single_rows:
+        batch_size = 1
+    for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
+        features = {name: np.asarray(value) for name, value in batch.items()}
+        longest = features["input_mask"].sum(-1).max()
+        length = min(size for size in lengths if size >= longest)
+        outputs = engine.run(
+            {
+                name: _resize_last_axis(features[name], length)
+                for name in engines.ONNX_NAME_OF_INPUT
+            }
+        )
+        logits = output_kinds.to_logits(model_class, settings, outputs)
+        if isinstance(logits, dict):
+            # Logits of positions are as long as the records.
+            logits = {
+                name: _resize_last_axis(logits[name], max_seq_length)
+                for name in logits
+            }
+        yield features, logits
+
+
+def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
+    """Cuts the last axis to `size`, or pads it with 0."""
+    padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
+    return np.pad(values, padding)[..., :size]
+
+
+def check_export_scores(
+    task: AnyTask,
+    encoded_sets: Sequence[AnyEncodedSet],
+    model_scores: Mapping[str, float],
+    export_scores: Mapping[str, float],
+) -> None:
+    """Compares the scores of an export with those of the model.
+
+    Args:
+        task: task that computed the scores.
+        encoded_sets: dev sets that were evaluated.
+        model_scores: scores of the model.
+        export_scores: result of `evaluate_export`.
+
+    Raises:
+        ValueError: a file of the export scores lower than --max_export_loss
+            allows.
+    """
+    for format_name, encoded_set in itertools.product(
+        engines.RUNTIME_OF_FORMAT, encoded_sets
+    ):
+        metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
+        expected = model_scores[metric]
+        score = export_scores.get(f"{format_name}_{metric}")
+        if score is None or not math.isfinite(expected):
+            continue
+        loss = round((expected - score) / task.percentage_point, 6)
+        # Write `not <=` instead of `>`, so that NaN is an error too.
+        if not loss <= task.config.fine_tuning.max_export_loss:
+            raise ValueError(
+                f"--export_dir={task.config.export.export_dir} was not "
+                f"written: its {format_name} file scores {metric} = "
+                f"{score:.4f} on the dev set, {loss:.2f} percentage points "
+                f"below the model's {expected:.4f}. {_remedy_of(task)}, or "
+                "increase --max_export_loss"
+            )
+        model = f"the model's is {expected:.4f}" if loss else "as the model"
+        logging.info("%s: %s %.4f, %s", format_name, metric, score, model)
+
+
+def _remedy_of(task: AnyTask) -> str:
+    """Returns what to do if an export scores lower than the model."""
+    if task.config.export.quantize:
+        return "Export without --quantize"
+    # A correlation of nearly equal numbers is one of rounding.
+    return (
+        "The weights are the same, so only rounding differs, which matters if "
+        "the model predicts nearly the same for all rows. Train it longer or "
+        "with another --learning_rate"
+    )
+
+
+def _write_export_scores(
+    trainer: Trainer,
+    folder: Path,
+    card: model_card.Card | None,
+    scores: Mapping[str, float],
+) -> None:
+    """Writes the scores of an export to the run's folder and to its card.
+
+    Args:
+        trainer: the Trainer of the exported model.
+        folder: folder of the export.
+        card: card of the export, None if it has none.
+        scores: result of `evaluate_export`.
+    """
+    if not scores:
+        logging.info(
+            "The export is not checked, because this command does not "
+            "evaluate, or no engine can evaluate the export."
+        )
+        return
+    trainer.run_folder.results.write_export_scores(scores)
+    if card:
+        scored_card = dataclasses.replace(
+            card,
+            export_scores=group_scores(scores),
+            is_best_step=trainer.run_weights.is_best_step,
+        )
+        atomic.write_text(folder / model_card.CARD_FILE, scored_card.text())
+
+
+def group_scores(scores: Mapping[str, float]) -> dict[str, Scores]:
+    """Returns {format: {name of a score: score}}.
+
+    `scores` is the result of `evaluate_export`.
+    """
+    grouped = {
+        format_name: {
+            name.removeprefix(f"{format_name}_"): score
+            for name, score in scores.items()
+            if name.startswith(f"{format_name}_")
+        }
+        for format_name in engines.RUNTIME_OF_FORMAT
+    }
+    return {
+        format_name: values for format_name, values in grouped.items() if values
+    }

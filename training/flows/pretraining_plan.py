@@ -1,19 +1,28 @@
-"""Plans a command of pretraining: its steps, its settings, its records."""
+"""Finds the records of pretraining, and plans what to do with them.
 
+The records must fit the flags, and be those of the run that a command resumes.
+"""
+
+import dataclasses
 import functools
 import json
 import zlib
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from absl import logging
 
 import modeling
-from data.io import record_datasets
+from data.io import feature_specs, record_checks, record_datasets
+from data.io.text_files import expand_patterns
+from data.io.tfrecord_files import count_records
 from data.pretraining import record_files
+from data.pretraining.dynamic_masking import DynamicMasking
+from data.pretraining.pretraining_options import MaskingOptions
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flows.pretraining_records import PretrainingRecords
-from training.flows.run_plan import RunPlan
+from training.flows.trainer_setup import RunPlan
 from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
@@ -23,6 +32,111 @@ _RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
     "input_file",
     "eval_input_file",
 )
+
+
+class PretrainingRecords(NamedTuple):
+    """The records of a pretraining.
+
+    Attributes:
+        train: the records to train on, of --input_file.
+        eval: the records to evaluate on, of --eval_input_file. Without this
+            flag, the records of --input_file.
+    """
+
+    train: record_datasets.Records
+    eval: record_datasets.Records
+
+
+def find_all_records(
+    start: StartingPoint[PretrainingConfig],
+) -> PretrainingRecords:
+    """Finds and checks the records to train on, and those to evaluate on.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
+    """
+    eval_pattern = start.config.pretraining.eval_input_file
+    train = _find_records(
+        start, "input_file", start.config.pretraining.input_file
+    )
+    if not eval_pattern:
+        return PretrainingRecords(train, train)
+    return PretrainingRecords(
+        train, _find_records(start, "eval_input_file", eval_pattern)
+    )
+
+
+def _find_records(
+    start: StartingPoint[PretrainingConfig], name: str, pattern: str
+) -> record_datasets.Records:
+    """Finds and checks the records of a flag, by its name and its value.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
+    """
+    config = start.config
+    files = expand_patterns(pattern, name)
+    logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
+    if record_datasets.are_masked(files):
+        if name == "input_file":
+            _check_masking_flags(start, files[0])
+        dynamic_masking = None
+        spec = feature_specs.pretraining_features(
+            config.pretraining.max_seq_length,
+            config.pretraining.max_predictions_per_seq,
+        )
+    else:
+        dynamic_masking = _create_masking(start, files[0])
+        spec = feature_specs.unmasked_features(
+            config.pretraining.max_seq_length
+        )
+    spec = feature_specs.with_id_bounds(
+        spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
+    )
+    record_checks.check_records(files, spec)
+    if not config.training.do_train:
+        # TensorFlow crashes if a record is shorter than its header says. In
+        # training, `record_files.fingerprint_records` checks all records.
+        count_records(
+            files,
+            config.pretraining.max_eval_steps
+            * config.pretraining.eval_batch_size,
+        )
+    return record_datasets.Records(files, spec, dynamic_masking)
+
+
+def _check_masking_flags(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> None:
+    """Raises a ValueError if flags of masking are set for masked records."""
+    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
+    masking &= start.set_by_user
+    if masking:
+        raise ValueError(
+            f"--{min(masking)} is only for records that training masks, but "
+            f"the records in {file} contain masks. Remove the flag"
+        )
+
+
+def _create_masking(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> DynamicMasking:
+    if not start.tokenizer:
+        raise ValueError(
+            f"The records in {file} are not masked yet, so training masks them "
+            "and needs the vocabulary. Set --vocab_file to the vocabulary that "
+            "the file was created with"
+        )
+    config = start.config
+    config.masking.check_shares()
+    return DynamicMasking(
+        start.tokenizer,
+        config.pretraining.max_predictions_per_seq,
+        config.masking,
+        config.training.seed,
+    )
 
 
 def create_pretraining_plan(
@@ -43,15 +157,13 @@ def create_pretraining_plan(
     if config.pretraining.eval_input_file:
         dev_set = record_files.fingerprint_records(records.eval.files)
     # Without training, those of the weights' training.
-    settings = start.recorded_settings
+    recorded_settings = start.recorded_settings
     if config.training.do_train:
-        current_settings = create_pretraining_settings(
-            start, records.train, dev_set
-        )
-        _check_same_records(start, current_settings)
-        resuming.check_resumed(config, start.preset, current_settings)
-        settings = resuming.settings_to_record(
-            config, start.preset, current_settings
+        settings = create_pretraining_settings(start, records.train, dev_set)
+        _check_same_records(start, settings)
+        resuming.check_resumed(config, start.preset, settings)
+        recorded_settings = resuming.settings_to_record(
+            config, start.preset, settings
         )
     return RunPlan(
         create_model=functools.partial(
@@ -59,7 +171,7 @@ def create_pretraining_plan(
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=_compute_num_steps(config),
-        settings=settings,
+        recorded_settings=recorded_settings,
         dev_set_checksum=_compute_records_checksum(config, dev_set),
     )
 

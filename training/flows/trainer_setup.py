@@ -1,9 +1,10 @@
-"""Creates the model and the Trainer of a run.
+"""Creates the model and the Trainer of a run by its `RunPlan`.
 
 `RunWeights.restore_or_load` then loads the weights, and `train_and_evaluate` in
 loop/best_step.py trains. run_ending.py has the steps after the training.
 """
 
+import dataclasses
 import functools
 from typing import TYPE_CHECKING
 
@@ -13,18 +14,41 @@ import tensorflow as tf
 import modeling
 from execution.device_flags import POLICY_OF_PRECISION
 from model_folders import kinds
+from model_folders.model_json_types import TrainingSettings
 from modeling.base_loss import AnyLoss
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
+from training.task import CreateModel
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
+
+
+@dataclasses.dataclass(frozen=True)
+class RunPlan:
+    """What a command will train, evaluate and record.
+
+    A flow plans it before the model exists.
+
+    Attributes:
+        create_model: creates the task's model.
+        loss: the task's loss.
+        num_steps: numbers of the steps, None without training.
+        recorded_settings: result of `resuming.settings_to_record`, {} to record
+            none.
+        dev_set_checksum: checksum of the dev set, 0 without one.
+    """
+
+    create_model: CreateModel
+    loss: AnyLoss
+    num_steps: NumSteps | None
+    recorded_settings: TrainingSettings
+    dev_set_checksum: int
 
 
 def set_seed_and_precision(config: TrainingConfig) -> None:
@@ -103,7 +127,7 @@ def create_trainer(
         config,
         run_folder,
         train_step,
-        recorded_settings=plan.settings,
+        recorded_settings=plan.recorded_settings,
     )
 
 

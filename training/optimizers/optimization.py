@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 from absl import logging
 
-from training.config.optimizer_flags import OptimizerFlags, OptimizerName
+from training.config.training_flags import OptimizerFlags, OptimizerName
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
 # LayerNorm's variables and all biases get no weight decay.

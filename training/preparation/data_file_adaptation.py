@@ -13,7 +13,7 @@ from command_line import config_values
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.preparation.dev_set_rule import choose_dev_set_rule
+from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
 from training.preparation.starting_point import StartingPoint
 
 # Number of steps that a run on few rows should have, by reading them again.
@@ -51,7 +51,11 @@ def adapt_to_data_file(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = choose_dev_set_rule(start, file_sets)
+    if start.config.data_file:
+        key = tuple(file_sets.reader.key_names)
+        choice = choose_dev_set_rule(start.preset, start.config, key)
+        warn_of_doubt(choice.doubt)
+        start = dataclasses.replace(start, dev_set_rule=choice.rule)
     config = start.config
     if not (may_set_flags and config.data_file and config.training.do_train):
         return start

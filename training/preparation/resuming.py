@@ -1,25 +1,102 @@
-"""Compares the settings of a command with those that its run began with.
+"""Selects what model.json records of a command, and compares a resume with it.
 
-A run resumes only with the settings that it began with, which its model.json
-records. This module imports no TensorFlow.
+A run resumes only with the settings that it began with. This module imports no
+TensorFlow.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from command_line import config_values
+from command_line import config_values, flags
 from command_line.declared_flags import flags_of
 from command_line.roles import Role
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import settings_check
+from model_folders.reading import hub, settings_check
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.config.training_config import TrainingConfig
+from training.dev_set.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
+# Flags that name machines or accounts, which model.json must not contain.
+_ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+
+
+def settings_to_record(
+    config: TrainingConfig,
+    preset: Preset | None,
+    settings: Mapping[str, object],
+) -> TrainingSettings:
+    """Returns the settings for model.json, which `check_resumed` compares.
+
+    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
+    in pretraining. A resumed run keeps settings that this command does not
+    know.
+
+    Args:
+        config: the flags of the command.
+        preset: Preset of the weights, None for random weights.
+        settings: JSON-serializable dict of settings, besides the flags.
+    """
+    now = _with_flags(config, settings)
+    if preset and preset.is_own_run:
+        return {**preset.recorded_settings, **now}
+    return now
+
+
+def _with_flags(
+    config: TrainingConfig, settings: Mapping[str, object]
+) -> TrainingSettings:
+    """Returns settings as model.json stores them, with lists for tuples."""
+    values = {
+        **settings,
+        "flags": select_flag_values(config, *_COMPARED_ROLES),
+    }
+    stored: TrainingSettings = json.loads(json.dumps(values))
+    return stored
+
+
+def select_flag_values(
+    config: TrainingConfig, *roles: Role
+) -> dict[str, object]:
+    """Returns {flag: value} of the flags with these roles, without paths.
+
+    For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
+    """
+    values = config_values.flag_values_of(config)
+    return {
+        flag.name: values[flag.name]
+        for flag in flags_of(config, *roles)
+        if flag.kind is None
+    }
+
+
+def command_to_record(
+    parsed: flags.ParsedCommand[flags.Config],
+) -> dict[str, object]:
+    """Returns {flag that the user set: value} for model.json.
+
+    Paths lose their folders, and flags that name machines are left out.
+
+    A model of the hub keeps its name, and gets the commit that was downloaded.
+    """
+    command = {
+        name: value
+        for name, value in parsed.command.items()
+        if name not in _ADDRESS_FLAGS
+    }
+    values = config_values.flag_values_of(parsed.config)
+    for flag in flags_of(parsed.config, *Role):
+        if flag.kind is None or flag.name not in command:
+            continue
+        source = hub.source_of(str(values[flag.name] or ""))
+        paths = str(command[flag.name]).split(",")
+        names = [os.path.basename(path.rstrip("/")) for path in paths]
+        command[flag.name] = source or ",".join(names)
+    return command
 
 
 def check_resumed(
@@ -75,62 +152,6 @@ def check_resumed(
         )
 
 
-def select_flag_values(
-    config: TrainingConfig, *roles: Role
-) -> dict[str, object]:
-    """Returns {flag: value} of the flags with these roles, without paths.
-
-    For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
-    """
-    values = config_values.flag_values_of(config)
-    return {
-        flag.name: values[flag.name]
-        for flag in flags_of(config, *roles)
-        if flag.kind is None
-    }
-
-
-def _has_grown(before: object, value: float | None) -> bool:
-    """Returns whether a limit is larger now. None is no limit."""
-    if before is None or value is None:
-        return True
-    return isinstance(before, int | float) and value > before
-
-
-def settings_to_record(
-    config: TrainingConfig,
-    preset: Preset | None,
-    settings: Mapping[str, object],
-) -> TrainingSettings:
-    """Returns the settings for model.json, which `check_resumed` compares.
-
-    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
-    in pretraining. A resumed run keeps settings that this command does not
-    know.
-
-    Args:
-        config: the flags of the command.
-        preset: Preset of the weights, None for random weights.
-        settings: JSON-serializable dict of settings, besides the flags.
-    """
-    current = _with_flags(config, settings)
-    if preset and preset.is_own_run:
-        return {**preset.recorded_settings, **current}
-    return current
-
-
-def _with_flags(
-    config: TrainingConfig, settings: Mapping[str, object]
-) -> TrainingSettings:
-    """Returns settings as model.json stores them, with lists for tuples."""
-    current = {
-        **settings,
-        "flags": select_flag_values(config, *_COMPARED_ROLES),
-    }
-    stored: TrainingSettings = json.loads(json.dumps(current))
-    return stored
-
-
 def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns {setting, or flag with its dashes: value} to compare."""
     # Any, because the settings have different types.
@@ -141,3 +162,10 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     # set follows from flags, which are compared, and from the first weights.
     names = settings.keys() - {RECORDED_SETS, "flags", DEV_SET_RULE}
     return values | {name: settings[name] for name in names}
+
+
+def _has_grown(before: object, value: float | None) -> bool:
+    """Returns whether a limit is larger now. None is no limit."""
+    if before is None or value is None:
+        return True
+    return isinstance(before, int | float) and value > before

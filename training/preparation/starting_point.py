@@ -1,23 +1,31 @@
 """Finds out what a training command starts from, before any slow work.
 
 The folder of the weights, the configuration and the vocabulary are read once,
-and passed on as a `StartingPoint`. This module imports no TensorFlow.
+and passed on as a `StartingPoint`, with the flags that the folder decides. This
+module imports no TensorFlow.
 """
 
 import dataclasses
+import os
 from typing import Generic, TypeVar
 
-from command_line import flags
+from command_line import config_values, flags
 from data.text.tokenization import FullTokenizer
 from execution.model_files import read_bert_config, read_tokenizer
+from execution.model_flags import check_required
+from model_folders import model_json
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DevSetRule
+from model_folders.reading.stated_flags import (
+    decision_flags_of,
+    identity_flags_of,
+)
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.preparation.flag_completion import complete_flags
+from training.dev_set.recorded_sets import DevSetRule, dev_set_rule_of
+from training.preparation.resuming import check_resumed
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.
@@ -88,7 +96,7 @@ def read_start(
         OSError: a file is missing or cannot be read.
     """
     preset = read_initial_preset(parsed.config)
-    parsed = complete_flags(parsed, preset)
+    parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
     # `checks.check_files` later checks its lengths, because the rows of
     # --data_file may still change the flags.
@@ -127,3 +135,59 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
             folder, "--output_dir", is_own_run=True
         )
     return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
+
+
+def complete_and_check_flags(
+    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
+) -> flags.ParsedCommand[TrainingConfigT]:
+    """Lets the folder of the weights decide flags, and checks all flags.
+
+    The network, the vocabulary and the casing come from the folder. The
+    settings of the head are only used if the command does not train.
+
+    Args:
+        parsed: the flags of the command line, and which the user set.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: a required flag is not set, and the folder does not state
+            it. Or flags contradict each other, the folder or the run.
+        OSError: a required flag is not set, and the folder contains no weights.
+    """
+    trains = parsed.config.training.do_train
+    if preset and (preset.is_own_run or not trains):
+        preset.check_model_class(parsed.config.model_class)
+    if preset:
+        stated = _find_stated_flags(parsed, preset)
+        source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+        parsed = config_values.decide_open_flags(parsed, stated, source)
+    config = parsed.config
+    check_required(config, config.required_flags, preset)
+    config.check(parsed.set_by_user)
+    if not (preset or trains):
+        raise ValueError(
+            f"no checkpoint in --output_dir={config.training.output_dir} and "
+            "no --init_checkpoint: train first, or set --init_checkpoint"
+        )
+    if trains:
+        check_resumed(config, preset)
+    return parsed
+
+
+def _find_stated_flags(
+    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
+) -> dict[str, object]:
+    """Returns {flag: value} that the folder states."""
+    stated: dict[str, object] = {**identity_flags_of(preset)}
+    if not parsed.config.training.do_train:
+        stated |= {**preset.head_settings, **preset.network}
+        stated |= decision_flags_of(preset)
+        stated["labels"] = preset.labels
+    if rule := dev_set_rule_of(preset):
+        stated["dev_fraction"] = rule.dev_fraction
+    if preset.is_own_run and "data_file" in parsed.set_by_user:
+        # The run chose these values to suit its data.
+        recorded = preset.recorded_settings.get("flags", {})
+        stated["max_seq_length"] = recorded.get("max_seq_length")
+        stated["num_train_epochs"] = recorded.get("num_train_epochs")
+    return stated

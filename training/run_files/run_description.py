@@ -25,8 +25,10 @@ from model_folders.model_json_types import (
 )
 from model_folders.tokenizer_files import create_vocab_files
 from training.config.training_config import TrainingConfig
-from training.preparation.recorded_command import select_recorded_flags
-from training.preparation.resuming import select_flag_values
+from training.preparation.resuming import (
+    command_to_record,
+    select_flag_values,
+)
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def create_model_json(
         ),
         "origin": {
             "script": start.parsed.script,
-            "command": select_recorded_flags(start.parsed),
+            "command": command_to_record(start.parsed),
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),

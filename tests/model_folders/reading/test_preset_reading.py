@@ -8,7 +8,6 @@ import json
 import pytest
 
 from model_folders.reading import preset_reading, presets
-from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.models import tiny_config
 
 
@@ -50,7 +49,6 @@ def kerashub_object(name, **config):
     }
 
 
-RULE = {"rule": 1, "dev_fraction": 0.2, "key": ["text"], "clean_fraction": 0.1}
 # {what a file states: (file, its contents, attribute, value)}.
 STATEMENTS = {
     "class of model.json": (
@@ -154,18 +152,6 @@ STATEMENTS = {
         model_json(left_to_right=True),
         "network",
         {"left_to_right": True, "bilstm": False},
-    ),
-    "sets of the run": (
-        "model.json",
-        model_json(data=[["train", "rows.csv", 98, 7]]),
-        "recorded_sets",
-        {"train": RecordedSet("train", "rows.csv", 98, 7)},
-    ),
-    "rule of the dev set": (
-        "model.json",
-        model_json(split=RULE),
-        "dev_set_rule",
-        DevSetRule(1, 0.2, ("text",), clean_fraction=0.1),
     ),
     "contents of model.json": (
         "model.json",

@@ -15,6 +15,7 @@ from model_folders.reading.stated_flags import (
     identity_flags_of,
 )
 from tests.support.models import tiny_config
+from training.dev_set.recorded_sets import dev_set_rule_of, recorded_sets_of
 
 MISSING = object()
 ODD = [
@@ -160,7 +161,8 @@ def error_of(folder):
         decision_flags_of(preset)
         preset.load_config()
         read_max_seq_length(preset, "BertClassifier", 64)
-        _ = (preset.recorded_sets, preset.network, identity_flags_of(preset))
+        _ = (preset.network, identity_flags_of(preset))
+        _ = (recorded_sets_of(preset), dev_set_rule_of(preset))
     except ValueError as error:
         return str(error)
     return ""

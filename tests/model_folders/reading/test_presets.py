@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import RecordedSet
 
 
 def test_the_source_of_a_preset_is_the_flag_that_named_it():
@@ -28,15 +27,6 @@ def test_the_casing_of_a_tokenizers_file_is_preferred_to_that_of_the_run():
         recorded_settings={"tokenizer": {"do_lower_case": False}},
     )
     assert preset.do_lower_case is True
-
-
-def test_a_record_of_a_set_that_is_too_short_is_skipped():
-    """Another program may have written it."""
-    sets = [("train",), ("eval", "rows.csv", 2, 7)]
-    preset = Preset("run", recorded_settings={"data": sets})
-    assert preset.recorded_sets == {
-        "eval": RecordedSet("eval", "rows.csv", 2, 7)
-    }
 
 
 def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):

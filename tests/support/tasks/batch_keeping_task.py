@@ -15,7 +15,7 @@ from model_folders.reading import preset_reading
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training.flows import encoded_sets, export_scores
+from training.flows import encoded_sets, fine_tuning_export
 from training.run_files.run_folder import RunFolder
 from training.task import Batches, EncodedSet
 
@@ -68,6 +68,6 @@ class BatchKeepingTask(toy_task.ToyTask):
         state = RunFolder.open(self.start).state_folder
         written = encoded_sets.write_encoded_sets(self, state)
         kind: Any = preset_reading.read_preset(folder).model_class
-        return export_scores.evaluate_export(
+        return fine_tuning_export.evaluate_export(
             self, kind, folder, [*written.values()]
         )

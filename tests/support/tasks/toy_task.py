@@ -28,11 +28,10 @@ from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import fine_tuning, trainer_setup
-from training.flows.run_plan import RunPlan
 from training.loop.trainer import Trainer
-from training.preparation.flag_completion import complete_flags
 from training.preparation.starting_point import (
     StartingPoint,
+    complete_and_check_flags,
     read_initial_preset,
     read_start,
 )
@@ -67,7 +66,9 @@ def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
 def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
     parsed = parse_flags(create_flags(folder, **changes))
-    return complete_flags(parsed, read_initial_preset(parsed.config)).config
+    return complete_and_check_flags(
+        parsed, read_initial_preset(parsed.config)
+    ).config
 
 
 def create_start(
@@ -95,11 +96,11 @@ def create_trainer(
     created: task.AnyTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
-    plan = RunPlan(
+    plan = trainer_setup.RunPlan(
         create_model=created.create_model,
         loss=created.loss,
         num_steps=None,
-        settings={},
+        recorded_settings={},
         dev_set_checksum=0,
     )
     return trainer_setup.create_trainer(
@@ -125,7 +126,7 @@ def run_task(
     """
     start = read_start(parse_flags(options))
     created = task_class(start, *arguments)
-    fine_tuning.run(created)
+    fine_tuning.fine_tune(created)
     return created
 
 

@@ -1,4 +1,4 @@
-"""Fine-tuning as a whole: what `run` leaves for the next command."""
+"""Fine-tuning as a whole: what it leaves for the next command."""
 
 import pytest
 

@@ -12,12 +12,12 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_ending import (
+from training.flows.fine_tuner import FineTuner
+from training.flows.fine_tuning import (
     end_with_scores,
     end_without_scores,
     warn_of_missed_labels,
 )
-from training.flows.fine_tuning_run import FineTuningRun
 from training.run_files.history_lines import HISTORY_FILE, read_history
 
 
@@ -87,8 +87,10 @@ def finish(tmp_path):
         task = WholeModelTask(
             create_start(config, SMALL, load_tokenizer(), set_by_user=given)
         )
-        run = FineTuningRun(task, {}, create_trainer(task), dev_set_checksum=0)
-        end_without_scores(run)
+        fine_tuner = FineTuner(
+            task, {}, create_trainer(task), dev_set_checksum=0
+        )
+        end_without_scores(fine_tuner)
 
     return finish
 
@@ -121,12 +123,12 @@ def test_the_scores_of_predictions_join_those_of_the_evaluation(tmp_path):
     (tmp_path / "run").mkdir()
     start = create_start(config, tiny_config(vocab_size=1600), load_tokenizer())
     task = PredictedDevSetTask(start)
-    run = FineTuningRun(
+    fine_tuner = FineTuner(
         task,
         write_encoded_sets(task, tmp_path / "records"),
         create_trainer(task),
         dev_set_checksum=0,
     )
-    end_with_scores(run, begin_time=0)
+    end_with_scores(fine_tuner, begin_time=0)
     (line,) = read_history(tmp_path / "run" / HISTORY_FILE)
     assert {"eval_loss", "predicted_accuracy"} <= line["metrics"].keys()

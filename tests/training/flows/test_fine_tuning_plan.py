@@ -3,15 +3,16 @@
 import pytest
 
 import modeling
-from model_folders.recorded_sets import RECORDED_SETS, RecordedSet
 from tests.support.models import TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import ToyTask, create_run, parse_flags
 from training.config.training_config import NumSteps
-from training.flows.encoded_sets import create_recorded_sets, write_encoded_sets
+from training.dev_set.recorded_sets import RECORDED_SETS, RecordedSet
+from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_plan import (
     create_fine_tuning_plan,
     create_fine_tuning_settings,
+    create_recorded_sets,
 )
 from training.preparation.starting_point import read_start
 
@@ -92,9 +93,9 @@ def begun_run(tmp_path):
     task, encoded_sets = read_task(tmp_path)
     plan = create_plan(task, encoded_sets)
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
-    begin_run(task.config, model, plan.settings)
+    begin_run(task.config, model, plan.recorded_settings)
     touch_checkpoint(tmp_path / "run")
-    return tmp_path, plan.settings
+    return tmp_path, plan.recorded_settings
 
 
 def test_a_command_that_does_not_train_has_no_steps(begun_run):
@@ -107,7 +108,9 @@ def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
     folder, settings = begun_run
     plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
     records = settings["train_records"]
-    assert plan.settings["train_records"] == [[*record] for record in records]
+    assert plan.recorded_settings["train_records"] == [
+        [*record] for record in records
+    ]
 
 
 def test_a_resume_on_other_examples_is_refused(begun_run):

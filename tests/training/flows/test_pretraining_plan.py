@@ -13,8 +13,10 @@ from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flows.pretraining_plan import create_pretraining_plan
-from training.flows.pretraining_records import PretrainingRecords
+from training.flows.pretraining_plan import (
+    PretrainingRecords,
+    create_pretraining_plan,
+)
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def run_of(plan):
         weights_path="run",
         flag="--output_dir",
         is_own_run=True,
-        recorded_settings=plan.settings,
+        recorded_settings=plan.recorded_settings,
     )
 
 
@@ -86,7 +88,7 @@ def test_a_command_that_does_not_train_keeps_the_settings(write):
     train = write("train")
     run = run_of(plan_training(train))
     start = create_start(run, input_file=train, do_eval=True)
-    assert create_plan(start, train).settings == run.recorded_settings
+    assert create_plan(start, train).recorded_settings == run.recorded_settings
 
 
 def test_the_loss_has_the_terms_that_the_flags_ask_for(write):
@@ -104,7 +106,8 @@ def test_the_model_is_a_pretrainer(write):
 def test_a_run_resumes_on_its_records(write):
     train = write("train")
     plan = plan_training(train)
-    assert plan_training(train, run_of(plan)).settings == plan.settings
+    resumed = plan_training(train, run_of(plan))
+    assert resumed.recorded_settings == plan.recorded_settings
 
 
 def test_a_resume_on_other_records_is_refused(write):

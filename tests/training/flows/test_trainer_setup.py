@@ -12,7 +12,6 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.flows import trainer_setup
-from training.flows.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 
@@ -30,13 +29,13 @@ def create(tmp_path):
             **changes,
         )
         start = create_start(config, SMALL)
-        plan = RunPlan(
+        plan = trainer_setup.RunPlan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
-            settings={},
+            recorded_settings={},
             dev_set_checksum=7,
         )
         trainer_setup.set_seed_and_precision(config)

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support import golden
-from training.config.optimizer_flags import OptimizerFlags
+from training.config.training_flags import OptimizerFlags
 from training.optimizers import optimization
 from training.optimizers.adamw import (
     AdamWeightDecayOptimizer,

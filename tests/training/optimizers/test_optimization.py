@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from training.config.optimizer_flags import OptimizerFlags
+from training.config.training_flags import OptimizerFlags
 from training.optimizers import optimization
 
 

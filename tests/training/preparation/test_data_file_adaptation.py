@@ -13,9 +13,12 @@ from command_line import config_values
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.tables.data_file_options import DataFileOptions
+from data.tables.row_keys import RULE_VERSION
+from model_folders.reading.presets import Preset
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
+from training.dev_set.recorded_sets import DevSetRule
 from training.preparation.data_file_adaptation import adapt_to_data_file
 
 COLUMNS = {
@@ -124,3 +127,26 @@ def test_all_passages_of_a_query_are_in_one_set(table):
         for set_name in ("train", "dev")
     )
     assert not train_queries & dev_queries
+
+
+def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
+    key = ("query",)
+    former = DevSetRule(RULE_VERSION + 1, 0.2, key, clean_fraction=0.2)
+    preset = Preset(
+        "run",
+        weights_path="run",
+        recorded_settings={"split": former.to_entry()},
+    )
+    config = config_values.create_config(
+        ClassifierConfig, output_dir="", data_file=table, dev_fraction=0.2
+    )
+    start = dataclasses.replace(
+        toy_task.create_start(config, None), preset=preset
+    )
+    file_sets = create_processor(table, "ranking").file_sets
+    assert tuple(file_sets.reader.key_names) == key
+    adapted = adapt_to_data_file(start, file_sets)
+    assert adapted.dev_set_rule == DevSetRule(
+        RULE_VERSION, 0.2, key, clean_fraction=0.0
+    )
+    assert "run chose its dev set in another way" in caplog.text

@@ -13,8 +13,10 @@ from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from training.preparation import resuming
-from training.preparation.flag_completion import complete_flags
-from training.preparation.starting_point import read_initial_preset
+from training.preparation.starting_point import (
+    complete_and_check_flags,
+    read_initial_preset,
+)
 from training.run_files import fingerprints
 
 
@@ -34,7 +36,7 @@ def describe_run(options, resumes=None):
     preset = read_initial_preset(parsed.config)
     if resumes:
         preset = Preset("run", is_own_run=True, recorded_settings=resumes)
-    config = complete_flags(parsed, preset).config
+    config = complete_and_check_flags(parsed, preset).config
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)

@@ -8,14 +8,14 @@ import pytest
 from command_line import config_values
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows.dev_set_check import (
+from training.dev_set.recorded_sets import DevSetRule, RecordedSet
+from training.dev_set.set_checks import (
     DevSetCase,
-    check_dev_set,
     compare_dev_set,
+    report_finding,
 )
 
 # Checksums of three files.
@@ -29,26 +29,28 @@ DOUBTFUL_RULE = dataclasses.replace(RULE, clean_fraction=0.0)
 OTHER_RULE = DevSetRule(RULE_VERSION, 0.1, ("text",), clean_fraction=0.1)
 
 
-def own_run(sets=TRAINED_ON_SETS, **attributes):
-    """Returns the run in --output_dir, which read `sets`."""
+def own_run(rule=None, sets=TRAINED_ON_SETS, **attributes):
+    """Returns the run in --output_dir, which read `sets` by `rule`."""
+    settings = {"data": [*sets]}
+    if rule:
+        settings["split"] = rule.to_entry()
     return Preset(
         "run",
         weights_path="run",
         flag="--output_dir",
         is_own_run=True,
-        recorded_settings={"data": [*sets]},
+        recorded_settings=settings,
         **attributes,
     )
 
 
-def first_weights(**attributes):
+def first_weights(rule=None, **attributes):
     """Returns weights of a run from which a command starts a new one."""
     return dataclasses.replace(
-        own_run(),
+        own_run(rule, **attributes),
         weights_path="first",
         flag="--init_checkpoint",
         is_own_run=False,
-        **attributes,
     )
 
 
@@ -73,8 +75,10 @@ def dev_set(checksum, num_rows=4):
 
 def find_and_check(start, sets):
     """Checks the dev set, as a command does. Returns its case."""
-    finding = compare_dev_set(start, sets)
-    check_dev_set(finding)
+    finding = compare_dev_set(
+        start.config, start.preset, start.dev_set_rule, sets
+    )
+    report_finding(finding)
     return finding.case
 
 
@@ -225,20 +229,16 @@ def test_expected_scores_come_without_a_warning(start, sets, caplog):
 @pytest.mark.parametrize(
     ("run", "sets"),
     [
+        pytest.param(own_run(RULE), dev_set(OTHER), id="other rows"),
         pytest.param(
-            own_run(dev_set_rule=RULE), dev_set(OTHER), id="other rows"
-        ),
-        pytest.param(
-            own_run(dev_set_rule=RULE),
+            own_run(RULE),
             dev_set(DEV, num_rows=3),
             id="fewer rows",
         ),
-        pytest.param(
-            own_run(dev_set_rule=OTHER_RULE), dev_set(DEV), id="another rule"
-        ),
+        pytest.param(own_run(OTHER_RULE), dev_set(DEV), id="another rule"),
         pytest.param(own_run(), dev_set(DEV), id="a run on sets of the user"),
         pytest.param(
-            own_run(sets=TRAINED_ON_SETS[:1], dev_set_rule=RULE),
+            own_run(RULE, sets=TRAINED_ON_SETS[:1]),
             dev_set(DEV),
             id="a run without a dev set",
         ),
@@ -247,46 +247,44 @@ def test_expected_scores_come_without_a_warning(start, sets, caplog):
 def test_another_part_of_a_table_is_another_dev_set(run, sets):
     case = find_and_check(create_start(run, RULE), sets)
     assert case is DevSetCase.OTHER_ROWS
-    assert not case.writes_scores
+    assert not case.may_write_scores
 
 
 @pytest.mark.parametrize(
     ("start", "sets"),
     [
         pytest.param(
-            create_start(own_run(dev_set_rule=RULE), RULE),
+            create_start(own_run(RULE), RULE),
             dev_set(DEV),
             id="the rows of the run, in another file",
         ),
         pytest.param(
-            create_start(own_run(dev_set_rule=RULE)),
+            create_start(own_run(RULE)),
             dev_set(OTHER),
             id="a command that cuts no table",
         ),
         pytest.param(
-            create_start(own_run(dev_set_rule=RULE), RULE, do_train=True),
+            create_start(own_run(RULE), RULE, do_train=True),
             dev_set(OTHER),
             id="a resume",
         ),
         pytest.param(
-            create_start(first_weights(dev_set_rule=RULE), RULE),
+            create_start(first_weights(RULE), RULE),
             dev_set(OTHER),
             id="weights of another folder",
         ),
         pytest.param(
             create_start(None, RULE), dev_set(OTHER), id="random weights"
         ),
-        pytest.param(
-            create_start(own_run(dev_set_rule=RULE), RULE), {}, id="no dev set"
-        ),
+        pytest.param(create_start(own_run(RULE), RULE), {}, id="no dev set"),
     ],
 )
 def test_scores_of_all_other_commands_may_be_written(start, sets):
-    assert find_and_check(start, sets).writes_scores
+    assert find_and_check(start, sets).may_write_scores
 
 
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
-    start = create_start(own_run(dev_set_rule=RULE), RULE)
+    start = create_start(own_run(RULE), RULE)
     with caplog.at_level("INFO", logger="absl"):
         find_and_check(start, dev_set(OTHER))
     assert caplog.messages == [

@@ -1,6 +1,6 @@
-"""Which blocks --init_layers names."""
+"""What the flags of every training command say."""
 
-from training.config.distillation_flags import DistillationFlags
+from training.config.training_flags import DistillationFlags
 
 
 def test_initial_blocks_are_the_numbers_in_init_layers():

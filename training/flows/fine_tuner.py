@@ -1,4 +1,4 @@
-"""What a command of fine-tuning does with its model, set by set."""
+"""Trains, evaluates and predicts the sets of a task with its model."""
 
 from typing import Any, Generic, TypeAlias
 
@@ -23,7 +23,7 @@ from training.task import (
 )
 
 
-class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
+class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     """Trains a task, evaluates its dev sets, and predicts its test sets.
 
     Args:
@@ -189,5 +189,5 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
         return self.task.pool(encoded_set, batches)
 
 
-# A run, for functions that read none of its examples, origins and outputs.
-AnyFineTuningRun: TypeAlias = FineTuningRun[Any, Any, Any]
+# For functions that read none of its examples, origins and outputs.
+AnyFineTuner: TypeAlias = FineTuner[Any, Any, Any]

@@ -1,16 +1,13 @@
-"""Reads what model.json records of the sets that a run read."""
+"""What model.json records of the sets that a run read, and of their rule."""
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from files.paths import StrPath
-from model_folders.model_json_types import (
-    DevSetRuleEntry,
-    ModelJson,
-    Provenance,
-    TrainingSettings,
-)
+from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json_types import DevSetRuleEntry
+from model_folders.reading.presets import Preset
 
 # Entries of the settings in model.json. Their keys stay as they are, because
 # the folders of earlier runs contain them. "data" is a list for each
@@ -47,12 +44,29 @@ class RecordedSet(NamedTuple):
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 
+def recorded_sets_of(preset: Preset) -> RecordedSets:
+    """Returns {name of a set that a run read: its RecordedSet}."""
+    entries = preset.recorded_settings.get(RECORDED_SETS, ())
+    return {
+        entry[0]: RecordedSet(*entry)
+        for entry in entries
+        if len(entry) == len(RecordedSet._fields)
+    }
+
+
+def has_data_file(preset: Preset) -> bool:
+    """Returns whether the last command of a run read a --data_file."""
+    provenance = preset.model_json.get("origin", {})
+    return "data_file" in provenance.get("command", {})
+
+
 @dataclasses.dataclass(frozen=True)
 class DevSetRule:
     """Which rows of tables a run and its starts were not trained on.
 
     Attributes:
-        rule: version of the rule (data/tables/row_keys.py).
+        version: version of the rule, `RULE_VERSION` of the program that wrote
+            model.json. The entry there is "rule".
         dev_fraction: fraction of the rows in the dev set.
         key: names of the values that decide in which set a row is: the columns
             of its texts, "words" or "document".
@@ -62,7 +76,7 @@ class DevSetRule:
             in another way.
     """
 
-    rule: int
+    version: int
     dev_fraction: float
     key: tuple[str, ...]
     clean_fraction: float
@@ -75,36 +89,31 @@ class DevSetRule:
     def to_entry(self) -> DevSetRuleEntry:
         """Returns the entry of model.json."""
         return {
-            "rule": self.rule,
+            "rule": self.version,
             "dev_fraction": self.dev_fraction,
             "key": [*self.key],
             "clean_fraction": self.clean_fraction,
         }
 
 
-def parse_dev_set_rule(contents: ModelJson, file: StrPath) -> DevSetRule | None:
+def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
     """Returns the rule of a run, None if no run chose the sets of its tables.
 
-    Args:
-        contents: entries of model.json, whose types are checked.
-        file: path of the file, for messages.
-
     Raises:
-        ValueError: the entry is incomplete.
+        ValueError: the entry of model.json is incomplete.
     """
-    provenance = contents.get("origin", Provenance())
-    settings = provenance.get("settings", TrainingSettings())
-    entry = settings.get(DEV_SET_RULE)
+    entry = preset.recorded_settings.get(DEV_SET_RULE)
     if not entry:
         return None
-    names = [field.name for field in dataclasses.fields(DevSetRule)]
+    names = DevSetRuleEntry.__annotations__
     if missing := [name for name in names if name not in entry]:
+        file = os.path.join(preset.path, MODEL_JSON_FILE)
         raise ValueError(
             f"{file}: `{DEV_SET_RULE}` lacks `{missing[0]}`; copy the file "
             "again"
         )
     return DevSetRule(
-        rule=int(entry["rule"]),
+        version=int(entry["rule"]),
         dev_fraction=float(entry["dev_fraction"]),
         key=tuple(map(str, entry["key"])),
         clean_fraction=float(entry["clean_fraction"]),

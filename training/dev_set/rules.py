@@ -1,38 +1,81 @@
-"""Chooses the dev set of --data_file, and finds out if it can be trusted.
+"""Chooses the rule of a dev set, and compares it with that of the weights.
 
-A score means nothing if the weights were trained on rows of the dev set. With
---data_dir, the user made the sets. A --data_file is one file, from which a rule
-takes the dev set. What keeps this dev set apart, in the order of a run:
-
-1. The rule. data/tables/row_keys.py turns the texts of a row into a number from
-   0 to 1. The row is in the dev set if the number is below --dev_fraction. So
-   every command with this fraction agrees, whatever rows were added meanwhile.
-2. The record. A run writes to model.json which rule chose its rows
-   (`DevSetRule`), and the name, size and checksum of each of its sets
-   (`RecordedSet`). model_folders/recorded_sets.py defines both.
-3. The comparison of rules, in this module. A run that chose its sets in another
-   way may have been trained on rows of this dev set. A command that starts from
-   the weights of such a run logs a warning.
-4. The comparison of sets, after the rows are read (dev_set_check.py).
-
-This module imports no TensorFlow.
+A run that chose its sets in another way may have been trained on rows of this
+dev set.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 from absl import logging
 
-from data.sets.file_sets import FileSets, RowExampleT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import TRAIN_SET, DevSetRule
-from training.config.fine_tuning_config import (
-    DataFileConfig,
-    DataFileConfigT,
-    FineTuningConfig,
+from training.config.fine_tuning_config import DataFileConfig
+from training.dev_set.recorded_sets import (
+    TRAIN_SET,
+    DevSetRule,
+    dev_set_rule_of,
+    has_data_file,
+    recorded_sets_of,
 )
-from training.preparation.starting_point import StartingPoint
+
+
+class RuleChoice(NamedTuple):
+    """A rule, and why not to trust the scores on its dev set.
+
+    Attributes:
+        rule: the rule.
+        doubt: why the weights may have been trained on rows of the dev set, ""
+            if they were trained on none of its rows.
+    """
+
+    rule: DevSetRule
+    doubt: str
+
+
+def choose_dev_set_rule(
+    preset: Preset | None, config: DataFileConfig, key: tuple[str, ...]
+) -> RuleChoice:
+    """Chooses which rows of --data_file are the dev set.
+
+    Args:
+        preset: Preset of the weights, None for random weights.
+        config: the flags, with the fraction of the rows in the dev set.
+        key: names of the columns by which rows are assigned to a set.
+    """
+    clean_fraction = fraction = config.data_file_options.dev_fraction
+    doubt = ""
+    if preset and (overlap := _find_overlap(preset, config, key)):
+        clean_fraction, doubt = overlap
+    return RuleChoice(
+        DevSetRule(RULE_VERSION, fraction, key, clean_fraction), doubt
+    )
+
+
+def warn_of_doubt(doubt: str) -> None:
+    """Logs why not to trust the scores, unless `doubt` is ""."""
+    if doubt:
+        logging.warning(
+            "Rows of this dev set may have been trained on: %s. Do not trust "
+            "its scores.",
+            doubt,
+        )
+
+
+def find_rule_to_record(
+    rule: DevSetRule | None, preset: Preset | None
+) -> DevSetRule | None:
+    """Returns the rule for model.json, None if no run used a rule.
+
+    A run on sets of --data_dir records the rule of the run that it starts from.
+
+    Args:
+        rule: rule of the command, None without --data_file.
+        preset: Preset of the weights, None for random weights.
+    """
+    if rule is None and preset:
+        return dev_set_rule_of(preset)
+    return rule
 
 
 class _Overlap(NamedTuple):
@@ -46,49 +89,6 @@ class _Overlap(NamedTuple):
 
     clean_fraction: float
     reason: str
-
-
-def choose_dev_set_rule(
-    start: StartingPoint[DataFileConfigT],
-    file_sets: FileSets[RowExampleT],
-) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with the rule for --data_file, if the flag is set.
-
-    Logs a warning if the weights may have been trained on rows of the dev set.
-    """
-    config = start.config
-    if not config.data_file:
-        return start
-    fraction = config.data_file_options.dev_fraction
-    key = tuple(file_sets.reader.key_names)
-    overlap = start.preset and _find_overlap(start.preset, config, key)
-    if overlap:
-        logging.warning(
-            "Rows of this dev set may have been trained on: %s. Do not trust "
-            "its scores.",
-            overlap.reason,
-        )
-    clean_fraction = overlap.clean_fraction if overlap else fraction
-    rule = DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
-    return dataclasses.replace(start, dev_set_rule=rule)
-
-
-def find_rule_to_record(
-    start: StartingPoint[FineTuningConfig],
-) -> DevSetRule | None:
-    """Returns the rule for model.json, None if no run used a rule.
-
-    A run on sets of --data_dir records the rule of the run that it starts from.
-    """
-    if start.dev_set_rule is None and start.preset:
-        return start.preset.dev_set_rule
-    return start.dev_set_rule
-
-
-def has_data_file(preset: Preset) -> bool:
-    """Returns whether the last command of a run read a --data_file."""
-    provenance = preset.model_json.get("origin", {})
-    return "data_file" in provenance.get("command", {})
 
 
 def _find_overlap(
@@ -124,7 +124,7 @@ def _find_overlap(
     other_way = "chose its dev set in another way"
     if _may_have_trained_on_any_row(preset, config):
         return _Overlap(0.0, f"{source} {other_way}")
-    recorded = preset.dev_set_rule
+    recorded = dev_set_rule_of(preset)
     fraction = config.data_file_options.dev_fraction
     if recorded is None:
         return None
@@ -158,8 +158,8 @@ def _may_have_trained_on_any_row(
     table. If such a run recorded a rule, the rule is that of an earlier run,
     whose weights it started from.
     """
-    recorded = preset.dev_set_rule
-    if recorded is not None and recorded.rule != RULE_VERSION:
+    recorded = dev_set_rule_of(preset)
+    if recorded is not None and recorded.version != RULE_VERSION:
         return True
     has_rule = recorded is not None and has_data_file(preset)
     return _is_trained_on_task(preset, config) and not has_rule
@@ -172,7 +172,7 @@ def _join_names(names: tuple[str, ...]) -> str:
 def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     """Returns whether a run was trained for the task that a command names."""
     return (
-        TRAIN_SET in preset.recorded_sets
+        TRAIN_SET in recorded_sets_of(preset)
         and preset.model_class == config.model_class
         and preset.recorded_settings.get("task_name") == config.task_name
     )

@@ -1,10 +1,8 @@
-"""Compares the dev set of a command with what its weights were trained on.
+"""Compares the sets of a command with those that its weights' run recorded.
 
-A score means nothing if the weights were trained on rows of the dev set.
-Before the rows are read, dev_set_rule.py has compared the rules by which the
-run and the command take a dev set from --data_file. After the rows are read,
-this module compares the sets themselves. `DevSetCase` lists what it may find,
-and what the command then does.
+The dev set of any command must not be what the weights were trained on:
+`DevSetCase` lists what may be found, and what the command then does. The train
+set of a command that resumes a run must be that of the run.
 
 For example, a run was trained on train.csv and evaluated on dev.csv. A later
 command with --do_eval evaluates the run
@@ -18,20 +16,24 @@ Only scripts that have --data_file compare their dev set.
 """
 
 import enum
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from absl import logging
 
+from model_folders.model_json_types import Fingerprint
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import (
+from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.recorded_sets import (
     DEV_SET,
     TRAIN_SET,
+    DevSetRule,
     RecordedSet,
     RecordedSets,
+    dev_set_rule_of,
+    has_data_file,
+    recorded_sets_of,
 )
-from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.dev_set_rule import has_data_file
-from training.preparation.starting_point import StartingPoint
 
 
 class DevSetCase(enum.Enum):
@@ -43,7 +45,7 @@ class DevSetCase(enum.Enum):
     Attributes:
         EXPECTED: the scores can be trusted, and are written.
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
-            set. The command logs a warning, unless dev_set_rule.py has logged
+            set. The command logs a warning, unless `warn_of_doubt` has logged
             one.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.
@@ -61,8 +63,8 @@ class DevSetCase(enum.Enum):
     OTHER_FILE = enum.auto()
 
     @property
-    def writes_scores(self) -> bool:
-        """Whether the scores are those of the run, and are written."""
+    def may_write_scores(self) -> bool:
+        """Whether the scores are those of the run, and so are written."""
         return self is not DevSetCase.OTHER_ROWS
 
 
@@ -79,7 +81,10 @@ class DevSetFinding(NamedTuple):
 
 
 def compare_dev_set(
-    start: StartingPoint[FineTuningConfig], recorded_sets: RecordedSets
+    config: FineTuningConfig,
+    preset: Preset | None,
+    rule: DevSetRule | None,
+    recorded_sets: RecordedSets,
 ) -> DevSetFinding:
     """Compares the dev set of a command with the sets of its weights.
 
@@ -87,19 +92,22 @@ def compare_dev_set(
     is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
 
     Args:
-        start: StartingPoint of the command.
-        recorded_sets: the sets of the command.
+        config: the flags of the command.
+        preset: Preset of the weights, None for random weights.
+        rule: rule of the command, None without --data_file.
+        recorded_sets: the sets of the command, for model.json.
     """
-    preset = start.preset
     dev_set = recorded_sets.get(DEV_SET)
-    if not start.config.can_split_file or preset is None or dev_set is None:
+    if not config.can_split_file or preset is None or dev_set is None:
         return DevSetFinding(DevSetCase.EXPECTED)
-    case = _find_case(start, preset, dev_set)
-    return DevSetFinding(case, _describe_case(case, start, preset, dev_set))
+    case = _find_case(
+        preset, dev_set, rule, is_training=config.training.do_train
+    )
+    return DevSetFinding(case, _describe_case(case, preset, dev_set, rule))
 
 
-def check_dev_set(finding: DevSetFinding) -> None:
-    """Tells the user about a dev set that is not as expected.
+def report_finding(finding: DevSetFinding) -> None:
+    """Logs what to tell the user about a dev set, or raises it as an error.
 
     Raises:
         ValueError: the dev set is the file that the run was trained on.
@@ -115,24 +123,26 @@ def check_dev_set(finding: DevSetFinding) -> None:
 
 
 def _find_case(
-    start: StartingPoint[FineTuningConfig],
     preset: Preset,
     dev_set: RecordedSet,
+    rule: DevSetRule | None,
+    *,
+    is_training: bool,
 ) -> DevSetCase:
-    """Returns the case of a dev set. `preset` is the Preset of the weights."""
-    is_train_file = _is_train_file(start, preset, dev_set)
+    """Returns the case of a dev set, as `compare_dev_set`."""
+    is_train_file = _is_train_file(preset, dev_set, rule)
     if not preset.is_own_run:
         if is_train_file:
             return DevSetCase.SEEN_BY_OTHER_WEIGHTS
         return DevSetCase.EXPECTED
-    if start.config.training.do_train:
-        # A resumed run keeps its sets, which train_set_check.py checks.
+    if is_training:
+        # A resumed run keeps its sets, which `check_train_set` checks.
         return DevSetCase.EXPECTED
     if is_train_file:
         return DevSetCase.SEEN_BY_RUN
-    dev_set_of_run = preset.recorded_sets.get(DEV_SET)
-    if start.dev_set_rule:
-        is_same_rule = start.dev_set_rule == preset.dev_set_rule
+    dev_set_of_run = recorded_sets_of(preset).get(DEV_SET)
+    if rule:
+        is_same_rule = rule == dev_set_rule_of(preset)
         if is_same_rule and dev_set.has_rows_of(dev_set_of_run):
             return DevSetCase.EXPECTED
         return DevSetCase.OTHER_ROWS
@@ -142,33 +152,30 @@ def _find_case(
 
 
 def _is_train_file(
-    start: StartingPoint[FineTuningConfig],
-    preset: Preset,
-    dev_set: RecordedSet,
+    preset: Preset, dev_set: RecordedSet, rule: DevSetRule | None
 ) -> bool:
     """Returns whether weights were trained on the file of a dev set."""
-    if start.dev_set_rule and has_data_file(preset):
+    if rule and has_data_file(preset):
         # The run and the command both cut the file into a train set and a dev
-        # set. dev_set_rule.py compares how they did it.
+        # set. `choose_dev_set_rule` has compared how they did it.
         return False
-    train_set = preset.recorded_sets.get(TRAIN_SET)
+    train_set = recorded_sets_of(preset).get(TRAIN_SET)
     return train_set is not None and dev_set.checksum == train_set.checksum
 
 
 def _describe_case(
     case: DevSetCase,
-    start: StartingPoint[FineTuningConfig],
     preset: Preset,
     dev_set: RecordedSet,
+    rule: DevSetRule | None,
 ) -> str:
     """Returns what to tell the user about a case, "" if nothing."""
     match case:
         case DevSetCase.EXPECTED:
             return ""
         case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
-            # Do not warn twice: `dev_set_rule.choose_dev_set_rule` may have
-            # warned.
-            if start.dev_set_rule and start.dev_set_rule.is_doubtful:
+            # Do not warn twice: `warn_of_doubt` has warned of such a rule.
+            if rule and rule.is_doubtful:
                 return ""
             train_file = _describe_train_file(preset, dev_set)
             return f"{train_file}. Do not trust its scores."
@@ -186,18 +193,90 @@ def _describe_case(
                 f"--init_checkpoint={preset.weights_path}"
             )
         case DevSetCase.OTHER_FILE:
+            file_of_run = recorded_sets_of(preset)[DEV_SET].file
             return (
                 f"{dev_set.file} is not the dev set of {preset.source}, which "
-                f"was of {preset.recorded_sets[DEV_SET].file}. The scores, the "
-                "card and the report of the run are replaced."
+                f"was of {file_of_run}. The scores, the card and the report of "
+                "the run are replaced."
             )
 
 
 def _describe_train_file(preset: Preset, dev_set: RecordedSet) -> str:
     """Describes that weights were trained on the file of the dev set."""
-    train_set = preset.recorded_sets[TRAIN_SET]
+    train_set = recorded_sets_of(preset)[TRAIN_SET]
     return (
         f"{dev_set.file}: {preset.source} was trained on this file "
         f"({train_set.num_rows} rows of {train_set.file}), so the dev set "
         "contains rows of the train set"
     )
+
+
+def check_train_set(
+    preset: Preset | None,
+    recorded_sets: RecordedSets,
+    records: Sequence[Fingerprint],
+    *,
+    has_table: bool,
+) -> None:
+    """Checks that a run is resumed on the records that it began with.
+
+    For example, a row was added to train.csv after the run had stopped. The
+    message then names the file, with its number of rows then and now.
+
+    Args:
+        preset: Preset of the weights, None for random weights.
+        recorded_sets: the sets of the command.
+        records: fingerprint of the records of the train set.
+        has_table: whether the sets are rows of --data_file.
+
+    Raises:
+        ValueError: the records differ. The message names the file.
+    """
+    if not (preset and preset.is_own_run):
+        return
+    recorded = preset.recorded_settings.get("train_records", records)
+    if recorded == records:
+        return
+    difference = _describe_difference(
+        preset, recorded_sets, has_table=has_table
+    )
+    raise ValueError(
+        f"{difference}. To train on it, set another --output_dir, with "
+        f"--init_checkpoint={preset.weights_path}"
+    )
+
+
+def _describe_difference(
+    preset: Preset, recorded_sets: RecordedSets, *, has_table: bool
+) -> str:
+    """Describes how the train set of a command differs from that of its run."""
+    train_set = recorded_sets[TRAIN_SET]
+    sets_of_run = recorded_sets_of(preset)
+    former = sets_of_run.get(TRAIN_SET, train_set)
+    num_rows = _count_file_rows(recorded_sets, train_set, has_table=has_table)
+    num_former_rows = _count_file_rows(sets_of_run, former, has_table=has_table)
+    file = train_set.file
+    if file != former.file:
+        return (
+            f"{preset.weights_path} was trained on {former.file}, "
+            f"{num_former_rows} rows, and {file} has {num_rows}"
+        )
+    if num_rows != num_former_rows:
+        return (
+            f"{file} has changed: {num_former_rows} rows then, {num_rows} now"
+        )
+    if train_set.checksum != former.checksum:
+        return f"{file} has changed, although it has {num_rows} rows as then"
+    return f"{file} is read in another way than by this run"
+
+
+def _count_file_rows(
+    recorded_sets: RecordedSets, train_set: RecordedSet, *, has_table: bool
+) -> int:
+    """Returns the number of rows in the file of a train set.
+
+    With --data_file (`has_table`), the file also contains the dev set.
+    """
+    if has_table and DEV_SET in recorded_sets:
+        return train_set.num_rows + recorded_sets[DEV_SET].num_rows
+    return train_set.num_rows

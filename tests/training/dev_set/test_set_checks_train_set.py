@@ -5,9 +5,8 @@ import dataclasses
 import pytest
 
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import RecordedSet
-from tests.support.tasks import toy_task
-from training.flows.train_set_check import check_train_set
+from training.dev_set.recorded_sets import RecordedSet
+from training.dev_set.set_checks import check_train_set
 
 THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
@@ -19,13 +18,6 @@ RESUMED = Preset(
         "train_records": THEN,
     },
 )
-
-
-def start_of_resume():
-    """Returns the start of a command that resumes the run RESUMED."""
-    config = toy_task.create_config("run", do_train=True)
-    start = toy_task.create_start(config, None)
-    return dataclasses.replace(start, preset=RESUMED)
 
 
 @pytest.mark.parametrize(
@@ -41,9 +33,24 @@ def test_a_resume_on_another_train_set_is_refused(train_set, says):
     sets = {"train": RecordedSet("train", *train_set)}
     now = [["train-1.tf_record", 5, 2]]
     with pytest.raises(ValueError, match=f"{says}.*--init_checkpoint=run"):
-        check_train_set(start_of_resume(), sets, now)
+        check_train_set(RESUMED, sets, now, has_table=False)
 
 
 def test_a_resume_on_the_same_records_may_read_another_file():
     sets = {"train": RecordedSet("train", "other.csv", 9, 6)}
-    check_train_set(start_of_resume(), sets, THEN)
+    check_train_set(RESUMED, sets, THEN, has_table=False)
+
+
+def test_the_rows_of_a_table_are_those_of_both_sets():
+    """Its dev set has grown by three rows, and its train set by one."""
+    sets = [("train", "table.csv", 9, 5), ("eval", "table.csv", 2, 5)]
+    resumed = dataclasses.replace(
+        RESUMED, recorded_settings={"data": sets, "train_records": THEN}
+    )
+    now = {
+        "train": RecordedSet("train", "table.csv", 10, 6),
+        "eval": RecordedSet("eval", "table.csv", 5, 6),
+    }
+    records = [["train-1.tf_record", 5, 2]]
+    with pytest.raises(ValueError, match=r"table\.csv.*11 rows then, 15 now"):
+        check_train_set(resumed, now, records, has_table=True)

@@ -3,40 +3,27 @@
 tests/across_scripts/test_recorded_decisions.py tests it with real runs.
 """
 
-import dataclasses
-
 import pytest
 
 from command_line import config_values
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.presets import Preset
-from model_folders.recorded_sets import DevSetRule
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.dev_set_rule import choose_dev_set_rule
+from training.dev_set.recorded_sets import DevSetRule
+from training.dev_set.rules import (
+    choose_dev_set_rule,
+    find_rule_to_record,
+    warn_of_doubt,
+)
 
 FRACTION = 0.2
 KEY = ("text",)
 
 
-FILE_SETS = (
-    TABLE_TASK_SPECS["csv"]
-    .create_processor(
-        None,
-        DataFileOptions(data_file="table.csv"),
-        TableOptions(),
-        set_by_user=frozenset(),
-    )
-    .file_sets
-)
-
-
-def create_start(preset):
-    """Returns the start of a command that holds out FRACTION of a table."""
+def create_config():
+    """Returns the flags of a command that holds out FRACTION of a table."""
     flags = toy_task.create_flags(
         "run",
         data_dir=None,
@@ -44,9 +31,7 @@ def create_start(preset):
         dev_fraction=FRACTION,
         task_name="csv",
     )
-    config = config_values.create_config(ClassifierConfig, **flags)
-    start = toy_task.create_start(config, None)
-    return dataclasses.replace(start, preset=preset)
+    return config_values.create_config(ClassifierConfig, **flags)
 
 
 def on_sets(
@@ -56,23 +41,25 @@ def on_sets(
 
     `dev_set_rule` is that of a run that it started from.
     """
+    settings = {
+        "task_name": task_name,
+        "data": [["train", "train.csv", 9, 5]],
+    }
+    if dev_set_rule:
+        settings["split"] = dev_set_rule.to_entry()
     return Preset(
         "run",
         weights_path="run",
         flag="--init_checkpoint",
         model_class=model_class,
-        recorded_settings={
-            "task_name": task_name,
-            "data": [["train", "train.csv", 9, 5]],
-        },
-        dev_set_rule=dev_set_rule,
+        recorded_settings=settings,
         model_json={"origin": {"command": dict(command)}},
     )
 
 
-def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
+def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
     """Returns weights of a run that held out a part of its table."""
-    dev_set_rule = DevSetRule(rule, dev_fraction, key, clean_fraction)
+    dev_set_rule = DevSetRule(version, dev_fraction, key, clean_fraction)
     return on_sets(dev_set_rule, command={"data_file": "table.csv"})
 
 
@@ -94,12 +81,10 @@ def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
         ),
     ],
 )
-def test_untrained_rows_are_not_in_doubt(preset, caplog):
-    start = choose_dev_set_rule(create_start(preset), FILE_SETS)
-    assert start.dev_set_rule == DevSetRule(
-        RULE_VERSION, FRACTION, KEY, FRACTION
-    )
-    assert not caplog.text
+def test_untrained_rows_are_not_in_doubt(preset):
+    choice = choose_dev_set_rule(preset, create_config(), KEY)
+    assert choice.rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
+    assert not choice.doubt
 
 
 @pytest.mark.parametrize(
@@ -124,10 +109,10 @@ def test_untrained_rows_are_not_in_doubt(preset, caplog):
             id="sets of the user, after a smaller part",
         ),
         pytest.param(
-            on_table(0.2, 0.2, rule=RULE_VERSION + 1),
+            on_table(0.2, 0.2, version=RULE_VERSION + 1),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
-            id="another rule",
+            id="another version of the rule",
         ),
         pytest.param(
             on_table(0.2, 0.2, key=("a", "b")),
@@ -158,12 +143,38 @@ def test_untrained_rows_are_not_in_doubt(preset, caplog):
         ),
     ],
 )
-def test_possibly_trained_rows_are_in_doubt(
-    preset, clean_fraction, reason, caplog
-):
-    start = choose_dev_set_rule(create_start(preset), FILE_SETS)
+def test_possibly_trained_rows_are_in_doubt(preset, clean_fraction, reason):
+    choice = choose_dev_set_rule(preset, create_config(), KEY)
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
-    assert start.dev_set_rule == expected
+    assert choice.rule == expected
     assert expected.is_doubtful
-    assert "Rows of this dev set may have been trained on" in caplog.text
-    assert reason in caplog.text
+    assert reason in choice.doubt
+
+
+def test_a_doubt_is_a_warning_with_its_reason(caplog):
+    warn_of_doubt("run chose its dev set in another way")
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage() == (
+        "Rows of this dev set may have been trained on: run chose its dev set "
+        "in another way. Do not trust its scores."
+    )
+
+
+def test_without_a_doubt_there_is_no_warning(caplog):
+    warn_of_doubt("")
+    assert not caplog.records
+
+
+def test_a_run_on_sets_of_the_user_records_the_rule_of_its_start():
+    rule = DevSetRule(RULE_VERSION, 0.3, KEY, 0.3)
+    assert find_rule_to_record(None, on_sets(rule)) == rule
+
+
+def test_a_run_on_a_table_records_its_own_rule():
+    rule = DevSetRule(RULE_VERSION, 0.2, KEY, 0.2)
+    assert find_rule_to_record(rule, on_table(0.3, 0.3)) == rule
+
+
+def test_a_run_from_random_weights_on_sets_of_the_user_records_no_rule():
+    assert find_rule_to_record(None, None) is None

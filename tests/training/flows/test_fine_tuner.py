@@ -12,7 +12,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuning_run import FineTuningRun
+from training.flows.fine_tuner import FineTuner
 
 
 class TwoDevSetsTask(ToyTask):
@@ -53,7 +53,7 @@ class LossTask(ToyTask):
 
 @pytest.fixture
 def begin(tmp_path):
-    """A function (class of a task) -> FineTuningRun of its dev sets."""
+    """A function (class of a task) -> FineTuner of its dev sets."""
 
     def begin_task(task_class):
         config = create_config(
@@ -63,7 +63,7 @@ def begin(tmp_path):
             config, tiny_config(vocab_size=100), load_tokenizer()
         )
         task = task_class(start)
-        return FineTuningRun(
+        return FineTuner(
             task,
             write_encoded_sets(task, tmp_path / "records"),
             create_trainer(task),
@@ -86,21 +86,21 @@ def test_a_task_with_a_loss_is_scored_by_it_too(begin):
 
 
 def test_a_step_is_evaluated_once(begin):
-    run = begin(TwoDevSetsTask)
-    first = run.evaluate()
-    run.task.evaluate = None
-    assert run.evaluate() == first
+    fine_tuner = begin(TwoDevSetsTask)
+    first = fine_tuner.evaluate()
+    fine_tuner.task.evaluate = None
+    assert fine_tuner.evaluate() == first
 
 
 def test_a_set_is_evaluated_in_batches_of_eval_batch_size(begin):
     """The last batch of the 5 examples is smaller."""
-    run = begin(BatchSizesTask)
-    run.evaluate()
-    assert run.task.batch_sizes == {"dev": [2, 1], "dev_mm": [2, 2, 1]}
+    fine_tuner = begin(BatchSizesTask)
+    fine_tuner.evaluate()
+    assert fine_tuner.task.batch_sizes == {"dev": [2, 1], "dev_mm": [2, 2, 1]}
 
 
 def test_a_run_without_a_step_has_not_trained(begin):
-    run = begin(TwoDevSetsTask)
-    assert not run.has_trained
-    run.trainer.run_weights.advance(1)
-    assert run.has_trained
+    fine_tuner = begin(TwoDevSetsTask)
+    assert not fine_tuner.has_trained
+    fine_tuner.trainer.run_weights.advance(1)
+    assert fine_tuner.has_trained

@@ -1,0 +1,34 @@
+"""Answers whether the scores on a dev set may be trusted.
+
+A score means nothing if the weights were trained on rows of the dev set. With
+--data_dir, the user made the sets. A --data_file is one file, from which a rule
+takes the dev set.
+
+    recorded_sets.py: `DevSetRule` and `RecordedSet`, which model.json records
+    rules.py: chooses the rule, and compares it with that of the weights
+    set_checks.py: compares the sets with those of the weights
+
+What happens, in the order of a command, and what the user reads then:
+
+1. `choose_dev_set_rule` chooses the rule, and compares it with the one that the
+   weights' run recorded. `adapt_to_data_file` calls it before the rows are
+   read. The user reads a warning if a run that led to the weights chose its
+   sets in another way.
+2. `key_of` and `split_fraction_of` in data/tables/row_keys.py turn the texts of
+   a row into a number from 0 to 1. The row is in the dev set if the number is
+   below --dev_fraction. So every command with this fraction agrees, whatever
+   rows were added meanwhile. The user reads nothing.
+3. `compare_dev_set` compares the files and the rows of the dev set with the
+   recorded sets. `fine_tune` calls it after all sets are read. The attributes
+   of `DevSetCase` list what the user then reads, by `report_finding`.
+4. `check_train_set` compares the train set, if the command resumes a run.
+   `create_fine_tuning_plan` calls it before the model exists. The user reads an
+   error that names the file, if the rows are others than those of the run.
+5. `create_fine_tuning_settings` records the rule and the sets. They are in the
+   `settings` of model.json as soon as the training begins.
+
+Steps 1 and 2 are only for --data_file, and step 3 is for scripts that have this
+flag. The modules of this package load no TensorFlow. Below this package,
+data/tables/row_keys.py only splits rows, and model_folders/ only checks the
+types of what is recorded (model_json_types.py).
+"""
