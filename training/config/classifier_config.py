@@ -7,12 +7,12 @@ from typing import Self
 from command_line import config_values, flags
 from command_line.flags import group
 from data.classification.glue import glue_submissions, glue_tasks
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import (
-    TABLE_TASK_SPECS,
+from data.classification.user_class_processor import PROCESSOR_ENTRY
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import (
+    SPEC_OF_TABLE_TASK,
     TableTaskSpec,
 )
-from data.classification.task_selection.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
 from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
@@ -22,7 +22,7 @@ from training.config.fine_tuning_config import DataFileConfig
 class ClassifierConfig(DataFileConfig):
     """Flags of run_classifier.py: Google's, and those of this project."""
 
-    table: TableOptions = group(TableOptions)
+    table: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierFlags = group(ClassifierFlags)
     task_name: str | None = flags.head_flag(
         None,
@@ -30,7 +30,7 @@ class ClassifierConfig(DataFileConfig):
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
         "files, and ranking reads queries, passages and relevances. For a "
         "class of your own, set --processor.",
-        choices=sorted([*glue_tasks.SPEC_OF_TASK, *TABLE_TASK_SPECS]),
+        choices=sorted([*glue_tasks.SPEC_OF_TASK, *SPEC_OF_TABLE_TASK]),
     )
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
@@ -67,7 +67,7 @@ class ClassifierConfig(DataFileConfig):
     @property
     def table_task_spec(self) -> TableTaskSpec | None:
         """What --task_name says of a user's tables, None for GLUE and XNLI."""
-        return TABLE_TASK_SPECS.get(self.task_name or "")
+        return SPEC_OF_TABLE_TASK.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.classification import metrics
+from data.classification import label_codec, label_report, metrics, text_outputs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
     convert_examples_to_features,
@@ -16,11 +16,10 @@ from data.classification.classification_records import (
     encode_classification_features,
     encode_features,
 )
-from data.classification.glue import glue_layouts, glue_submissions
-from data.classification.labels import label_codec, label_report, text_outputs
-from data.classification.task_selection.classification_sets import (
+from data.classification.classification_sets import (
     ClassificationSets,
 )
+from data.classification.glue import glue_layouts, glue_submissions
 from data.classification.text_windows import create_window_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of

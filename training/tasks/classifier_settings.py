@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from data.classification.task_selection.classification_sets import (
+from data.classification.classification_sets import (
     ClassificationSets,
 )
 from model_folders.model_json_types import ClassifierSettings, HeadSettings

@@ -5,18 +5,18 @@ TensorFlow.
 """
 
 from command_line import config_values, flags
-from data.classification.glue import glue_tasks
-from data.classification.labels.class_weights import (
+from data.classification import pair_features, similar_pairs
+from data.classification.class_weights import (
     compute_class_weights,
     log_class_weights,
 )
-from data.classification.pairs import pair_features
-from data.classification.table_tasks import pair_scores, table_columns
-from data.classification.table_tasks.table_processor import TableProcessor
-from data.classification.task_selection.classification_sets import (
+from data.classification.classification_sets import (
     ClassificationSets,
 )
-from data.classification.task_selection.user_processor import find_processor
+from data.classification.glue import glue_tasks
+from data.classification.user_class_processor import find_processor
+from data.classification.user_tables import column_search
+from data.classification.user_tables.table_processor import UserTableProcessor
 from data.tables.tables import Table
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
@@ -41,11 +41,11 @@ def open_data_file(
     task_spec = config.table_task_spec
     if task_spec is None or task_spec.pair_columns or not config.data_file:
         return parsed, None
-    table = Table(config.data_file, table_columns.layout_of(config.table))
-    columns = table_columns.find_unset_columns(
+    table = Table(config.data_file, column_search.layout_of(config.table))
+    columns = column_search.find_unset_columns(
         config.table, parsed.set_by_user, table
     )
-    table_columns.log_columns(config.table, parsed.set_by_user, table, columns)
+    column_search.log_columns(config.table, parsed.set_by_user, table, columns)
     return config_values.decide_flags(parsed, columns), table
 
 
@@ -113,7 +113,7 @@ def load_task(
 
 def _create_embedding_task(
     start: StartingPoint[ClassifierConfig],
-    processor: TableProcessor,
+    processor: UserTableProcessor,
 ) -> EmbeddingTask:
     """Creates the task of an embedding, with what its sets tell of scores."""
     config = start.config
@@ -126,7 +126,7 @@ def _create_embedding_task(
         start,
         processor,
         has_scores={
-            set_name: pair_scores.are_scored(processor.read(set_name))
+            set_name: similar_pairs.are_scored(processor.read(set_name))
             for set_name in scored
         },
         max_score=max_score,

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
-from data.classification import metrics
+from data.classification import (
+    metrics,
+    pair_features,
+    pair_scoring,
+    text_outputs,
+)
 from data.classification.classification_examples import InputExample
 from data.classification.classification_records import encode_features
-from data.classification.labels import text_outputs
-from data.classification.pairs import pair_features, pair_scoring
-from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.user_tables.table_processor import UserTableProcessor
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
 from model_folders.scores import Scores
@@ -48,7 +51,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: TableProcessor,
+        processor: UserTableProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,

@@ -4,12 +4,12 @@ import os
 from collections.abc import Sequence
 
 from data.arrays import FloatArray
+from data.classification import prediction_files
 from data.classification.classification_examples import (
     InputExample,
     Label,
 )
-from data.classification.labels import label_writing
-from data.classification.labels.label_codec import LabelCodec
+from data.classification.label_codec import LabelCodec
 from data.outputs import output_writer
 from data.outputs.output_rows import OutputRow
 from data.sets.set_names import suffix_of
@@ -38,7 +38,7 @@ def write_table_rows(
     if examples[0].row is not None:
         rows = [
             OutputRow(cells)
-            for cells in label_writing.create_prediction_rows(
+            for cells in prediction_files.create_prediction_rows(
                 examples, outputs, codec
             )
         ]
@@ -66,9 +66,9 @@ def write_test_predictions(
     """
     path = os.path.join(output_dir, "predictions.csv")
     write_table_rows(path, encoded_set.examples, outputs, codec)
-    return label_writing.write_labels(
+    return prediction_files.write_labels(
         output_dir,
-        label_writing.create_example_entries(encoded_set.examples),
+        prediction_files.create_example_entries(encoded_set.examples),
         outputs,
         codec,
         suffix_of(encoded_set.name),

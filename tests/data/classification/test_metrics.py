@@ -5,7 +5,7 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.labels.label_codec import LabelCodec
+from data.classification.label_codec import LabelCodec
 
 
 @pytest.mark.parametrize(

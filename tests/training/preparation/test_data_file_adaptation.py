@@ -10,8 +10,8 @@ import pytest
 
 import modeling
 from command_line import config_values
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
@@ -44,10 +44,10 @@ def table(tmp_path):
 
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
-    return TABLE_TASK_SPECS[task_name].create_processor(
+    return SPEC_OF_TABLE_TASK[task_name].create_processor(
         None,
         DataFileOptions(data_file=table),
-        TableOptions(**COLUMNS),
+        ColumnOptions(**COLUMNS),
         frozenset(COLUMNS),
     )
 

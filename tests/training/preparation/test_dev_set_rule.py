@@ -8,8 +8,8 @@ import dataclasses
 import pytest
 
 from command_line import config_values
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds
@@ -24,11 +24,11 @@ KEY = ("text",)
 
 
 FILE_SETS = (
-    TABLE_TASK_SPECS["csv"]
+    SPEC_OF_TABLE_TASK["csv"]
     .create_processor(
         None,
         DataFileOptions(data_file="table.csv"),
-        TableOptions(),
+        ColumnOptions(),
         set_by_user=frozenset(),
     )
     .file_sets

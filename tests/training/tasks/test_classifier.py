@@ -5,11 +5,11 @@ import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.classification.task_selection.classification_sets import (
+from data.classification.classification_sets import (
     ClassificationSets,
 )
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
@@ -48,11 +48,11 @@ def create_task(tmp_path):
         **columns,
     ):
         labels = None if output_mode == "regression" else LABELS
-        spec = TABLE_TASK_SPECS[task_name]
+        spec = SPEC_OF_TABLE_TASK[task_name]
         processor = spec.create_processor(
             tmp_path,
             DataFileOptions(),
-            TableOptions(output_mode=output_mode, labels=labels, **columns),
+            ColumnOptions(output_mode=output_mode, labels=labels, **columns),
             set_by_user=frozenset(),
         )
         return ClassifierTask(

@@ -1,10 +1,10 @@
 """What a run and an export record of a classifier."""
 
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.classification.task_selection.classification_sets import (
+from data.classification.classification_sets import (
     ClassificationSets,
 )
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from training.tasks.classifier_settings import (
     create_classifier_settings,
@@ -14,11 +14,11 @@ from training.tasks.classifier_settings import (
 
 def create_sets(tmp_path, output_mode="classification"):
     """Returns the sets of a task, which has read no table yet."""
-    spec = TABLE_TASK_SPECS["csv"]
+    spec = SPEC_OF_TABLE_TASK["csv"]
     processor = spec.create_processor(
         tmp_path,
         DataFileOptions(),
-        TableOptions(output_mode=output_mode),
+        ColumnOptions(output_mode=output_mode),
         set_by_user=frozenset(),
     )
     return ClassificationSets(processor, table_task_spec=spec)

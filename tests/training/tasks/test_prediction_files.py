@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.labels.label_codec import LabelCodec
+from data.classification.label_codec import LabelCodec
 from training.task import EncodedSet
 from training.tasks import prediction_files
 
