@@ -11,9 +11,9 @@ from data.classification.classification_examples import (
     InputExample,
     Label,
     class_names_of,
+    regression_value_of,
 )
 from data.classification.label_codec import LabelCodec
-from data.classification.label_numbers import regression_value_of
 from data.report import (
     Baseline,
     Heading,

@@ -1,4 +1,4 @@
-"""Writes the predictions of a classifier to rows and files."""
+"""Writes the predictions of a classifier to files, as a run leaves them."""
 
 import json
 import os
@@ -12,10 +12,39 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.label_codec import LabelCodec
+from data.outputs import output_writer
+from data.outputs.output_rows import OutputRow
 from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
+
+
+def write_table_rows(
+    path: str,
+    examples: Sequence[InputExample],
+    outputs: FloatArray,
+    codec: LabelCodec,
+) -> None:
+    """Writes the rows of a user's table, and the answers beside them.
+
+    Writes nothing for examples that are no rows of a table.
+
+    Args:
+        path: path of the CSV file.
+        examples: N examples, at least one.
+        outputs: the model's outputs for them, float [N, ...].
+        codec: converts the outputs to answers.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if examples[0].row is not None:
+        rows = [
+            OutputRow(cells)
+            for cells in create_prediction_rows(examples, outputs, codec)
+        ]
+        output_writer.write_output(path, "csv", [rows])
 
 
 def create_prediction_rows(
@@ -62,20 +91,44 @@ def _create_answer(
     return answer
 
 
-def create_example_entries(
-    examples: Iterable[InputExample],
-) -> Iterator[JsonObject]:
-    """Yields the fields of examples for `write_labels`."""
-    for example in examples:
-        entry: JsonObject = {
-            "guid": example.guid,
-            "text_a": example.text_a,
-        }
-        if example.text_b is not None:
-            entry["text_b"] = example.text_b
-        if example.label is not None:
-            entry["gold_label"] = example.label
-        yield entry
+def write_test_predictions(
+    output_dir: str,
+    examples: Sequence[InputExample],
+    outputs: FloatArray,
+    codec: LabelCodec,
+    suffix: str,
+) -> list[Label]:
+    """Writes the predictions of a test set. Returns the predicted labels.
+
+    Args:
+        output_dir: folder for predictions.csv, if the examples are rows of a
+            table, and for the files of `write_labels`.
+        examples: the N examples of the test set.
+        outputs: the model's outputs for them, float [N, ...].
+        codec: converts the outputs to answers.
+        suffix: suffix of the set's name, as in `write_labels`.
+
+    Raises:
+        OSError: a file cannot be written.
+        ValueError: an output is not finite.
+    """
+    path = os.path.join(output_dir, "predictions.csv")
+    write_table_rows(path, examples, outputs, codec)
+    entries = map(_create_entry, examples)
+    return write_labels(output_dir, entries, outputs, codec, suffix)
+
+
+def _create_entry(example: InputExample) -> JsonObject:
+    """Returns the fields of an example for `write_labels`."""
+    entry: JsonObject = {
+        "guid": example.guid,
+        "text_a": example.text_a,
+    }
+    if example.text_b is not None:
+        entry["text_b"] = example.text_b
+    if example.label is not None:
+        entry["gold_label"] = example.label
+    return entry
 
 
 def write_labels(
@@ -137,3 +190,23 @@ def _format_line(
     line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
     # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in the input.
     return f"{line}\n".encode(errors="backslashreplace")
+
+
+def write_submission(path: StrPath, predictions: Iterable[Label]) -> None:
+    """Writes a test set's predictions in the format of GLUE's site.
+
+    Args:
+        path: path of the file, whose name is `glue_tasks.submission_file`.
+        predictions: the label (str) of each line of the test set's file. For
+            STS-B, scores (float), which are clipped to [0, 5].
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with atomic_open(path) as writer:
+        writer.write(b"index\tprediction\n")
+        for index, prediction in enumerate(predictions):
+            if isinstance(prediction, float):
+                prediction = f"{min(max(prediction, 0.0), 5.0):.3f}"
+            writer.write(f"{index}\t{prediction}\n".encode())
+    logging.info("Wrote the predictions for GLUE's site to %s", path)

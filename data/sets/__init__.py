@@ -13,11 +13,11 @@ another one:
 
     FileSets                    reads the training file, then the labels, then
                                 the other sets. Its `RowReader` reads a file:
-        UserTableReader             a user's table of texts and labels, or of pairs
+        UserTableReader         a user's table of texts and labels, or of pairs
         NerReader               words with tags
     HeldSets                    reads any set first. It calls a method of:
         GlueProcessor           files of GLUE and XNLI
-        UserClassProcessor           what a user's class reads
+        UserClassProcessor      what a user's class reads
         RecordedProcessor       no set, only the labels of a trained model
         SquadProcessor          questions about passages
 

@@ -6,7 +6,7 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification.glue import glue_submissions, glue_tasks
+from data.classification.glue import glue_tasks
 from data.classification.user_class_processor import PROCESSOR_ENTRY
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import (
@@ -106,4 +106,4 @@ class ClassifierConfig(DataFileConfig):
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:
-            glue_submissions.submission_file(self.required_task_name)
+            glue_tasks.submission_file(self.required_task_name)

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.classification import label_codec, label_report, metrics, text_outputs
+from data.classification import (
+    label_codec,
+    label_report,
+    metrics,
+    prediction_files,
+)
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
     convert_examples_to_features,
-)
-from data.classification.classification_records import (
+    create_window_features,
     encode_classification_features,
     encode_features,
 )
 from data.classification.classification_sets import (
     ClassificationSets,
 )
-from data.classification.glue import glue_layouts, glue_submissions
-from data.classification.text_windows import create_window_features
+from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from model_folders.scores import Scores
@@ -28,7 +31,7 @@ from training import task
 from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint
-from training.tasks import classifier_settings, prediction_files
+from training.tasks import classifier_settings
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
@@ -179,14 +182,14 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             if record_index == 0
             or text_index != encoded_set.origins[record_index - 1]
         ]
-        return text_outputs.pool_batches(batches, first_records)
+        return label_codec.pool_batches(batches, first_records)
 
     def evaluate(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._compute_scores(
-            encoded_set, text_outputs.concatenate_outputs(batches)
+            encoded_set, label_codec.concatenate_outputs(batches)
         )
 
     def write_report(
@@ -202,7 +205,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         has_rows = encoded_set.examples[0].row is not None
         if not (has_rows or self.config.report):
             return
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
             path, encoded_set.examples, outputs, self.codec
@@ -236,14 +239,15 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         output_dir: str,
     ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
+        suffix = suffix_of(encoded_set.name)
         labels = prediction_files.write_test_predictions(
-            encoded_set, outputs, self.codec, output_dir
+            output_dir, encoded_set.examples, outputs, self.codec, suffix
         )
         if self.classifier_flags.glue_submission:
-            suffix = suffix_of(encoded_set.name)
             name = self.task_name + suffix.replace("_", "-")
-            glue_submissions.write_submission(output_dir, name, labels)
+            path = os.path.join(output_dir, glue_tasks.submission_file(name))
+            prediction_files.write_submission(path, labels)
         return self._compute_scores(encoded_set, outputs)
 
     def _compute_scores(

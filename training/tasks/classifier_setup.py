@@ -5,7 +5,7 @@ TensorFlow.
 """
 
 from command_line import config_values, flags
-from data.classification import pair_features, similar_pairs
+from data.classification import similar_pairs
 from data.classification.class_weights import (
     compute_class_weights,
     log_class_weights,
@@ -13,7 +13,7 @@ from data.classification.class_weights import (
 from data.classification.classification_sets import (
     ClassificationSets,
 )
-from data.classification.glue import glue_tasks
+from data.classification.glue.glue_processor import create_glue_processors
 from data.classification.user_class_processor import find_processor
 from data.classification.user_tables import column_search
 from data.classification.user_tables.table_processor import UserTableProcessor
@@ -80,7 +80,7 @@ def create_classification_sets(
         )
         return ClassificationSets(table_processor, table_task_spec=task_spec)
     return ClassificationSets(
-        *glue_tasks.create_glue_processors(
+        *create_glue_processors(
             config.required_task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
@@ -121,7 +121,7 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_features.find_max_score(processor.read(scored[0]))
+        max_score = similar_pairs.find_max_score(processor.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,

@@ -10,9 +10,8 @@ from data.classification import (
     metrics,
     prediction_files,
     swag_examples,
-    text_outputs,
 )
-from data.classification.classification_records import encode_features
+from data.classification.classification_features import encode_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
@@ -88,7 +87,7 @@ class SwagTask(
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._compute_scores(
-            encoded_set, text_outputs.concatenate_outputs(batches)
+            encoded_set, label_codec.concatenate_outputs(batches)
         )
 
     def write_predictions(
@@ -102,7 +101,7 @@ class SwagTask(
         Returns the scores of the predictions, or {} if the test set contains no
         labels.
         """
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})

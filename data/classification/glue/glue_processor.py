@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data.classification.classification_examples import InputExample
+from data.classification.classification_examples import (
+    InputExample,
+    parse_regression_label,
+)
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue import glue_layouts
-from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.classification.label_numbers import parse_regression_label
+from data.classification.glue import glue_layouts, glue_tasks
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
@@ -32,7 +33,7 @@ class GlueProcessor(ClassificationProcessor):
 
     def __init__(
         self,
-        spec: GlueTaskSpec,
+        spec: glue_tasks.GlueTaskSpec,
         data_dir: StrPath | None,
         layout: TableLayout = DEFAULT_LAYOUT,
     ) -> None:
@@ -50,7 +51,8 @@ class GlueProcessor(ClassificationProcessor):
 
         The function reads no file, because each task of GLUE has its labels.
         """
-        return self._spec.labels
+        labels = self._spec.labels
+        return None if labels is None else [*labels]
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set.
@@ -81,6 +83,29 @@ class GlueProcessor(ClassificationProcessor):
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
         return examples
+
+
+def create_glue_processors(
+    task_name: str,
+    data_dir: StrPath | None,
+    xnli_language: str,
+    layout: TableLayout = DEFAULT_LAYOUT,
+) -> tuple[GlueProcessor, GlueProcessor | None]:
+    """Creates the processors of a task of GLUE, or of XNLI.
+
+    Returns the processor of the task, and for MultiNLI the processor of its
+    mismatched sets. The second processor is None for other tasks.
+    """
+    if task_name == "xnli":
+        return GlueProcessor(
+            glue_tasks.specify_xnli(xnli_language), data_dir
+        ), None
+    main = GlueProcessor(glue_tasks.SPEC_OF_TASK[task_name], data_dir, layout)
+    if task_name != "mnli":
+        return main, None
+    return main, GlueProcessor(
+        glue_tasks.SPEC_OF_TASK["mnli-mm"], data_dir, layout
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -121,7 +146,10 @@ def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
 
 
 def _find_indices(
-    spec: GlueTaskSpec, set_name: BaseSet, path: str, header: Sequence[str]
+    spec: glue_tasks.GlueTaskSpec,
+    set_name: BaseSet,
+    path: str,
+    header: Sequence[str],
 ) -> glue_layouts.ColumnIndices:
     """Returns where the texts and the labels of a set are.
 
@@ -159,7 +187,7 @@ class _LineParser:
 
     def __init__(
         self,
-        spec: GlueTaskSpec,
+        spec: glue_tasks.GlueTaskSpec,
         set_name: BaseSet,
         path: str,
         indices: glue_layouts.ColumnIndices,
@@ -251,7 +279,7 @@ class _LineParser:
             guid=f"{prefix}-{example_id}",
             text_a=cells[columns[0]],
             text_b=cells[columns[1]] if is_pair else None,
-            label=self._parse_label(cells) if has_label else spec.placeholder,
+            label=self._parse_label(cells) if has_label else None,
         )
 
     def _parse_label(self, cells: Sequence[str]) -> str | float:
@@ -269,6 +297,6 @@ class _LineParser:
         if label not in labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; the task's labels are "
-                f"{labels}"
+                f"{[*labels]}"
             )
         return label

@@ -3,8 +3,11 @@
 import itertools
 from collections.abc import Sequence
 
-from data.classification.classification_examples import Label, class_names_of
-from data.classification.label_numbers import parse_regression_label
+from data.classification.classification_examples import (
+    Label,
+    class_names_of,
+    parse_regression_label,
+)
 from data.classification.user_tables import label_notations
 from model_folders.labels import format_first_labels
 from model_folders.model_json_types import OutputMode

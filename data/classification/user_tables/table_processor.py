@@ -8,7 +8,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.classification.pair_scoring import score_ranking
+from data.classification.metrics import score_ranking
 from data.classification.user_tables.user_table_reader import UserTableReader
 from data.sets.file_sets import FileSets
 

@@ -5,7 +5,7 @@ import pytest
 from data.classification.classification_sets import (
     ClassificationSets,
 )
-from data.classification.glue import glue_tasks
+from data.classification.glue.glue_processor import create_glue_processors
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
@@ -28,9 +28,7 @@ def mnli(tmp_path):
     for name in ("train", "dev_matched", "test_matched"):
         text = f"{MNLI_COLUMNS}{name}\tb\tneutral\n"
         (tmp_path / f"{name}.tsv").write_text(text)
-    return ClassificationSets(
-        *glue_tasks.create_glue_processors("mnli", tmp_path, "zh")
-    )
+    return ClassificationSets(*create_glue_processors("mnli", tmp_path, "zh"))
 
 
 @pytest.fixture

@@ -7,8 +7,7 @@ mirrors.
 import pytest
 
 from data.classification.glue.glue_processor import GlueProcessor
-from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.classification.glue.glue_tasks import specify_xnli
+from data.classification.glue.glue_tasks import GlueTaskSpec, specify_xnli
 
 
 def write_columns(folder, name, *lines):
@@ -58,7 +57,7 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1"
     )
     processor = GlueProcessor(
-        GlueTaskSpec(label_names=("n", "y"), hub_labels=("y", "n")), tmp_path
+        GlueTaskSpec(labels=("n", "y"), hub_labels=("y", "n")), tmp_path
     )
     assert [example.label for example in processor.read("dev")] == ["y", "n"]
 
@@ -66,7 +65,10 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
 def test_a_label_of_regression_is_a_number(tmp_path):
     write_columns(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
     processor = GlueProcessor(
-        GlueTaskSpec(output_mode="regression", label_column="score"), tmp_path
+        GlueTaskSpec(
+            labels=None, output_mode="regression", label_column="score"
+        ),
+        tmp_path,
     )
     assert contents_of(processor.read("dev")) == [("dev-1", "a", "b", 2.5)]
 

@@ -5,7 +5,7 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.pair_scoring import score_ranking
+from data.classification.metrics import score_ranking
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
