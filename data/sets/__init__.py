@@ -22,10 +22,11 @@ another one:
         SquadProcessor          questions about passages
 
 A classification has labels and metrics beside its sets. GlueProcessor,
-UserClassProcessor and RecordedProcessor know them, and for the sets of a
-UserTableReader, UserTableProcessor does. These four extend ClassificationProcessor.
+UserClassProcessor and RecordedProcessor know them, and UserTableProcessor does
+for the sets of a UserTableReader. All four extend ClassificationProcessor. The
+GlueProcessor of MultiNLI, which has two dev sets and two test sets, contains a
+second GlueProcessor.
 
-MultiNLI has two dev sets and two test sets. So `ClassificationSets` may
-hold two processors of a task. SWAG has none: its sets tell nothing that a
-command needs before it writes their records, so that nothing is held.
+SWAG has no such class: its sets tell nothing that a command needs before it
+writes their records, so that nothing is held.
 """

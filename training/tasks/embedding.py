@@ -14,9 +14,11 @@ from data.classification import (
 )
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import encode_features
-from data.classification.user_tables.table_processor import UserTableProcessor
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+)
 from data.io import feature_specs
-from data.sets.set_names import SetName, base_set_of, suffix_of
+from data.sets.set_names import SetName, suffix_of
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
@@ -50,7 +52,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: UserTableProcessor,
+        processor: ClassificationProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
@@ -80,7 +82,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""
-        return self.processor.take(base_set_of(set_name))
+        return self.processor.take(set_name)
 
     def encode(
         self, set_name: SetName, examples: Sequence[InputExample]

@@ -13,11 +13,19 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue import glue_layouts, glue_tasks
+from data.classification.glue import glue_layouts
+from data.classification.glue.glue_tasks import (
+    SPEC_OF_TASK,
+    GlueTaskSpec,
+    specify_xnli,
+)
 from data.sets.held_sets import HeldSets
-from data.sets.set_names import BaseSet
+from data.sets.set_names import BaseSet, SetName, base_set_of, suffix_of
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
+
+# The suffix of MultiNLI's mismatched sets, such as "dev_mm".
+_MISMATCHED = "_mm"
 
 
 class GlueProcessor(ClassificationProcessor):
@@ -29,22 +37,28 @@ class GlueProcessor(ClassificationProcessor):
         spec: the files, columns and labels of the task.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
+        mismatched: processor of MultiNLI's mismatched sets, "dev_mm" and
+            "test_mm". None for other tasks, which lack these sets.
     """
 
     def __init__(
         self,
-        spec: glue_tasks.GlueTaskSpec,
+        spec: GlueTaskSpec,
         data_dir: StrPath | None,
         layout: TableLayout = DEFAULT_LAYOUT,
+        mismatched: "GlueProcessor | None" = None,
     ) -> None:
         super().__init__(HeldSets(self._read_set))
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns
-        self.test_set_has_labels = spec.test_set_has_labels
         self._spec = spec
         self._data_dir = data_dir
         self._layout = layout
+        self._mismatched = mismatched
+        if mismatched:
+            self.dev_sets = ("dev", f"dev{_MISMATCHED}")
+            self.test_sets = ("test", f"test{_MISMATCHED}")
 
     def read_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression.
@@ -53,6 +67,15 @@ class GlueProcessor(ClassificationProcessor):
         """
         labels = self._spec.labels
         return None if labels is None else [*labels]
+
+    def take(self, set_name: SetName) -> list[InputExample] | None:
+        """Returns a set, None if it is a missing mismatched set."""
+        if suffix_of(set_name) != _MISMATCHED or not self._mismatched:
+            return super().take(set_name)
+        base_set = base_set_of(set_name)
+        if not self._mismatched.has_set(base_set):
+            return None
+        return self._mismatched.take(base_set)
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set.
@@ -85,27 +108,20 @@ class GlueProcessor(ClassificationProcessor):
         return examples
 
 
-def create_glue_processors(
+def create_glue_processor(
     task_name: str,
     data_dir: StrPath | None,
     xnli_language: str,
     layout: TableLayout = DEFAULT_LAYOUT,
-) -> tuple[GlueProcessor, GlueProcessor | None]:
-    """Creates the processors of a task of GLUE, or of XNLI.
-
-    Returns the processor of the task, and for MultiNLI the processor of its
-    mismatched sets. The second processor is None for other tasks.
-    """
+) -> GlueProcessor:
+    """Creates the processor of a task of GLUE, or of XNLI."""
     if task_name == "xnli":
-        return GlueProcessor(
-            glue_tasks.specify_xnli(xnli_language), data_dir
-        ), None
-    main = GlueProcessor(glue_tasks.SPEC_OF_TASK[task_name], data_dir, layout)
-    if task_name != "mnli":
-        return main, None
-    return main, GlueProcessor(
-        glue_tasks.SPEC_OF_TASK["mnli-mm"], data_dir, layout
-    )
+        return GlueProcessor(specify_xnli(xnli_language), data_dir)
+    mismatched = None
+    if task_name == "mnli":
+        spec = SPEC_OF_TASK["mnli-mm"]
+        mismatched = GlueProcessor(spec, data_dir, layout)
+    return GlueProcessor(SPEC_OF_TASK[task_name], data_dir, layout, mismatched)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -146,7 +162,7 @@ def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
 
 
 def _find_indices(
-    spec: glue_tasks.GlueTaskSpec,
+    spec: GlueTaskSpec,
     set_name: BaseSet,
     path: str,
     header: Sequence[str],
@@ -187,7 +203,7 @@ class _LineParser:
 
     def __init__(
         self,
-        spec: glue_tasks.GlueTaskSpec,
+        spec: GlueTaskSpec,
         set_name: BaseSet,
         path: str,
         indices: glue_layouts.ColumnIndices,

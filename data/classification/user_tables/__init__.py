@@ -1,13 +1,13 @@
-"""Reads a task in a user's own tables: its flags, columns, rows and sets.
+"""Reads a task in a user's own tables: its flags, columns, rows and labels.
 
-Read the modules in this order:
+data/tables/ reads the cells of a table, whatever they mean. Read the modules in
+this order:
 
-    table_options.py: the flags of a table: its columns, the kind of its labels
-    table_task_specs.py: what each value of --task_name says of such a task
-    table_processor.py: the sets, the labels and the metrics of the task
-    table_reader.py: reads the table of a set
-    table_columns.py: finds the columns of the texts and of the label
-    table_rows.py: reads the rows, and counts those that are left out
+    column_options.py: the flags of a table: its columns, the kind of its labels
+    column_search.py: finds the columns that no flag names
+    user_table_tasks.py: the tasks that --task_name selects, and their metrics
+    user_table_reader.py: reads the table of a set
     row_parsing.py: finds the texts and the label of a row
-    pair_scores.py: which pairs of similar texts have a score
+    label_notations.py: the labels in a cell, in any notation
+    task_labels.py: the labels of a task, and what is strange of them
 """

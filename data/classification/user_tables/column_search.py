@@ -1,102 +1,18 @@
-"""Finds the columns of a table of texts and labels, by flags and by names."""
+"""Finds the columns of a table of texts and labels that no flag names."""
 
-import dataclasses
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-from data.classification.user_tables.column_options import ColumnOptions
-from data.io.set_files import find_set_file
-from data.sets.set_names import BASE_SETS, BaseSet
+from data.classification.user_tables.column_options import (
+    ColumnOptions,
+    label_columns_of,
+)
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
-from data.tables.table_formats import TableLayout, format_of
+from data.tables.table_formats import format_of
 from data.tables.tables import Table, check_columns
 from files.paths import StrPath
-
-_ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
-# {set: names that its table may have in --data_dir}.
-FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
-    name: [f"{name}{ending}" for ending in _ENDINGS] for name in BASE_SETS
-}
-
-
-def text_columns_of(options: ColumnOptions) -> list[str]:
-    """Returns the column of the text, or the two columns of a pair.
-
-    Raises:
-        ValueError: the flag of the label names one of these columns.
-    """
-    texts = [options.text_column, options.text_b_column]
-    columns = [*filter(None, texts)]
-    if options.label_column in columns:
-        raise ValueError(
-            f"--label_column={options.label_column} must not be the same "
-            "column as --text_column or --text_b_column"
-        )
-    return columns
-
-
-def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
-    """Returns the columns that --label_column names.
-
-    Commas separate the names, unless the table has a column whose name is the
-    complete value.
-
-    Examples:
-        >>> label_columns_of("spam,ham", columns=["text", "spam", "ham"])
-        ['spam', 'ham']
-        >>> label_columns_of("spam,ham", columns=["text", "spam,ham"])
-        ['spam,ham']
-
-    Args:
-        value: value of --label_column.
-        columns: names of the table's columns.
-    """
-    return [value] if value in columns else value.split(",")
-
-
-def find_label_columns(
-    options: ColumnOptions, data_dir: StrPath | None, table: Table | None
-) -> list[str]:
-    """Returns the columns that --label_column names, [] without one.
-
-    A value with a comma may be the name of one column or of several. The
-    columns of the first table that exists show which.
-
-    Args:
-        options: flags of the table.
-        data_dir: value of --data_dir, None with --data_file.
-        table: --data_file, None with --data_dir.
-
-    Raises:
-        ValueError: the first row of the table is malformed, or a set has
-            several tables.
-        OSError: the table cannot be read.
-    """
-    value = options.label_column
-    if options.output_mode == "regression" or "," not in value:
-        return [value] if value else []
-    if table is None and data_dir is not None:
-        table = _find_first_set(options, data_dir)
-    return label_columns_of(value, table.read_column_names() if table else ())
-
-
-def layout_of(options: ColumnOptions) -> TableLayout:
-    """Returns the layout of a table.
-
-    The table has no header if all flags of columns are numbers, which choose
-    columns as in --text_column=1.
-    """
-    columns = [
-        options.text_column,
-        *filter(None, [options.text_b_column]),
-        *options.label_column.split(","),
-    ]
-    by_number = all(map(str.isdecimal, filter(None, columns)))
-    has_header = False if by_number else None
-    return options.layout(has_header=has_header, columns=columns)
 
 
 def find_unset_columns(
@@ -153,37 +69,6 @@ def log_columns(
     }
     settings = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
     logging.info("%s: %s", table.path, " ".join(settings))
-
-
-def options_of_pairs(
-    options: ColumnOptions, set_by_user: frozenset[str], columns: Sequence[str]
-) -> ColumnOptions:
-    """Returns the options to read pairs of texts with a number.
-
-    Args:
-        options: flags of the table.
-        set_by_user: names of the flags that the user set.
-        columns: the columns of the two texts and of the number, unless the user
-            set the flags.
-    """
-    flag_names = ("text_column", "text_b_column", "label_column")
-    # Any, because `replace` accepts other types for other options.
-    changes: dict[str, Any] = {
-        name: column
-        for name, column in zip(flag_names, columns, strict=True)
-        if name not in set_by_user
-    }
-    return dataclasses.replace(options, output_mode="regression", **changes)
-
-
-def _find_first_set(options: ColumnOptions, data_dir: StrPath) -> Table | None:
-    for set_name, file_names in FILES_OF_SET.items():
-        try:
-            path = find_set_file(data_dir, set_name, file_names)
-        except FileNotFoundError:
-            continue
-        return Table(path, layout_of(options))
-    return None
 
 
 def _columns_of_flags(

@@ -1,15 +1,24 @@
 """Finds the texts and the label of a row, or what the row lacks."""
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.classification.classification_examples import Label
-from data.classification.user_tables.row_labels import parse_row_label
+from data.classification.classification_examples import (
+    Label,
+    class_names_of,
+    parse_regression_label,
+)
+from data.classification.user_tables import label_notations
 from data.tables.row_keys import is_blank
 from data.tables.tables import TableRow, texts_of
 from model_folders.label_spelling import normal_label
+from model_folders.labels import format_first_labels
 from model_folders.model_json_types import OutputMode
+
+# {cell in a column for one label: whether the text has this label}.
+_ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 
 
 class ParsedRow(NamedTuple):
@@ -79,18 +88,68 @@ class RowParser:
         )
 
     def _parse_label(self, cells: Sequence[object], where: str) -> Label | None:
-        """Returns the label in the cells of a row, None without one."""
+        """Returns the label in the cells of a row, None if it is unknown.
+
+        Several cells contain 0 or 1 for each of `allowed_labels`. In
+        multi-label classification an empty cell is an empty list of labels, not
+        an unknown label.
+
+        Raises:
+            ValueError: a cell contains no label, or a label that is not
+                allowed.
+        """
         if all(cell is None for cell in cells):
             return None
-        return parse_row_label(
-            cells,
-            f"{where}, column {self.label_flag!r}",
-            output_mode=self.output_mode,
-            separator=self.label_separator,
-            names=self.allowed_labels,
-        )
+        where = f"{where}, column {self.label_flag!r}"
+        labels = self.allowed_labels or ()
+        if self.output_mode == "multilabel" and len(cells) == 1:
+            label: Label | None = label_notations.parse_label_list(
+                cells[0], self.label_separator, where
+            )
+        elif any(map(label_notations.is_empty, cells)):
+            return None
+        elif self.output_mode == "regression":
+            label = parse_regression_label(cells[0], where)
+        elif len(cells) == 1:
+            label = label_notations.parse_label(cells[0], where, labels)
+        else:
+            label = _parse_one_hot(cells, where, labels)
+        if label is not None and self.allowed_labels is not None:
+            _check_is_allowed(label, where, self.allowed_labels)
+        return label
 
 
 def _is_respelled(cell: object) -> bool:
     """Returns whether the label in a cell is brought to another spelling."""
     return isinstance(cell, str) and cell != normal_label(cell)
+
+
+def _parse_one_hot(
+    cells: Sequence[object], where: str, labels: Sequence[str]
+) -> list[str]:
+    """Returns those of `labels` whose cell contains 1 or true.
+
+    Raises:
+        ValueError: a cell contains another value than 0, 1, false and true.
+    """
+    has_label = [
+        _ONE_HOT.get(label_notations.convert_label(cell, where))
+        for cell in cells
+    ]
+    if None in has_label:
+        raise ValueError(
+            f"{where}: each of these columns must contain 0 or 1. "
+            f"Received: {cells}"
+        )
+    return [*itertools.compress(labels, has_label)]
+
+
+def _check_is_allowed(label: Label, where: str, labels: Sequence[str]) -> None:
+    """Raises a ValueError if a row has a label that is not one of `labels`."""
+    for name in class_names_of(label):
+        if name not in labels:
+            raise ValueError(
+                f"{where}: unknown label {name!r}; the labels are "
+                f"{format_first_labels(labels)}. Correct the line, or add "
+                "the label to --labels or to the train set"
+            )

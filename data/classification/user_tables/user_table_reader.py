@@ -1,31 +1,36 @@
-"""Reads the tables of a user's own classification or regression task."""
+"""Reads the tables of a user's own classification or regression task.
 
+row_parsing.py finds the texts and the label of each row.
+"""
+
+import collections
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from absl import logging
+
 from data.classification import similar_pairs
 from data.classification.classification_examples import (
+    ExampleKind,
     InputExample,
     class_names_of,
 )
-from data.classification.user_tables import label_checks
+from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.column_search import (
-    FILES_OF_SET,
-    layout_of,
-)
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
-from data.classification.user_tables.table_rows import (
-    RowCounts,
-    read_labeled_rows,
-)
-from data.classification.user_tables.task_labels import labels_of_examples
 from data.sets.file_sets import SetFile
-from data.sets.set_names import BaseSet
+from data.sets.set_names import BASE_SETS, BaseSet
+from data.tables.prodigy import read_accepted_rows
 from data.tables.row_keys import key_of
-from data.tables.tables import Table
+from data.tables.tables import Table, read_table
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
+
+_ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
+# {set: names that its table may have in --data_dir}.
+FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
+    name: [f"{name}{ending}" for ending in _ENDINGS] for name in BASE_SETS
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,11 +52,10 @@ class UserTableReader:
         label_columns: columns that --label_column names, [] for none.
         rows_name_labels: whether the rows of the training file name the labels.
             False if flags name them, or in regression.
-        table: --data_file, if it was opened to look at its columns.
-        has_similar_pairs: whether a row is two texts and, optionally, their
-            similarity, as `pair_scores` describes.
-        has_queries: whether a row is a query and a passage. All passages of a
-            query are then in the same set.
+        data_file_table: --data_file, which was opened to look at its columns,
+            None with --data_dir.
+        example_kind: what a row is. All passages of a query are in the same
+            set.
     """
 
     source: StrPath | None
@@ -60,9 +64,8 @@ class UserTableReader:
     text_columns: Sequence[str]
     label_columns: Sequence[str]
     rows_name_labels: bool
-    table: Table | None = None
-    has_similar_pairs: bool = False
-    has_queries: bool = False
+    data_file_table: Table | None = None
+    example_kind: ExampleKind = "labeled_text"
 
     @property
     def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
@@ -72,7 +75,7 @@ class UserTableReader:
     @property
     def key_names(self) -> list[str]:
         """The columns of the texts that decide about the dev set, sorted."""
-        if self.has_queries:
+        if self.example_kind == "ranked_passage":
             return [self.text_columns[0]]
         return sorted(self.text_columns)
 
@@ -84,7 +87,9 @@ class UserTableReader:
             ValueError: a row is malformed, the table contains no example, or
                 no column contains the labels of a train set.
         """
-        table = self._open_table(file.path)
+        table = self.data_file_table if file.is_data_file else None
+        if table is None:
+            table = Table(file.path, self.options.layout_for_columns())
         columns = table.read_column_names()
         examples, counts = _create_examples(self._parse_rows(table, file), file)
         if self._has_similarities(file):
@@ -101,7 +106,7 @@ class UserTableReader:
         self, train: Sequence[InputExample], dev: Sequence[InputExample]
     ) -> list[str]:
         """Returns the labels that the rows name, in alphabetical order."""
-        return labels_of_examples(
+        return task_labels.labels_of_examples(
             [*train, *dev], self.output_mode, f"the train set in {self.source}"
         )
 
@@ -114,10 +119,10 @@ class UserTableReader:
         """Logs how many rows each label has, and warns of strange labels."""
         if not dev:
             # A split has logged the numbers of both sets.
-            label_checks.log_label_counts(labels, train)
-        label_checks.warn_of_labels(train, dev)
+            task_labels.log_label_counts(labels, train)
+        task_labels.warn_of_labels(train, dev)
         if self.output_mode == "multilabel":
-            label_checks.warn_of_joined_labels(
+            task_labels.warn_of_joined_labels(
                 f"the train set in {self.source}",
                 labels,
                 self.options.label_separator,
@@ -135,19 +140,13 @@ class UserTableReader:
 
     def keys_of(self, examples: Sequence[InputExample]) -> list[str]:
         """Returns the key of each row's texts, or of its query."""
-        if self.has_queries:
+        if self.example_kind == "ranked_passage":
             return [key_of([example.text_a]) for example in examples]
         return [key_of(self.texts_of(example)) for example in examples]
 
-    def _open_table(self, path: str) -> Table:
-        """Opens a table, unless it was opened to look at its columns."""
-        if self.table and self.table.path == path:
-            return self.table
-        return Table(path, layout_of(self.options))
-
     def _has_similarities(self, file: SetFile) -> bool:
         """Returns whether all pairs of a file need a score, or none."""
-        return self.has_similar_pairs and file.set_name != "test"
+        return self.example_kind == "similar_texts" and file.set_name != "test"
 
     def _check_label_column(
         self,
@@ -169,7 +168,7 @@ class UserTableReader:
                 self.source, label_column, other_columns, examples
             )
         if file.set_name == "train" and self.rows_name_labels:
-            label_checks.check_label_column(file.path, label_column, examples)
+            task_labels.check_label_column(file.path, label_column, examples)
 
     def _parse_rows(self, table: Table, file: SetFile) -> Iterable[ParsedRow]:
         """Yields the rows of a table, with their texts and labels.
@@ -179,13 +178,16 @@ class UserTableReader:
         """
         may_lack_labels = file.set_name == "test" or (
             # Only a column that a flag names has to exist.
-            self.has_similar_pairs and self.options.label_column == "score"
+            self.example_kind == "similar_texts"
+            and self.options.label_column == "score"
         )
-        rows = read_labeled_rows(
-            table,
-            self.text_columns,
-            self.label_columns,
-            may_lack_labels=may_lack_labels,
+        required_labels = [] if may_lack_labels else self.label_columns
+        rows = read_accepted_rows(
+            table.path,
+            read_table(
+                table, self.text_columns, required_labels, may_lack=True
+            ),
+            columns_of_flags=[*self.text_columns, *self.label_columns],
         )
         parser = RowParser(
             text_columns=self.text_columns,
@@ -200,12 +202,44 @@ class UserTableReader:
         return map(parser.parse, rows)
 
 
+@dataclasses.dataclass
+class _RowCounts:
+    """Numbers of rows of a set that were left out or changed, for the log.
+
+    Attributes:
+        left_out: {what a row lacks: number of rows that are left out}.
+        num_respelled: number of rows whose labels were brought to one spelling.
+    """
+
+    left_out: collections.Counter[str] = dataclasses.field(
+        default_factory=collections.Counter
+    )
+    num_respelled: int = 0
+
+    def log(self, path: StrPath) -> None:
+        """Logs the numbers that are not 0. `path` is that of the table."""
+        if self.left_out:
+            descriptions = [
+                f"{num_rows} rows without {lack}"
+                for lack, num_rows in self.left_out.items()
+            ]
+            logging.warning(
+                "%s: %s left out", path, " left out, ".join(descriptions)
+            )
+        if self.num_respelled:
+            logging.info(
+                "%s: %d labels brought to one spelling of blanks and accents",
+                path,
+                self.num_respelled,
+            )
+
+
 def _create_examples(
     parsed_rows: Iterable[ParsedRow], file: SetFile
-) -> tuple[list[InputExample], RowCounts]:
+) -> tuple[list[InputExample], _RowCounts]:
     """Returns the examples of a file's rows, and counts of its other rows."""
     examples: list[InputExample] = []
-    counts = RowCounts()
+    counts = _RowCounts()
     for parsed_row in parsed_rows:
         if parsed_row.lacks:
             counts.left_out[parsed_row.lacks] += 1

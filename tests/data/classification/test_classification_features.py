@@ -15,7 +15,7 @@ from data.classification.classification_features import (
     encode_classification_features,
     encode_features,
 )
-from data.classification.glue.glue_processor import create_glue_processors
+from data.classification.glue.glue_processor import create_glue_processor
 from data.probabilities import to_probabilities
 from data.text import tokenization
 from modeling import losses
@@ -39,7 +39,7 @@ def recorded_sets():
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return create_glue_processors(task, folder, language)[0]
+    return create_glue_processor(task, folder, language)
 
 
 @pytest.mark.parametrize("folder, case, name", recorded_sets())

@@ -9,7 +9,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.user_class_processor import (
     RecordedProcessor,
     UserClassProcessor,
-    find_processor,
+    find_user_class_processor,
 )
 
 CLASS = """\
@@ -86,9 +86,9 @@ def test_a_row_of_a_single_text_has_no_second_text(write_processor):
     assert example.row == {"guid": 2, "text_a": "c"}
 
 
-def test_any_label_of_a_test_set_is_accepted(write_processor):
+def test_any_label_of_a_test_set_is_a_placeholder(write_processor):
     value = write_processor(PAIR, labels="['yes', 'never']")
-    assert read_set(value, "test")[0].label == "no"
+    assert read_set(value, "test")[0].label is None
 
 
 @pytest.mark.parametrize(
@@ -158,13 +158,13 @@ def preset():
 
 
 def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
-    processor = find_processor(None, None, preset)
+    processor = find_user_class_processor(None, None, preset)
     assert isinstance(processor, RecordedProcessor)
     assert processor.read_labels() == ["no", "yes"]
 
 
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
-    processor = find_processor(None, None, preset)
+    processor = find_user_class_processor(None, None, preset)
     with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
         processor.read("dev")
 
@@ -173,9 +173,10 @@ def test_the_class_of_the_flag_comes_before_that_of_the_model(
     write_processor, preset
 ):
     assert isinstance(
-        find_processor(write_processor(), None, preset), UserClassProcessor
+        find_user_class_processor(write_processor(), None, preset),
+        UserClassProcessor,
     )
 
 
 def test_there_is_no_processor_without_a_class():
-    assert find_processor(None, None, None) is None
+    assert find_user_class_processor(None, None, None) is None

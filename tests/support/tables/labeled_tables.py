@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.table_processor import UserTableProcessor
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.user_table_tasks import (
+    SPEC_OF_TABLE_TASK,
+    UserTableProcessor,
+)
 from data.sets.set_names import base_set_of
 from data.tables.data_file_options import DataFileOptions
 
@@ -22,7 +24,7 @@ def create_processor(
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = ColumnOptions(**kwargs)
-    return SPEC_OF_TABLE_TASK["csv"].create_processor(
+    return SPEC_OF_TABLE_TASK["csv"].open_processor(
         folder, data, options, frozenset()
     )
 

@@ -35,7 +35,7 @@ def split_rows(
     """Returns the texts of the examples in the (train, dev) sets of rows."""
     path = folder / "table.csv"
     write_csv(path, names, rows)
-    processor = SPEC_OF_TABLE_TASK[task].create_processor(
+    processor = SPEC_OF_TABLE_TASK[task].open_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         ColumnOptions(**flags),

@@ -44,7 +44,7 @@ def table(tmp_path):
 
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
-    return SPEC_OF_TABLE_TASK[task_name].create_processor(
+    return SPEC_OF_TABLE_TASK[task_name].open_processor(
         None,
         DataFileOptions(data_file=table),
         ColumnOptions(**COLUMNS),

@@ -25,7 +25,7 @@ KEY = ("text",)
 
 FILE_SETS = (
     SPEC_OF_TABLE_TASK["csv"]
-    .create_processor(
+    .open_processor(
         None,
         DataFileOptions(data_file="table.csv"),
         ColumnOptions(),

@@ -29,7 +29,7 @@ def create_task(tmp_path):
     """A function (has_scores) -> task for texts of 8 WordPieces."""
 
     def create_embedding_task(has_scores):
-        processor = SPEC_OF_TABLE_TASK["embedding"].create_processor(
+        processor = SPEC_OF_TABLE_TASK["embedding"].open_processor(
             tmp_path,
             DataFileOptions(),
             ColumnOptions(),

@@ -8,7 +8,7 @@ import csv
 import pytest
 
 from data.classification.glue import glue_tasks
-from data.classification.glue.glue_processor import create_glue_processors
+from data.classification.glue.glue_processor import create_glue_processor
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -26,7 +26,7 @@ FILES = [
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return create_glue_processors(task, folder, language)[0]
+    return create_glue_processor(task, folder, language)
 
 
 def read_rows(path, has_names):

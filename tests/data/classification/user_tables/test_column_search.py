@@ -16,7 +16,7 @@ def find_with_flags(path, columns, **given):
     row = dict.fromkeys(columns, "x")
     path.write_text(json.dumps(row))
     options = ColumnOptions(**given)
-    table = Table(path, column_search.layout_of(options))
+    table = Table(path, options.layout_for_columns())
     return column_search.find_unset_columns(options, frozenset(given), table)
 
 
@@ -102,7 +102,7 @@ OF_COMMAS = ColumnOptions(label_column="Category, main")
 def check_commas(data_dir, data_file, table):
     """Checks the labels of the column whose name contains a comma."""
     data = DataFileOptions(data_file=data_file)
-    processor = SPEC_OF_TABLE_TASK["csv"].create_processor(
+    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
         data_dir, data, OF_COMMAS, frozenset(), table
     )
     assert processor.read_labels() == ["0", "1"]
@@ -114,12 +114,12 @@ def test_a_name_with_commas_is_one_column_of_a_folder(commas_file):
 
 
 def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
-    table = Table(commas_file, column_search.layout_of(OF_COMMAS))
+    table = Table(commas_file, OF_COMMAS.layout_for_columns())
     check_commas(None, str(commas_file), table)
 
 
 def test_the_text_beside_a_label_with_commas_is_found(commas_file):
-    table = Table(commas_file, column_search.layout_of(OF_COMMAS))
+    table = Table(commas_file, OF_COMMAS.layout_for_columns())
     given = frozenset(["label_column"])
     actual = column_search.find_unset_columns(OF_COMMAS, given, table)
     assert actual == {"text_column": "text"}
@@ -138,7 +138,7 @@ def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
     options = ColumnOptions(label_column="a,b")
 
     def create():
-        return SPEC_OF_TABLE_TASK["csv"].create_processor(
+        return SPEC_OF_TABLE_TASK["csv"].open_processor(
             tmp_path, DataFileOptions(), options, frozenset()
         )
 

@@ -1,7 +1,6 @@
 """The labels that a cell of a table contains, in any notation.
 
-tests/data/classification/table_tasks/test_table_reader_labels.py reads such
-cells from tables.
+test_user_table_reader_labels.py reads such cells from tables.
 """
 
 import pytest

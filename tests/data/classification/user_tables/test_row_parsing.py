@@ -6,11 +6,18 @@ from data.classification.user_tables.row_parsing import RowParser
 from data.tables.tables import TableRow
 
 
-def parse(row, *, labels=None, may_lack=False, mode="classification"):
+def parse(
+    row,
+    *,
+    labels=None,
+    may_lack=False,
+    mode="classification",
+    label_columns=("label",),
+):
     """Parses a row of a train set, or of a test set that may lack cells."""
     parser = RowParser(
         text_columns=["text"],
-        label_columns=["label"],
+        label_columns=label_columns,
         label_flag="label",
         label_separator=",",
         output_mode=mode,
@@ -62,3 +69,55 @@ def test_only_null_is_no_list_of_labels():
 def test_blanks_around_a_label_are_another_spelling(cell, label, is_respelled):
     parsed = parse({"text": "a", "label": cell})
     assert (parsed.label, parsed.is_respelled) == (label, is_respelled)
+
+
+def parse_cells(cells, labels=None, mode="classification"):
+    """Returns the label in the cells of a row."""
+    columns = [f"column {index}" for index in range(len(cells))]
+    row = {"text": "a", **dict(zip(columns, cells, strict=True))}
+    parsed = parse(
+        row, labels=labels, may_lack=True, mode=mode, label_columns=columns
+    )
+    return parsed.label
+
+
+@pytest.mark.parametrize(
+    ("mode", "known", "labels", "unknown"),
+    [
+        ("classification", "x", "x", "z"),
+        ("multilabel", "y,x", ["y", "x"], "x,z"),
+    ],
+)
+def test_an_unknown_label_is_an_error(mode, known, labels, unknown):
+    assert parse_cells([known], ["x", "y"], mode) == labels
+    # Every label is known before the train set has been read.
+    assert parse_cells([unknown], None, mode) is not None
+    with pytest.raises(ValueError, match="unknown label 'z'"):
+        parse_cells([unknown], ["x", "y"], mode)
+
+
+@pytest.mark.parametrize(
+    ("mode", "label"),
+    [("classification", None), ("multilabel", []), ("regression", None)],
+)
+def test_an_empty_cell_is_an_empty_list_or_no_label(mode, label):
+    assert parse_cells([""], None, mode) == label
+
+
+def test_the_cell_of_a_regression_is_a_number():
+    assert parse_cells(["2.5"], None, "regression") == 2.5
+
+
+COLUMNS = ["toxic", "insult"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"), [(["0", "true"], ["insult"]), (["0", ""], None)]
+)
+def test_the_columns_of_a_row_tell_its_labels(cells, expected):
+    assert parse_cells(cells, COLUMNS, "multilabel") == expected
+
+
+def test_a_cell_of_a_label_is_0_or_1():
+    with pytest.raises(ValueError, match="each of these columns"):
+        parse_cells(["0", "2"], COLUMNS, "multilabel")

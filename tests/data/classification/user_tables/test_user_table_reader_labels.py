@@ -1,6 +1,6 @@
 """The labels in the cells of tables, as programs and people write them.
 
-tests/data/classification/labels/test_label_notations.py reads single cells.
+test_label_notations.py reads single cells.
 """
 
 import json

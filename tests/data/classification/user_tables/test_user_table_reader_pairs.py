@@ -18,7 +18,7 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return SPEC_OF_TABLE_TASK[task_name].create_processor(
+    return SPEC_OF_TABLE_TASK[task_name].open_processor(
         folder, DataFileOptions(), ColumnOptions(**flags), frozenset(flags)
     )
 

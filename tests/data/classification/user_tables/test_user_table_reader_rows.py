@@ -1,65 +1,36 @@
-"""The rows of a table, their numbers, and the log of those left out."""
+"""Which rows of a table are read, their numbers, and what is logged of them."""
 
 import pytest
 
-from data.classification.user_tables.table_rows import (
-    RowCounts,
-    read_labeled_rows,
-)
-from data.tables.table_formats import TableLayout
-from data.tables.tables import Table
-from tests.support.tables.table_rows import write_table
+from tests.support.tables.labeled_tables import create_processor, read_examples
 
 
-@pytest.fixture
-def read(tmp_path):
-    """(data, label_columns, may_lack) -> rows of a table of texts."""
-
-    def read(data, label_columns=("label",), may_lack=False):
-        path = write_table(tmp_path / "train.csv", data)
-        layout = TableLayout(has_header=None)
-        rows = read_labeled_rows(
-            Table(path, layout),
-            ["text"],
-            label_columns,
-            may_lack_labels=may_lack,
-        )
-        return [*rows]
-
-    return read
+def test_rows_of_a_data_file_are_numbered_as_a_spreadsheet_does(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = "".join(f"text {row},{'xy'[row % 2]}\n" for row in range(40))
+    path.write_text(f"text,label\n{rows}")
+    processor = create_processor(tmp_path, data_file=str(path))
+    examples = [*processor.read("train"), *processor.read("dev")]
+    guid_of_text = {example.text_a: example.guid for example in examples}
+    assert guid_of_text["text 0"] == "row 2"
+    assert guid_of_text["text 39"] == "row 41"
 
 
-def test_rows_are_numbered_as_a_spreadsheet_does(read):
-    rows = read("text,label\na,x\nb,y\n")
-    assert [row.row_number for row in rows] == [2, 3]
-    assert rows[1].where.endswith("train.csv, line 3")
-    assert rows[1].cells == {"text": "b", "label": "y"}
-
-
-def test_only_some_sets_may_lack_the_labels(read):
+def test_only_some_sets_may_lack_the_labels(tmp_path):
     with pytest.raises(ValueError, match="'label'"):
-        read("text\na\n")
-    (row,) = read("text\na\n", may_lack=True)
-    assert row.cells == {"text": "a"}
+        read_examples(tmp_path, "train.csv", "text\na\n")
+    options = {"labels": ["x", "y"]}
+    (example,) = read_examples(tmp_path, "test.csv", "text\na\n", **options)
+    assert example == ("test-1", "a", None, None)
 
 
-def test_rejected_rows_are_left_out(read):
-    rows = read("text,label,answer\na,x,accept\nb,y,reject\n")
-    assert [row.cells["text"] for row in rows] == ["a"]
+def test_the_log_counts_labels_in_another_spelling(tmp_path, caplog):
+    caplog.set_level("INFO")
+    read_examples(tmp_path, "train.csv", "text,label\na, x\nb,x\nc,y \n")
+    expected = "2 labels brought to one spelling of blanks and accents"
+    assert f"{tmp_path / 'train.csv'}: {expected}" in caplog.messages
 
 
-def test_the_log_counts_what_rows_lack(caplog):
-    counts = RowCounts(num_respelled=3)
-    counts.left_out["text"] += 2
-    counts.left_out["a label"] += 1
-    counts.log("train.csv")
-    line = (
-        "train.csv: 2 rows without text left out, 1 rows without a label "
-        "left out"
-    )
-    assert line in caplog.messages
-
-
-def test_nothing_is_logged_of_a_set_that_is_complete(caplog):
-    RowCounts().log("train.csv")
+def test_nothing_is_logged_of_a_set_that_is_complete(tmp_path, caplog):
+    read_examples(tmp_path, "train.csv", "text,label\na,x\nb,y\n")
     assert not caplog.messages
