@@ -50,7 +50,7 @@ def class_names_of(label: Label) -> list[str]:
 
 
 def encode_label(
-    label: Label | None, label_list: Sequence[str] | None
+    label: Label | None, labels: Sequence[str] | None
 ) -> int | float | list[int] | None:
     """Converts an example's label to the value that its record contains.
 
@@ -67,15 +67,15 @@ def encode_label(
 
     Args:
         label: the label. None = unknown, and so is the result.
-        label_list: names of all labels, None in regression.
+        labels: names of all labels, None in regression.
     """
     if label is None:
         return None
-    if label_list is None:
+    if labels is None:
         return regression_value_of(label)
     if isinstance(label, list):
-        return [int(name in label) for name in label_list]
-    return label_list.index(label)
+        return [int(name in label) for name in labels]
+    return labels.index(label)
 
 
 def parse_regression_label(value: object, where: str) -> float:

@@ -96,7 +96,7 @@ def convert_single_example(
 
 def create_window_features(
     examples: Iterable[InputExample],
-    label_list: Sequence[str] | None,
+    labels: Sequence[str] | None,
     max_seq_length: int,
     tokenizer: FullTokenizer,
     doc_stride: int,
@@ -121,7 +121,7 @@ def create_window_features(
         parts = [pieces[start : start + length] for start, length in spans]
         return [
             ClassificationFeatures(
-                label_id=encode_label(example.label, label_list),
+                label_id=encode_label(example.label, labels),
                 weight=1 / len(spans),
                 **tokenizer.create_inputs(
                     ["[CLS]", *part, "[SEP]"], len(part) + 2, max_seq_length

@@ -85,17 +85,17 @@ class ClassificationProcessor(abc.ABC):
     def score(
         self,
         examples: Sequence[InputExample],
-        labels: LabelArray,
+        gold_labels: LabelArray,
         predictions: LabelArray,
     ) -> dict[str, float]:
         """Computes the task's metrics and each label's scores, {name: value}.
 
         Args:
             examples: the examples whose label is known.
-            labels: right label of each example.
+            gold_labels: right label of each example.
             predictions: predicted label of each example.
         """
         # The labels are known: the examples could not be read without them.
         return metrics.compute_metrics(
-            self.metrics, labels, predictions, self.read_labels()
+            self.metrics, gold_labels, predictions, self.read_labels()
         )

@@ -1,4 +1,4 @@
-"""Converts the outputs of a classifier to labels, one for each text."""
+"""Converts outputs of a classifier to labels, and labels to numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
@@ -20,19 +20,19 @@ class LabelCodec:
     Args:
         output_mode: "classification" (one label for each text), "multilabel"
             (any number of labels) or "regression" (a number).
-        label_list: names of the labels, or None in regression.
+        labels: names of the labels, or None in regression.
     """
 
     def __init__(
-        self, output_mode: OutputMode, label_list: list[str] | None
+        self, output_mode: OutputMode, labels: list[str] | None
     ) -> None:
         self.output_mode = output_mode
-        self.label_list = label_list or []
+        self.labels = labels or []
 
     @property
     def num_outputs(self) -> int:
         """Number of the network's outputs: one per label, 1 in regression."""
-        return len(self.label_list) or 1
+        return len(self.labels) or 1
 
     def probabilities(self, outputs: FloatArray) -> FloatArray:
         """Converts logits to probabilities, float32 [examples, labels].
@@ -42,14 +42,18 @@ class LabelCodec:
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
-    def encode_labels(self, labels: Sequence[Label | None]) -> LabelArray:
+    def encode_labels(
+        self, example_labels: Sequence[Label | None]
+    ) -> LabelArray:
         """Converts a Label of each example, as `encode_label` does.
 
         Returns int [examples], in multi-label classification int [examples,
         labels], and in regression float32 [examples].
         """
         is_number = self.output_mode == "regression"
-        ids = [encode_label(label, self.label_list or None) for label in labels]
+        ids = [
+            encode_label(label, self.labels or None) for label in example_labels
+        ]
         return np.array(ids, np.float32 if is_number else np.int64)
 
     def decode_labels(self, outputs: FloatArray) -> list[Label]:
@@ -65,10 +69,10 @@ class LabelCodec:
         if self.output_mode == "multilabel":
             is_chosen = self.probabilities(outputs) > MULTILABEL_THRESHOLD
             return [
-                [self.label_list[index] for index in np.flatnonzero(row)]
+                [self.labels[index] for index in np.flatnonzero(row)]
                 for row in is_chosen
             ]
-        return [self.label_list[index] for index in outputs.argmax(-1)]
+        return [self.labels[index] for index in outputs.argmax(-1)]
 
 
 def concatenate_outputs(batches: Iterable[LogitsBatch]) -> FloatArray:

@@ -117,8 +117,10 @@ def _join_texts(
 
 def _find_most_frequent(gold_labels: Sequence[Label]) -> Baseline | None:
     """Returns the most frequent answer, None without examples."""
-    label_names = [sorted({*class_names_of(label)}) for label in gold_labels]
-    answers = [", ".join(names) or "none" for names in label_names]
+    names_of_example = [
+        sorted({*class_names_of(label)}) for label in gold_labels
+    ]
+    answers = [", ".join(names) or "none" for names in names_of_example]
     if not answers:
         return None
     ((answer, num_examples),) = collections.Counter(answers).most_common(1)
@@ -162,7 +164,7 @@ def _find_verdict(
         gold_names = class_names_of(gold)
         predicted_names = class_names_of(predicted)
         wrong = {*gold_names} ^ {*predicted_names}
-        errors = [codec.label_list.index(name) for name in wrong]
+        errors = [codec.labels.index(name) for name in wrong]
         certainties = np.maximum(probabilities, 1 - probabilities)
         badness = max(certainties[errors], default=0.0)
         verdict = (

@@ -62,7 +62,7 @@ def create_prediction_rows(
     for example, label, probability in zip(
         examples, codec.decode_labels(outputs), probabilities, strict=True
     ):
-        answer = _create_answer(example, label, probability, codec.label_list)
+        answer = _create_answer(example, label, probability, codec.labels)
         yield tables.with_answer(example.row or {}, answer)
 
 
@@ -70,21 +70,21 @@ def _create_answer(
     example: InputExample,
     label: Label,
     probability: float,
-    label_list: Sequence[str],
+    labels: Sequence[str],
 ) -> JsonObject:
     """Returns the fields that the prediction for an example adds to its row.
 
-    `label_list` is [] in regression.
+    `labels` is [] in regression.
     """
     gold = example.label
     if isinstance(gold, list):
-        gold = sorted(gold, key=label_list.index)
+        gold = sorted(gold, key=labels.index)
     answer: JsonObject = {
         "label": ",".join(label) if isinstance(label, list) else label,
         "probability": f"{probability:.6f}",
         "correct": "" if gold is None else label == gold,
     }
-    if not label_list:
+    if not labels:
         answer = {"value": label}
     if not example.text_a.strip() and not example.text_b:
         answer = dict.fromkeys(answer, "")
@@ -162,30 +162,33 @@ def write_labels(
     """
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
-    labels = codec.decode_labels(outputs)
+    predicted = codec.decode_labels(outputs)
     rows = codec.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
-        for entry, label, row in zip(entries, labels, rows, strict=True):
+        for entry, label, row in zip(entries, predicted, rows, strict=True):
             cells = "\t".join(str(value) for value in row)
             table.write(f"{cells}\n".encode())
-            lines.write(_format_line(entry, label, row, codec.label_list))
+            lines.write(_format_line(entry, label, row, codec.labels))
     logging.info(
-        "Wrote %d predictions to %s and %s", len(labels), table_file, json_file
+        "Wrote %d predictions to %s and %s",
+        len(predicted),
+        table_file,
+        json_file,
     )
-    return labels
+    return predicted
 
 
 def _format_line(
     entry: Mapping[str, object],
     label: Label,
     probabilities: FloatArray,
-    label_list: Sequence[str],
+    labels: Sequence[str],
 ) -> bytes:
-    """Returns a line of predictions.jsonl. `label_list` is [] in regression."""
+    """Returns a line of predictions.jsonl. `labels` is [] in regression."""
     fields: JsonObject = {**entry, "label": label}
-    if label_list:
+    if labels:
         fields["probabilities"] = dict(
-            zip(label_list, probabilities.tolist(), strict=True)
+            zip(labels, probabilities.tolist(), strict=True)
         )
     line = json.dumps(fields, ensure_ascii=False, allow_nan=False)
     # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as in the input.

@@ -125,12 +125,12 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         output_dir: str,
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
-        if encoded_set.examples[0].row is not None:
-            outputs = label_codec.concatenate_outputs(batches)
-            path = os.path.join(output_dir, "dev_predictions.csv")
-            prediction_files.write_table_rows(
-                path, encoded_set.examples, outputs, self.codec
-            )
+        prediction_files.write_table_rows(
+            os.path.join(output_dir, "dev_predictions.csv"),
+            encoded_set.examples,
+            label_codec.concatenate_outputs(batches),
+            self.codec,
+        )
 
     def write_predictions(
         self,

@@ -160,14 +160,14 @@ class UserTableProcessor(ClassificationProcessor):
     def score(
         self,
         examples: Sequence[InputExample],
-        labels: LabelArray,
+        gold_labels: LabelArray,
         predictions: LabelArray,
     ) -> dict[str, float]:
         """Computes the task's metrics, of a ranking those of its queries."""
         if self.example_kind != "ranked_passage":
-            return super().score(examples, labels, predictions)
+            return super().score(examples, gold_labels, predictions)
         queries = [example.text_a for example in examples]
-        means = metrics.score_ranking(queries, labels, predictions)
+        means = metrics.score_ranking(queries, gold_labels, predictions)
         return dict(zip(self.metrics, means, strict=True))
 
 
