@@ -57,7 +57,7 @@ class UserClassProcessor(ClassificationProcessor):
         self._data_dir = data_dir
 
     @classmethod
-    def from_flag(cls, value: str, data_dir: StrPath | None) -> Self:
+    def load(cls, value: str, data_dir: StrPath | None) -> Self:
         """Runs the file of --processor, and creates an object of its class.
 
         Args:
@@ -178,10 +178,10 @@ class RecordedProcessor(ClassificationProcessor):
         )
 
 
-def find_user_class_processor(
+def load_user_class_processor(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
 ) -> ClassificationProcessor | None:
-    """Returns the processor that --processor or a model's folder names.
+    """Creates the processor that --processor or a model's folder names.
 
     Returns None if neither the flag nor the folder names a processor.
 
@@ -192,10 +192,10 @@ def find_user_class_processor(
             data.
 
     Raises:
-        ValueError, OSError: as `UserClassProcessor.from_flag` raises them.
+        ValueError, OSError: as `UserClassProcessor.load` raises them.
     """
     if value:
-        return UserClassProcessor.from_flag(value, data_dir)
+        return UserClassProcessor.load(value, data_dir)
     if preset and PROCESSOR_ENTRY in preset.recorded_settings:
         return RecordedProcessor(preset)
     return None

@@ -16,7 +16,7 @@ from data.classification.classification_processor import (
     ClassificationProcessor,
 )
 from data.classification.glue.glue_processor import create_glue_processor
-from data.classification.user_class_processor import find_user_class_processor
+from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
@@ -64,7 +64,7 @@ def open_processor(
     """
     config = start.config
     names_data = start.set_by_user & {"task_name", "data_file"}
-    user_class_processor = find_user_class_processor(
+    user_class_processor = load_user_class_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
         None if names_data else start.preset,

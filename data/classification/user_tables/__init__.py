@@ -9,5 +9,5 @@ this order:
     user_table_reader.py: reads the table of a set
     row_parsing.py: finds the texts and the label of a row
     label_notations.py: the labels in a cell, in any notation
-    task_labels.py: the labels of a task, and what is strange of them
+    task_labels.py: the labels of a task, found, checked and logged
 """

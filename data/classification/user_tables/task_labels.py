@@ -1,4 +1,4 @@
-"""Finds the labels of a task in a user's tables, and what is strange of them.
+"""Finds the labels of a task in a user's tables, and checks and logs them.
 
 Flags or the rows of the train set name the labels. Nothing but the checks below
 shows that a column contains no labels, or that a label is misspelled.
@@ -62,7 +62,8 @@ def labels_of_flags(
         return None
     names = [convert_label(label, "--labels") for label in labels]
     check_labels(names, "--labels", min_labels=_MIN_LABELS[output_mode])
-    return names
+    # A regression has no labels, whatever --labels names.
+    return None if output_mode == "regression" else names
 
 
 def labels_of_examples(

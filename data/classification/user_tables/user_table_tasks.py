@@ -80,9 +80,6 @@ class TableTaskSpec:
         is_one_hot = len(label_columns) > 1
         output_mode = "multilabel" if is_one_hot else options.output_mode
         labels = labels_of_flags(options.labels, output_mode, label_columns)
-        if output_mode == "regression":
-            # A regression has no labels, whatever --labels names.
-            labels = None
         reader = UserTableReader(
             source=data_file_options.data_file or data_dir,
             options=options,

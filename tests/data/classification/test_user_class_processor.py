@@ -9,7 +9,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.user_class_processor import (
     RecordedProcessor,
     UserClassProcessor,
-    find_user_class_processor,
+    load_user_class_processor,
 )
 
 CLASS = """\
@@ -41,20 +41,18 @@ def write_processor(tmp_path):
 
 def read_set(value, set_name):
     """Returns the examples of a set that the class of FILE.py:CLASS reads."""
-    return UserClassProcessor.from_flag(value, data_dir=None).read(set_name)
+    return UserClassProcessor.load(value, data_dir=None).read(set_name)
 
 
 def test_the_labels_have_the_order_of_the_class(write_processor):
-    assert UserClassProcessor.from_flag(
-        write_processor(), None
-    ).read_labels() == [
+    assert UserClassProcessor.load(write_processor(), None).read_labels() == [
         "no",
         "1",
     ]
 
 
 def test_the_name_of_the_class_is_recorded(write_processor):
-    processor = UserClassProcessor.from_flag(write_processor(), None)
+    processor = UserClassProcessor.load(write_processor(), None)
     assert processor.settings == {"processor": "Tickets"}
 
 
@@ -128,23 +126,23 @@ def test_a_method_that_is_missing_is_named(tmp_path):
 
 def test_labels_that_are_no_list_are_an_error_of_the_code(write_processor):
     with pytest.raises(ValueError, match=r"NoneType.* is not iterable"):
-        UserClassProcessor.from_flag(write_processor(labels="None"), None)
+        UserClassProcessor.load(write_processor(labels="None"), None)
 
 
 def test_one_label_is_too_few(write_processor):
     with pytest.raises(ValueError, match=r"Tickets\.get_labels"):
-        UserClassProcessor.from_flag(write_processor(labels="['no']"), None)
+        UserClassProcessor.load(write_processor(labels="['no']"), None)
 
 
 def test_a_class_that_the_file_lacks_is_named(write_processor):
     value = write_processor().replace(":Tickets", ":Letters")
     with pytest.raises(ValueError, match="there is no Letters"):
-        UserClassProcessor.from_flag(value, None)
+        UserClassProcessor.load(value, None)
 
 
 def test_a_name_that_is_no_class_is_refused():
     with pytest.raises(ValueError, match=r"must be FILE\.py:CLASS"):
-        UserClassProcessor.from_flag("tickets.py", None)
+        UserClassProcessor.load("tickets.py", None)
 
 
 @pytest.fixture
@@ -158,13 +156,13 @@ def preset():
 
 
 def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
-    processor = find_user_class_processor(None, None, preset)
+    processor = load_user_class_processor(None, None, preset)
     assert isinstance(processor, RecordedProcessor)
     assert processor.read_labels() == ["no", "yes"]
 
 
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
-    processor = find_user_class_processor(None, None, preset)
+    processor = load_user_class_processor(None, None, preset)
     with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
         processor.read("dev")
 
@@ -173,10 +171,10 @@ def test_the_class_of_the_flag_comes_before_that_of_the_model(
     write_processor, preset
 ):
     assert isinstance(
-        find_user_class_processor(write_processor(), None, preset),
+        load_user_class_processor(write_processor(), None, preset),
         UserClassProcessor,
     )
 
 
 def test_there_is_no_processor_without_a_class():
-    assert find_user_class_processor(None, None, None) is None
+    assert load_user_class_processor(None, None, None) is None

@@ -6,8 +6,6 @@ import pytest
 
 from data.classification.user_tables import column_search
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 
 
@@ -99,25 +97,6 @@ def commas_file(tmp_path):
 OF_COMMAS = ColumnOptions(label_column="Category, main")
 
 
-def check_commas(data_dir, data_file, table):
-    """Checks the labels of the column whose name contains a comma."""
-    data = DataFileOptions(data_file=data_file)
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
-        data_dir, data, OF_COMMAS, frozenset(), table
-    )
-    assert processor.read_labels() == ["0", "1"]
-    assert processor.output_mode == "classification"
-
-
-def test_a_name_with_commas_is_one_column_of_a_folder(commas_file):
-    check_commas(commas_file.parent, None, None)
-
-
-def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
-    table = Table(commas_file, OF_COMMAS.layout_for_columns())
-    check_commas(None, str(commas_file), table)
-
-
 def test_the_text_beside_a_label_with_commas_is_found(commas_file):
     table = Table(commas_file, OF_COMMAS.layout_for_columns())
     given = frozenset(["label_column"])
@@ -132,22 +111,6 @@ def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
     assert not column_search.find_unset_columns(
         options, frozenset(flags), table
     )
-
-
-def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
-    options = ColumnOptions(label_column="a,b")
-
-    def create():
-        return SPEC_OF_TABLE_TASK["csv"].open_processor(
-            tmp_path, DataFileOptions(), options, frozenset()
-        )
-
-    assert create().read_labels() == ["a", "b"]
-    (tmp_path / "dev.jsonl").write_text('{"text": "x", "a,b": "y"}\n')
-    assert create().output_mode == "classification"
-    (tmp_path / "train.jsonl").write_text('{"text": "x", \n')
-    with pytest.raises(ValueError, match=r"train\.jsonl is not valid"):
-        create()
 
 
 def find_columns(folder, **given):

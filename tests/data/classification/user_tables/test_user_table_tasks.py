@@ -105,3 +105,43 @@ def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
     scores = processor.score(examples, labels, predictions)
     mrr, ndcg = metrics.score_ranking(queries, labels, predictions)
     assert scores == {"mrr_10": mrr, "ndcg_10": ndcg}
+
+
+@pytest.fixture
+def commas_file(tmp_path):
+    """A train set whose label column has a comma in its name."""
+    rows = "".join(f"t{i},{i % 2}\n" for i in range(40))
+    path = tmp_path / "train.csv"
+    path.write_text(f'text,"Category, main"\n{rows}')
+    return path
+
+
+def check_commas(data_dir, data_file):
+    """Checks the labels of the column whose name contains a comma."""
+    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+        data_dir,
+        DataFileOptions(data_file=data_file),
+        ColumnOptions(label_column="Category, main"),
+        frozenset(),
+    )
+    assert processor.read_labels() == ["0", "1"]
+    assert processor.output_mode == "classification"
+
+
+def test_a_name_with_commas_is_one_column_of_a_folder(commas_file):
+    check_commas(commas_file.parent, None)
+
+
+def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
+    check_commas(None, str(commas_file))
+
+
+def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
+    flags = {"label_column": "a,b"}
+    assert open_processor("csv", tmp_path, **flags).read_labels() == ["a", "b"]
+    (tmp_path / "dev.jsonl").write_text('{"text": "x", "a,b": "y"}\n')
+    processor = open_processor("csv", tmp_path, **flags)
+    assert processor.output_mode == "classification"
+    (tmp_path / "train.jsonl").write_text('{"text": "x", \n')
+    with pytest.raises(ValueError, match=r"train\.jsonl is not valid"):
+        open_processor("csv", tmp_path, **flags)
