@@ -1,4 +1,4 @@
-"""The network's input for a text or a pair, compared with the original."""
+"""The inputs of texts, pairs and windows, and their records."""
 
 import json
 

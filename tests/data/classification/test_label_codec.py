@@ -1,4 +1,4 @@
-"""Labels from a classifier's outputs, arrays that data/arrays.py names."""
+"""Labels from the outputs of a classifier, and the numbers of labels."""
 
 import numpy as np
 import pytest
