@@ -152,12 +152,15 @@ class CosineCodec(LabelCodec):
         super().__init__("regression", None)
 
     def probabilities(self, outputs: FloatArray) -> FloatArray:
-        """Computes the cosines of vectors, as in `cosines`."""
-        return cosines(outputs)
+        """Computes the cosine of each pair, float [pairs, 1].
+
+        `outputs` are unit vectors, float [pairs, 2, width].
+        """
+        return _cosines(outputs)
 
     def decode_labels(self, outputs: FloatArray) -> list[Label]:
-        """Computes the cosines of vectors, as in `cosines`."""
-        values: list[Label] = cosines(outputs)[:, 0].tolist()
+        """Computes the cosine of each pair, as `probabilities` does."""
+        values: list[Label] = _cosines(outputs)[:, 0].tolist()
         return values
 
 
@@ -187,7 +190,7 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
         a fraction from 0 to 1.
     """
     _, partner_indices = np.unique(np.array(partners, str), return_inverse=True)
-    own = cosines(vectors)
+    own = _cosines(vectors)
     num_hits = 0
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
@@ -198,7 +201,7 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
     return float(num_hits / len(vectors))
 
 
-def cosines(vectors: FloatArray) -> FloatArray:
+def _cosines(vectors: FloatArray) -> FloatArray:
     """Computes the cosine of the two unit vectors of each pair.
 
     `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].

@@ -238,7 +238,11 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         outputs = label_codec.concatenate_outputs(batches)
         suffix = suffix_of(encoded_set.name)
         labels = prediction_files.write_test_predictions(
-            output_dir, encoded_set.examples, outputs, self.codec, suffix
+            output_dir,
+            encoded_set.examples,
+            outputs,
+            self.codec,
+            suffix=suffix,
         )
         if self.classifier_flags.glue_submission:
             name = self.task_name + suffix.replace("_", "-")

@@ -73,17 +73,17 @@ def open_processor(
         return user_class_processor
     if config.table_task_spec:
         return config.table_task_spec.open_processor(
-            config.fine_tuning.data_dir,
-            config.data_file_options,
-            config.table,
-            start.set_by_user,
-            table,
+            data_dir=config.fine_tuning.data_dir,
+            data_file_options=config.data_file_options,
+            options=config.table,
+            set_by_user=start.set_by_user,
+            table=table,
         )
     return create_glue_processor(
         config.required_task_name,
         config.fine_tuning.data_dir,
-        config.classifier.xnli_language,
-        config.table.layout(),
+        xnli_language=config.classifier.xnli_language,
+        layout=config.table.layout(),
     )
 
 

@@ -145,7 +145,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             encoded_set.examples,
             outputs,
             self.codec,
-            suffix_of(encoded_set.name),
+            suffix=suffix_of(encoded_set.name),
         )
         return self._compute_scores(encoded_set, outputs)
 
