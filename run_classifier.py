@@ -11,13 +11,14 @@ from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli, flags
+from data.classification.user_tables.user_table_tasks import UserTableProcessor
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (
-    create_classification_sets,
     load_task,
     open_data_file,
+    open_processor,
 )
 
 
@@ -25,10 +26,10 @@ def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = open_data_file(parsed)
     start = read_start(parsed)
-    classification_sets = create_classification_sets(start, table)
-    if table_processor := classification_sets.table_processor:
-        start = adapt_to_data_file(start, table_processor.file_sets)
-    classifier_task = load_task(start, classification_sets)
+    processor = open_processor(start, table)
+    if isinstance(processor, UserTableProcessor):
+        start = adapt_to_data_file(start, processor.file_sets)
+    classifier_task = load_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training.flows import fine_tuning

@@ -1,7 +1,7 @@
 """Writes report.html, which shows the errors of a model on a dev set.
 
 The page loads nothing and runs no script. Its template is beside this module.
-Each task creates its own Report: data/classification/labels/label_report.py,
+Each task creates its own Report: data/classification/label_report.py,
 data/squad/answer_report.py and data/ner/entity_report.py.
 """
 

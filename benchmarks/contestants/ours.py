@@ -41,8 +41,8 @@ from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
 from training.task import AnyTask, CreateModel, EncodedSet
 from training.tasks.classifier_setup import (
-    create_classification_sets,
     load_task,
+    open_processor,
 )
 
 PACKAGES = ["tensorflow", "keras"]
@@ -206,8 +206,7 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     )
     parsed = parse_flags(ClassifierConfig, spec, command)
     start = read_start(parsed)
-    classification_sets = create_classification_sets(start)
-    task = load_task(start, classification_sets)
+    task = load_task(start, open_processor(start))
     run_folder = RunFolder.open(start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     return OpenedMrpc(start, task, run_folder, encoded_sets)

@@ -4,23 +4,23 @@ The folders import these modules, which import none of the folders.
 
 Examples and their sets:
 
-    classification_examples.py: an example of a classification or a regression
+    classification_examples.py: an example, its label, its label as a number
     classification_processor.py: the sets, the labels and the metrics of a task
+    user_class_processor.py: sets that a user's class for Google's code reads
+    google_code.py: runs the file that contains this class
     swag_examples.py: SWAG
 
-From an example to a score:
+From an example to files:
 
-    label_numbers.py: the label of an example to ids, or to a number
-    classification_features.py: examples to the network's input
-    text_windows.py: long texts to several inputs
-    classification_records.py: inputs to records
+    classification_features.py: examples to inputs, and inputs to records
+    label_codec.py: outputs to labels
     metrics.py: labels to scores
+    similar_pairs.py: pairs whose vectors are compared: scores, inputs, metrics
+    prediction_files.py: outputs to the files of a run
+    label_report.py: outputs to report.html
 
-Each folder imports only folders above it:
+What --task_name selects. Neither folder imports the other one:
 
     glue/: the tasks of GLUE, and XNLI
-    labels/: finds labels, decodes outputs to labels, and reports them
-    pairs/: the inputs and the scores of pairs, for ranking and for vectors
-    table_tasks/: a task in a user's own tables
-    task_selection/: what --task_name or --processor selects of all these
+    user_tables/: a task in a user's own tables
 """

@@ -1,12 +1,21 @@
-"""Defines the examples of a classification or regression task."""
+"""Defines the examples of a classification, and turns labels into numbers."""
 
+import contextlib
 import dataclasses
-from collections.abc import Mapping
-from typing import Self, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Literal, Self, SupportsFloat, TypeAlias
+
+import numpy as np
 
 # An example's label: a name, a list of names in multi-label classification, or
 # a number in regression, which a table may contain as text.
 Label: TypeAlias = str | list[str] | float
+# What an example is, and what the loss therefore compares: the output for a
+# text or a pair with its label, the outputs for a query's passages with each
+# other, or the vectors of two texts, whose similarity may be known.
+ExampleKind: TypeAlias = Literal[
+    "labeled_text", "ranked_passage", "similar_texts"
+]
 
 
 @dataclasses.dataclass
@@ -38,3 +47,66 @@ class InputExample:
 def class_names_of(label: Label) -> list[str]:
     """Returns the one or several names in a label of a classification."""
     return label if isinstance(label, list) else [str(label)]
+
+
+def encode_label(
+    label: Label | None, labels: Sequence[str] | None
+) -> int | float | list[int] | None:
+    """Converts an example's label to the value that its record contains.
+
+    Examples:
+        A label becomes its index, a list of labels becomes 0 or 1 for each
+        label, and the label of a regression becomes a number:
+
+        >>> encode_label("spam", ["ham", "spam"])
+        1
+        >>> encode_label(["ham"], ["ham", "spam"])
+        [1, 0]
+        >>> encode_label("2.5", None)
+        2.5
+
+    Args:
+        label: the label. None = unknown, and so is the result.
+        labels: names of all labels, None in regression.
+    """
+    if label is None:
+        return None
+    if labels is None:
+        return regression_value_of(label)
+    if isinstance(label, list):
+        return [int(name in label) for name in labels]
+    return labels.index(label)
+
+
+def parse_regression_label(value: object, where: str) -> float:
+    """Converts the label of a regression task, such as "2.5", to a number.
+
+    `value` is a cell of a table, of any type.
+
+    Raises:
+        ValueError: the label is not a finite number. The message begins with
+            `where`, such as the file and the line.
+    """
+    rating = np.nan
+    # float() would convert True, False and "1_000".
+    is_odd = isinstance(value, bool) or "_" in str(value)
+    if isinstance(value, str | bytes | SupportsFloat) and not is_odd:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            rating = float(value)
+    if not abs(rating) <= np.finfo(np.float32).max:
+        raise ValueError(
+            f"{where}: in regression the label must be a finite number. "
+            f"Received: {str(value)[:80]!r}"
+        )
+    return rating
+
+
+def regression_value_of(label: Label) -> float:
+    """Returns the label of a regression as a number.
+
+    Raises:
+        ValueError: the label is neither a number nor the text of a number.
+    """
+    if isinstance(label, list):
+        raise ValueError(f"{label!r} is not the label of a regression")
+    return float(label)

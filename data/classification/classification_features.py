@@ -1,12 +1,15 @@
-"""Converts examples of a classification to the network's input."""
+"""Converts examples of a classification to inputs, and inputs to records."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from absl import logging
 
-from data.classification.classification_examples import InputExample
-from data.classification.label_numbers import encode_label
+from data.classification.classification_examples import (
+    InputExample,
+    encode_label,
+)
+from data.io import tf_examples
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 
@@ -91,6 +94,50 @@ def convert_single_example(
     return features
 
 
+def create_window_features(
+    examples: Iterable[InputExample],
+    labels: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+    doc_stride: int,
+) -> Iterator[list[ClassificationFeatures]]:
+    """Cuts texts into windows, and yields the list of each text's windows.
+
+    For example, these are the two windows of a text with `doc_stride` 3:
+
+        [CLS] a tug pulls the barge [SEP]
+        [CLS] the barge past two piers [SEP]
+
+    Each window of `max_seq_length` WordPieces gets the label of its text, and
+    the weight 1 / (number of the text's windows). `examples` are single texts.
+    """
+
+    def windows_of(example: InputExample) -> list[ClassificationFeatures]:
+        pieces = tokenizer.tokenize(example.text_a)
+        # Create one window even for a text without WordPieces.
+        spans = token_windows.cut_spans(
+            max(len(pieces), 1), max_seq_length - 2, doc_stride
+        )
+        parts = [pieces[start : start + length] for start, length in spans]
+        return [
+            ClassificationFeatures(
+                label_id=encode_label(example.label, labels),
+                weight=1 / len(spans),
+                **tokenizer.create_inputs(
+                    ["[CLS]", *part, "[SEP]"], len(part) + 2, max_seq_length
+                ),
+            )
+            for part in parts
+        ]
+
+    return token_windows.log_num_cut(
+        map(windows_of, examples),
+        lambda windows: len(windows) > 1,
+        f"texts were longer than --max_seq_length={max_seq_length} and were "
+        f"split into windows (--doc_stride={doc_stride})",
+    )
+
+
 def create_joined_features(
     groups: Iterable[tuple[Sequence[InputExample], int | float | None]],
     max_seq_length: int,
@@ -113,3 +160,32 @@ def create_joined_features(
             joined.segment_ids += part.segment_ids
             joined.is_cut |= part.is_cut
         yield joined
+
+
+def encode_features(
+    features: Iterable[ClassificationFeatures], max_seq_length: int
+) -> Iterator[bytes]:
+    """Yields serialized features, then logs how many texts were truncated."""
+    counted = token_windows.log_num_cut(
+        features,
+        lambda text_features: text_features.is_cut,
+        f"texts were longer than --max_seq_length={max_seq_length} and were "
+        "cut",
+    )
+    return map(encode_classification_features, counted)
+
+
+def encode_classification_features(features: ClassificationFeatures) -> bytes:
+    """Serializes ClassificationFeatures as a tf.train.Example.
+
+    `label_ids` and `example_weights` are missing if they are unknown.
+    """
+    # Each example is real. In Google's records, 0 marks the padding examples
+    # that fill up the last batch.
+    values: dict[str, tf_examples.Values] = {"is_real_example": [1]}
+    label = features.label_id
+    if label is not None:
+        values["label_ids"] = label if isinstance(label, list) else [label]
+    if features.weight is not None:
+        values["example_weights"] = [features.weight]
+    return tf_examples.encode_inputs(features, values)

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification import metrics
-from data.classification.classification_examples import InputExample
+from data.classification.classification_examples import (
+    ExampleKind,
+    InputExample,
+)
 from data.sets.held_sets import TaskSets
-from data.sets.set_names import BaseSet
+from data.sets.set_names import BaseSet, SetName, base_set_of
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,
@@ -26,27 +29,51 @@ class ClassificationProcessor(abc.ABC):
             metric first.
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
-        test_set_has_labels: False if the labels of the test set are only
-            placeholders, as in GLUE.
+        example_kind: what an example is.
+        may_be_cross_encoder: whether a regression of single texts may be
+            exported for pairs too.
+        dev_sets: names of the sets to evaluate.
+        test_sets: names of the sets to predict.
         settings: settings to record with the weights.
     """
 
     output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[str | int]
-    test_set_has_labels = False
+    example_kind: ExampleKind = "labeled_text"
+    may_be_cross_encoder = False
+    dev_sets: Sequence[SetName] = ("dev",)
+    test_sets: Sequence[SetName] = ("test",)
     settings: ClassifierSettings = ClassifierSettings()
 
     def __init__(self, sets: TaskSets[InputExample]) -> None:
         self._sets = sets
 
+    @property
+    def num_texts(self) -> int | None:
+        """1 for single texts, 2 for pairs, None if only a set can tell."""
+        return len(self.text_columns) or None
+
+    def read_num_texts(self) -> int:
+        """Returns 2 if the train set contains pairs, else 1.
+
+        Raises:
+            ValueError: the train set is malformed.
+            OSError: the train set cannot be read.
+        """
+        is_pair = any(example.text_b for example in self.read("train"))
+        return 2 if is_pair else 1
+
     def read(self, set_name: BaseSet) -> list[InputExample]:
         """Returns the examples of a set, and holds them, as `TaskSets.read`."""
         return self._sets.read(set_name)
 
-    def take(self, set_name: BaseSet) -> list[InputExample]:
-        """Returns a set as `read` does, and holds it no longer."""
-        return self._sets.take(set_name)
+    def take(self, set_name: SetName) -> list[InputExample] | None:
+        """Returns a set as `read` does, and holds it no longer.
+
+        Returns None if a set is missing that the task need not have.
+        """
+        return self._sets.take(base_set_of(set_name))
 
     @abc.abstractmethod
     def read_labels(self) -> list[str] | None:
@@ -58,17 +85,17 @@ class ClassificationProcessor(abc.ABC):
     def score(
         self,
         examples: Sequence[InputExample],
-        labels: LabelArray,
+        gold_labels: LabelArray,
         predictions: LabelArray,
     ) -> dict[str, float]:
         """Computes the task's metrics and each label's scores, {name: value}.
 
         Args:
             examples: the examples whose label is known.
-            labels: right label of each example.
+            gold_labels: right label of each example.
             predictions: predicted label of each example.
         """
         # The labels are known: the examples could not be read without them.
         return metrics.compute_metrics(
-            self.metrics, labels, predictions, self.read_labels()
+            self.metrics, gold_labels, predictions, self.read_labels()
         )

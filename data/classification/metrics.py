@@ -22,7 +22,10 @@ METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
 }
 
 
-# A function (labels, predictions) -> score.
+# MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
+_RANKING_DEPTH = 10
+
+# A function (gold_labels, predictions) -> score.
 _Metric: TypeAlias = Callable[[LabelArray, LabelArray], float]
 
 
@@ -58,7 +61,7 @@ class _Correlation(Protocol):
 
 def _correlation(
     function: Callable[[LabelArray, LabelArray], _Correlation],
-    labels: LabelArray,
+    gold_labels: LabelArray,
     predictions: LabelArray,
 ) -> float:
     """Computes a correlation with a function of SciPy.
@@ -67,20 +70,21 @@ def _correlation(
     and the result is 0. For a single example, or if a number is not finite, the
     result is NaN.
     """
-    if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
+    values = [gold_labels, predictions]
+    if len(gold_labels) < 2 or not np.all(np.isfinite(values)):
         return np.nan
     with warnings.catch_warnings():
         # SciPy warns about constant inputs.
         warnings.simplefilter("ignore", RuntimeWarning)
-        correlation = function(labels, predictions).statistic
+        correlation = function(gold_labels, predictions).statistic
     return float(np.nan_to_num(correlation))
 
 
 def compute_metrics(
     names: Collection[str],
-    labels: ArrayLike,
+    gold_labels: ArrayLike,
     predictions: ArrayLike,
-    label_names: Sequence[str] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Computes metrics of the predictions for a set of examples.
 
@@ -91,45 +95,108 @@ def compute_metrics(
             labels at once), "matthews" (correlation of classes), "pearson" and
             "spearman" (correlations of numbers, NaN if a prediction is not
             finite).
-        labels: right labels: int [examples], float [examples] for
+        gold_labels: right labels: int [examples], float [examples] for
             correlations, or [examples, labels] of 0 and 1.
-        predictions: predicted labels, in the shape of `labels`, not logits.
-        label_names: names of all labels, to add `LABEL_precision`,
+        predictions: predicted labels, in the shape of `gold_labels`, not
+            logits.
+        labels: names of all labels, to add `LABEL_precision`,
             `LABEL_recall`, `LABEL_f1` and `LABEL_support` for each of
             them. None adds nothing.
 
     Returns:
         {name: value}, in the order of `names`.
     """
-    labels = np.asarray(labels)
+    gold_labels = np.asarray(gold_labels)
     predictions = np.asarray(predictions)
     scores = {
-        name: float(_create_metrics()[name](labels, predictions))
+        name: float(_create_metrics()[name](gold_labels, predictions))
         for name in names
     }
-    if label_names:
-        scores |= _score_each_label(labels, predictions, label_names)
+    if labels:
+        scores |= _score_each_label(gold_labels, predictions, labels)
     return scores
 
 
 def _score_each_label(
-    labels: LabelArray, predictions: LabelArray, label_names: Sequence[str]
+    gold_labels: LabelArray, predictions: LabelArray, labels: Sequence[str]
 ) -> dict[str, float]:
     """Returns the precision, recall, F1 and support of each label."""
     # Load scikit-learn late, see `_create_metrics`.
     from sklearn.metrics import precision_recall_fscore_support
 
     # A single column contains 1 for the only label, and 0 without it.
-    indices = range(len(label_names)) if len(label_names) > 1 else [1]
+    indices = range(len(labels)) if len(labels) > 1 else [1]
     rates = precision_recall_fscore_support(
-        labels, predictions, labels=indices, zero_division=0
+        gold_labels, predictions, labels=indices, zero_division=0
     )
     rate_names = ("precision", "recall", "f1", "support")
     return {
         f"{name}_{rate_name}": value
         for rate_name, values in zip(rate_names, rates, strict=True)
-        for name, value in zip(label_names, values.tolist(), strict=True)
+        for name, value in zip(labels, values.tolist(), strict=True)
     }
+
+
+def score_ranking(
+    queries: Sequence[str], relevances: LabelArray, predictions: LabelArray
+) -> tuple[float, float]:
+    """Computes MRR@10 and nDCG@10, each as the mean over the queries.
+
+    The function skips queries without a relevant passage, and logs their
+    number. Passages with equal predictions are ranked by ascending relevance,
+    so that ties do not improve the metrics. The gain of a passage is its
+    relevance, or 0 if the relevance is negative, as in trec_eval.
+
+    Examples:
+        The relevant passage is the second for "a", and the first for "b", so
+        the reciprocal ranks are 0.5 and 1:
+
+        >>> queries = ["a", "a", "b"]
+        >>> score_ranking(queries, np.array([0, 1, 2]), np.array([3, 1, 2]))
+        (0.75, 0.8154648767857288)
+
+    Args:
+        queries: query of each row. The rows of a query need not be successive.
+        relevances: relevance of the passage in each row, float [rows].
+        predictions: predicted relevance, float [rows].
+
+    Returns:
+        (MRR@10, nDCG@10), both NaN if no query has a relevant passage.
+    """
+    rows_of_query: dict[str, list[int]] = {}
+    for row_index, query in enumerate(queries):
+        rows_of_query.setdefault(query, []).append(row_index)
+    scores = []
+    for rows in rows_of_query.values():
+        gains = np.maximum(relevances[rows], 0)
+        if gains.any():
+            scores.append(_score_query(gains, predictions[rows]))
+    if len(scores) < len(rows_of_query):
+        logging.warning(
+            "%d of %d queries have no relevant passage. They are skipped",
+            len(rows_of_query) - len(scores),
+            len(rows_of_query),
+        )
+    if not scores:
+        return np.nan, np.nan
+    mean_rr, mean_ndcg = np.mean(scores, axis=0).tolist()
+    return mean_rr, mean_ndcg
+
+
+def _score_query(
+    gains: LabelArray, predictions: LabelArray
+) -> tuple[float, float]:
+    """Returns RR@10 and nDCG@10 of the passages of a query.
+
+    `gains` are at least 0, one of them above 0. Both arrays are [passages].
+    """
+    order = np.lexsort((gains, -predictions))[:_RANKING_DEPTH]
+    relevant = np.flatnonzero(gains[order])
+    ideal = np.sort(gains)[::-1][:_RANKING_DEPTH]
+    discounts = 1 / np.log2(np.arange(len(ideal)) + 2)
+    reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
+    ndcg = gains[order] @ discounts / (ideal @ discounts)
+    return float(reciprocal_rank), float(ndcg)
 
 
 class Labeled(Protocol):
@@ -143,7 +210,7 @@ class Labeled(Protocol):
 class EncodesLabels(Protocol):
     """Converts labels to numbers, as `LabelCodec` does."""
 
-    def encode_labels(self, labels: Sequence[Any]) -> LabelArray:
+    def encode_labels(self, example_labels: Sequence[Any]) -> LabelArray:
         """Converts the label of each example to what the metrics compare."""
 
 
@@ -153,7 +220,7 @@ class ScoreFunction(Protocol):
     def __call__(
         self,
         examples: Sequence[Any],
-        labels: LabelArray,
+        gold_labels: LabelArray,
         predictions: LabelArray,
         /,
     ) -> dict[str, float]:
@@ -161,8 +228,8 @@ class ScoreFunction(Protocol):
 
         Args:
             examples: the examples, all of which have a label.
-            labels: the right labels, as `EncodesLabels.encode_labels` returns
-                them.
+            gold_labels: the right labels, as `EncodesLabels.encode_labels`
+                returns them.
             predictions: the predicted labels, in the same form.
         """
 

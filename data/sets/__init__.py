@@ -13,19 +13,20 @@ another one:
 
     FileSets                    reads the training file, then the labels, then
                                 the other sets. Its `RowReader` reads a file:
-        TableReader             a user's table of texts and labels, or of pairs
+        UserTableReader         a user's table of texts and labels, or of pairs
         NerReader               words with tags
     HeldSets                    reads any set first. It calls a method of:
         GlueProcessor           files of GLUE and XNLI
-        UserProcessor           what a user's class reads
+        UserClassProcessor      what a user's class reads
         RecordedProcessor       no set, only the labels of a trained model
         SquadProcessor          questions about passages
 
 A classification has labels and metrics beside its sets. GlueProcessor,
-UserProcessor and RecordedProcessor know them, and for the sets of a
-TableReader, TableProcessor does. These four extend ClassificationProcessor.
+UserClassProcessor and RecordedProcessor know them, and UserTableProcessor does
+for the sets of a UserTableReader. All four extend ClassificationProcessor. The
+GlueProcessor of MultiNLI, which has two dev sets and two test sets, contains a
+second GlueProcessor.
 
-MultiNLI has two dev sets and two test sets. So `ClassificationSets` may
-hold two processors of a task. SWAG has none: its sets tell nothing that a
-command needs before it writes their records, so that nothing is held.
+SWAG has no such class: its sets tell nothing that a command needs before it
+writes their records, so that nothing is held.
 """

@@ -6,7 +6,7 @@ from typing import NotRequired
 import numpy as np
 
 from data.arrays import FloatArray
-from data.classification.labels.text_outputs import pool_logits
+from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode

@@ -10,7 +10,6 @@ What the scripts share:
 
 All flags of a script, in a subclass of one of these classes:
 
-    classifier_flags.py: the flags that only run_classifier.py has
     classifier_config.py: `ClassifierConfig`, for run_classifier.py
     ner_config.py: `NerConfig`, for run_ner.py
     squad_config.py: `SquadConfig`, for run_squad.py

@@ -1,28 +1,88 @@
-"""Defines the flags of a classification task, and what follows from them."""
+"""Defines the flags of run_classifier.py, and what follows from them."""
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Self
+from typing import Literal, Self, TypeAlias, get_args
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification.glue import glue_submissions, glue_tasks
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import (
-    TABLE_TASK_SPECS,
+from command_line.path_flags import PathKind
+from data.classification.glue import glue_tasks
+from data.classification.user_class_processor import PROCESSOR_ENTRY
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import (
+    SPEC_OF_TABLE_TASK,
     TableTaskSpec,
 )
-from data.classification.task_selection.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
-from training.config.classifier_flags import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
+
+XnliLanguage: TypeAlias = Literal[
+    "ar",
+    "bg",
+    "de",
+    "el",
+    "en",
+    "es",
+    "fr",
+    "hi",
+    "ru",
+    "sw",
+    "th",
+    "tr",
+    "ur",
+    "vi",
+    "zh",
+]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassifierFlags:
+    """Flags for GLUE, text pairs, long texts and class weights."""
+
+    doc_stride: int = flags.head_flag(
+        0,
+        "Split a long text into windows of --max_seq_length that start this "
+        "many WordPieces apart. 0 reads only the text's beginning, as Google's "
+        "code does.",
+        at_least=0,
+    )
+    contrastive_temperature: float = flags.training_flag(
+        0.05,
+        "For --task_name=embedding and a table without scores: divide the "
+        "cosines of a batch's texts by this number before the softmax.",
+        at_least=1e-3,
+    )
+    xnli_language: XnliLanguage = flags.head_flag(
+        "zh",
+        "Language of the texts of --task_name=xnli.",
+        choices=get_args(XnliLanguage),
+    )
+    glue_submission: bool = flags.neutral_flag(
+        False,
+        "Also write the predictions in the format of GLUE's site. Needs "
+        "--do_predict.",
+    )
+    processor: str | None = flags.training_flag(
+        None,
+        "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
+        "DataProcessor of Google's code does. Replaces --task_name. The code "
+        "in the file runs, so only name a file that you trust.",
+        kind=PathKind.CODE,
+    )
+    class_weights: Literal["balanced"] | None = flags.training_flag(
+        None,
+        "Weights of the classes in the training loss. balanced gives every "
+        "class the same total weight.",
+        choices=("balanced",),
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierConfig(DataFileConfig):
     """Flags of run_classifier.py: Google's, and those of this project."""
 
-    table: TableOptions = group(TableOptions)
+    table: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierFlags = group(ClassifierFlags)
     task_name: str | None = flags.head_flag(
         None,
@@ -30,7 +90,7 @@ class ClassifierConfig(DataFileConfig):
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
         "files, and ranking reads queries, passages and relevances. For a "
         "class of your own, set --processor.",
-        choices=sorted([*glue_tasks.SPEC_OF_TASK, *TABLE_TASK_SPECS]),
+        choices=sorted([*glue_tasks.SPEC_OF_TASK, *SPEC_OF_TABLE_TASK]),
     )
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
@@ -67,13 +127,15 @@ class ClassifierConfig(DataFileConfig):
     @property
     def table_task_spec(self) -> TableTaskSpec | None:
         """What --task_name says of a user's tables, None for GLUE and XNLI."""
-        return TABLE_TASK_SPECS.get(self.task_name or "")
+        return SPEC_OF_TABLE_TASK.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
         task_spec = self.table_task_spec
-        return task_spec is not None and task_spec.loss_kind == "similarity"
+        return task_spec is not None and (
+            task_spec.example_kind == "similar_texts"
+        )
 
     @property
     def model_class(self) -> kinds.ModelClass:
@@ -106,4 +168,4 @@ class ClassifierConfig(DataFileConfig):
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:
-            glue_submissions.submission_file(self.required_task_name)
+            glue_tasks.submission_file(self.required_task_name)

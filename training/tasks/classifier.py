@@ -7,29 +7,31 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 import modeling
 from data import report
 from data.arrays import FloatArray
-from data.classification import metrics
+from data.classification import (
+    label_codec,
+    label_report,
+    metrics,
+    prediction_files,
+)
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
     convert_examples_to_features,
-)
-from data.classification.classification_records import (
+    create_window_features,
     encode_classification_features,
     encode_features,
 )
-from data.classification.glue import glue_layouts, glue_submissions
-from data.classification.labels import label_codec, label_report, text_outputs
-from data.classification.task_selection.classification_sets import (
-    ClassificationSets,
+from data.classification.classification_processor import (
+    ClassificationProcessor,
 )
-from data.classification.text_windows import create_window_features
+from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of
+from model_folders.model_json_types import ClassifierSettings, HeadSettings
 from model_folders.scores import Scores
 from training import task
-from training.config.classifier_flags import ClassifierFlags
+from training.config.classifier_config import ClassifierFlags
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint
-from training.tasks import classifier_settings, prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
@@ -48,7 +50,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         start: as in `Task`.
         task_name: name of the task, such as "mrpc" or "csv".
         classifier_flags: flags of classifiers.
-        classification_sets: the sets, and what they tell of the task.
+        processor: reads the sets, and knows what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
         class_weights: {label: weight in the training loss}, {} for equal
@@ -60,7 +62,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         classifier_flags: ClassifierFlags,
-        classification_sets: ClassificationSets,
+        processor: ClassificationProcessor,
         *,
         labels: list[str] | None,
         num_texts: int | None,
@@ -70,34 +72,30 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         # is the step with its best value.
         super().__init__(
             start,
-            loss=create_classifier_loss(
-                classification_sets, [*class_weights.values()]
-            ),
-            metrics=classification_sets.metrics,
+            loss=create_classifier_loss(processor, [*class_weights.values()]),
+            metrics=processor.metrics,
         )
-        self.eval_loss = create_classifier_loss(classification_sets)
+        self.eval_loss = create_classifier_loss(processor)
         self.task_name = task_name
         self.classifier_flags = classifier_flags
-        self.classification_sets = classification_sets
+        self.processor = processor
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.dev_sets = classification_sets.dev_sets
-        self.test_sets = classification_sets.test_sets
+        self.dev_sets = processor.dev_sets
+        self.test_sets = processor.test_sets
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = classifier_flags.doc_stride
         self.labels = labels
         self.label_words = glue_layouts.WORDS_OF_LABEL.get(task_name, ())
-        self.codec = label_codec.LabelCodec(
-            classification_sets.output_mode, labels
-        )
-        self.settings = classifier_settings.create_classifier_settings(
+        self.codec = label_codec.LabelCodec(processor.output_mode, labels)
+        self.settings = _create_settings(
             task_name,
-            classification_sets,
+            processor,
             labels=labels,
             num_texts=num_texts or start.recorded_settings.get("num_texts"),
             class_weights=class_weights,
         )
-        self.export_settings = classifier_settings.create_export_settings(
-            classification_sets, self.doc_stride
+        self.export_settings = _create_export_settings(
+            processor, self.doc_stride
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
@@ -108,7 +106,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.classification_sets.take(set_name)
+        examples = self.processor.take(set_name)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
@@ -180,14 +178,14 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             if record_index == 0
             or text_index != encoded_set.origins[record_index - 1]
         ]
-        return text_outputs.pool_batches(batches, first_records)
+        return label_codec.pool_batches(batches, first_records)
 
     def evaluate(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._compute_scores(
-            encoded_set, text_outputs.concatenate_outputs(batches)
+            encoded_set, label_codec.concatenate_outputs(batches)
         )
 
     def write_report(
@@ -203,7 +201,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         has_rows = encoded_set.examples[0].row is not None
         if not (has_rows or self.config.report):
             return
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
             path, encoded_set.examples, outputs, self.codec
@@ -237,40 +235,85 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         output_dir: str,
     ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
+        suffix = suffix_of(encoded_set.name)
         labels = prediction_files.write_test_predictions(
-            encoded_set, outputs, self.codec, output_dir
+            output_dir,
+            encoded_set.examples,
+            outputs,
+            self.codec,
+            suffix=suffix,
         )
         if self.classifier_flags.glue_submission:
-            suffix = suffix_of(encoded_set.name)
             name = self.task_name + suffix.replace("_", "-")
-            glue_submissions.write_submission(output_dir, name, labels)
+            path = os.path.join(output_dir, glue_tasks.submission_file(name))
+            prediction_files.write_submission(path, labels)
         return self._compute_scores(encoded_set, outputs)
 
     def _compute_scores(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
         labels = self.codec.decode_labels(outputs)
-        score = self.classification_sets.processor_of(encoded_set.name).score
         return metrics.score_labeled(
-            encoded_set.examples, labels, self.codec, score
+            encoded_set.examples, labels, self.codec, self.processor.score
         )
 
 
 def create_classifier_loss(
-    classification_sets: ClassificationSets, class_weights: Sequence[float] = ()
+    processor: ClassificationProcessor, class_weights: Sequence[float] = ()
 ) -> "Loss[Tensor]":
     """Creates the loss of the task's kind of labels.
 
     Args:
-        classification_sets: tell the kind of labels.
+        processor: knows the kind of labels.
         class_weights: weight of each label, in the order of the model's
             outputs, () for equal weights.
     """
-    if classification_sets.loss_kind == "ranking":
+    if processor.example_kind == "ranked_passage":
         return modeling.RankingLoss()
-    if classification_sets.output_mode == "regression":
+    if processor.output_mode == "regression":
         return modeling.RegressionLoss()
-    if classification_sets.output_mode == "multilabel":
+    if processor.output_mode == "multilabel":
         return modeling.MultiLabelLoss()
     return modeling.ClassifierLoss(class_weights or None)
+
+
+def _create_settings(
+    task_name: str,
+    processor: ClassificationProcessor,
+    *,
+    labels: list[str] | None,
+    num_texts: int | None,
+    class_weights: Mapping[str, float],
+) -> ClassifierSettings:
+    """Returns `Task.settings`, which a run records.
+
+    `ClassifierTask` documents the arguments.
+    """
+    settings: ClassifierSettings = {
+        "task_name": task_name,
+        "output_mode": processor.output_mode,
+        "labels": labels,
+        # With 1, the export rejects a second text.
+        "num_texts": num_texts,
+        **processor.settings,
+    }
+    if class_weights:
+        settings["class_weights"] = class_weights
+    return settings
+
+
+def _create_export_settings(
+    processor: ClassificationProcessor, doc_stride: int
+) -> HeadSettings:
+    """Returns `Task.export_settings`, which an export records.
+
+    Args:
+        processor: knows the kind of labels.
+        doc_stride: WordPieces between the starts of two windows, 0 without
+            windows.
+    """
+    is_regression = processor.output_mode == "regression"
+    if is_regression and processor.may_be_cross_encoder:
+        return {"doc_stride": doc_stride, "num_texts": None}
+    return {"doc_stride": doc_stride}

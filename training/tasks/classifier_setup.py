@@ -1,23 +1,25 @@
-"""Creates the sets and the task that the flags of the script select.
+"""Creates the processor and the task that the flags of the script select.
 
 Call the functions in their order, as run_classifier.py does. They import no
 TensorFlow.
 """
 
+import collections
+from collections.abc import Iterable, Mapping, Sequence
+
+from absl import logging
+
 from command_line import config_values, flags
-from data.classification.glue import glue_tasks
-from data.classification.labels.class_weights import (
-    compute_class_weights,
-    log_class_weights,
+from data.classification import similar_pairs
+from data.classification.classification_examples import InputExample
+from data.classification.classification_processor import (
+    ClassificationProcessor,
 )
-from data.classification.pairs import pair_features
-from data.classification.table_tasks import pair_scores, table_columns
-from data.classification.table_tasks.table_processor import TableProcessor
-from data.classification.task_selection.classification_sets import (
-    ClassificationSets,
-)
-from data.classification.task_selection.user_processor import find_processor
+from data.classification.glue.glue_processor import create_glue_processor
+from data.classification.user_class_processor import load_user_class_processor
+from data.classification.user_tables import column_search
 from data.tables.tables import Table
+from model_folders.labels import format_first_labels
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
@@ -41,20 +43,20 @@ def open_data_file(
     task_spec = config.table_task_spec
     if task_spec is None or task_spec.pair_columns or not config.data_file:
         return parsed, None
-    table = Table(config.data_file, table_columns.layout_of(config.table))
-    columns = table_columns.find_unset_columns(
+    table = Table(config.data_file, config.table.layout_for_columns())
+    columns = column_search.find_unset_columns(
         config.table, parsed.set_by_user, table
     )
-    table_columns.log_columns(config.table, parsed.set_by_user, table, columns)
+    column_search.log_columns(config.table, parsed.set_by_user, table, columns)
     return config_values.decide_flags(parsed, columns), table
 
 
-def create_classification_sets(
+def open_processor(
     start: StartingPoint[ClassifierConfig], table: Table | None = None
-) -> ClassificationSets:
-    """Creates the sets that --task_name or --processor selects.
+) -> ClassificationProcessor:
+    """Creates the processor that --task_name or --processor selects.
 
-    They have read no set yet. `table` is --data_file, if it was opened.
+    It has read no set yet. `table` is --data_file, if it was opened.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.
@@ -62,36 +64,32 @@ def create_classification_sets(
     """
     config = start.config
     names_data = start.set_by_user & {"task_name", "data_file"}
-    user_processor = find_processor(
+    user_class_processor = load_user_class_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
         None if names_data else start.preset,
     )
-    task_spec = config.table_task_spec
-    if user_processor:
-        return ClassificationSets(user_processor, table_task_spec=task_spec)
-    if task_spec:
-        table_processor = task_spec.create_processor(
-            config.fine_tuning.data_dir,
-            config.data_file_options,
-            config.table,
-            start.set_by_user,
-            table,
+    if user_class_processor:
+        return user_class_processor
+    if config.table_task_spec:
+        return config.table_task_spec.open_processor(
+            data_dir=config.fine_tuning.data_dir,
+            data_file_options=config.data_file_options,
+            options=config.table,
+            set_by_user=start.set_by_user,
+            table=table,
         )
-        return ClassificationSets(table_processor, table_task_spec=task_spec)
-    return ClassificationSets(
-        *glue_tasks.create_glue_processors(
-            config.required_task_name,
-            config.fine_tuning.data_dir,
-            config.classifier.xnli_language,
-            config.table.layout(),
-        )
+    return create_glue_processor(
+        config.required_task_name,
+        config.fine_tuning.data_dir,
+        xnli_language=config.classifier.xnli_language,
+        layout=config.table.layout(),
     )
 
 
 def load_task(
     start: StartingPoint[ClassifierConfig],
-    classification_sets: ClassificationSets,
+    processor: ClassificationProcessor,
 ) -> AnyTask:
     """Creates the task, and reads the sets that decide its labels.
 
@@ -105,15 +103,14 @@ def load_task(
         ValueError: a flag or a row of the data is wrong.
         OSError: a file cannot be read.
     """
-    processor = classification_sets.table_processor
-    if processor and classification_sets.loss_kind == "similarity":
+    if processor.example_kind == "similar_texts":
         return _create_embedding_task(start, processor)
-    return _create_classifier_task(start, classification_sets)
+    return _create_classifier_task(start, processor)
 
 
 def _create_embedding_task(
     start: StartingPoint[ClassifierConfig],
-    processor: TableProcessor,
+    processor: ClassificationProcessor,
 ) -> EmbeddingTask:
     """Creates the task of an embedding, with what its sets tell of scores."""
     config = start.config
@@ -121,12 +118,12 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_features.find_max_score(processor.read(scored[0]))
+        max_score = similar_pairs.find_max_score(processor.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
         has_scores={
-            set_name: pair_scores.are_scored(processor.read(set_name))
+            set_name: similar_pairs.are_scored(processor.read(set_name))
             for set_name in scored
         },
         max_score=max_score,
@@ -136,22 +133,22 @@ def _create_embedding_task(
 
 def _create_classifier_task(
     start: StartingPoint[ClassifierConfig],
-    classification_sets: ClassificationSets,
+    processor: ClassificationProcessor,
 ) -> ClassifierTask:
     """Creates the task of a classification, with what its train set tells."""
     config = start.config
-    num_texts = classification_sets.num_texts
+    num_texts = processor.num_texts
     if num_texts is None and config.training.do_train:
-        num_texts = classification_sets.read_num_texts()
-    labels = classification_sets.read_labels()
-    class_weights = _find_class_weights(config, classification_sets, labels)
+        num_texts = processor.read_num_texts()
+    labels = processor.read_labels()
+    class_weights = _find_class_weights(config, processor, labels)
     if class_weights:
-        log_class_weights(class_weights)
+        _log_class_weights(class_weights)
     return ClassifierTask(
         start,
         config.required_task_name,
         config.classifier,
-        classification_sets,
+        processor,
         labels=labels,
         num_texts=num_texts,
         class_weights=class_weights,
@@ -160,24 +157,44 @@ def _create_classifier_task(
 
 def _find_class_weights(
     config: ClassifierConfig,
-    classification_sets: ClassificationSets,
+    processor: ClassificationProcessor,
     labels: list[str] | None,
 ) -> dict[str, float]:
-    """Counts the labels of the train set, if --class_weights is set.
+    """Computes the weights of the classes, if --class_weights is set.
 
-    Returns {label: weight in the training loss}, {} for equal weights.
+    Returns {label: weight in the training loss}, {} for equal weights
+    or if the command does not train.
 
     Raises:
         ValueError: the task has no classes.
     """
     if not config.classifier.class_weights:
         return {}
-    if classification_sets.output_mode != "classification":
-        raise ValueError(
-            f"--class_weights is not for {classification_sets.output_mode}"
-        )
+    if processor.output_mode != "classification":
+        raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}
-    return compute_class_weights(
-        labels or (), classification_sets.read_train_set()
-    )
+    return compute_class_weights(labels or (), processor.read("train"))
+
+
+def compute_class_weights(
+    labels: Sequence[str], examples: Iterable[InputExample]
+) -> dict[str, float]:
+    """Returns {label: weight of its class in the training loss}.
+
+    The weight of a class with n examples is N / (L * n), for N examples and L
+    labels in total. So the weights of the examples of each class add up to
+    N / L. For example, of 3 examples of ham and 1 of spam, the weights are
+    4 / (2 * 3) and 4 / (2 * 1), and add up to 2 for each class.
+    """
+    counts = collections.Counter(example.label for example in examples)
+    return {
+        name: counts.total() / (len(labels) * max(counts[name], 1))
+        for name in labels
+    }
+
+
+def _log_class_weights(weights: Mapping[str, float]) -> None:
+    """Logs the weights that `compute_class_weights` returns."""
+    descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
+    logging.info("Class weights: %s", format_first_labels(descriptions))

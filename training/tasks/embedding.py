@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
-from data.classification import metrics
+from data.classification import (
+    label_codec,
+    metrics,
+    prediction_files,
+    similar_pairs,
+)
 from data.classification.classification_examples import InputExample
-from data.classification.classification_records import encode_features
-from data.classification.labels import text_outputs
-from data.classification.pairs import pair_features, pair_scoring
-from data.classification.table_tasks.table_processor import TableProcessor
+from data.classification.classification_features import encode_features
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+)
 from data.io import feature_specs
-from data.sets.set_names import SetName, base_set_of
+from data.sets.set_names import SetName, suffix_of
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint
-from training.tasks import prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
@@ -48,7 +52,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: TableProcessor,
+        processor: ClassificationProcessor,
         *,
         has_scores: Mapping[str, bool],
         max_score: float | None,
@@ -66,7 +70,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
         self.processor = processor
-        self.codec = pair_scoring.CosineCodec()
+        self.codec = similar_pairs.CosineCodec()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.max_score = max_score
@@ -78,15 +82,15 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""
-        return self.processor.take(base_set_of(set_name))
+        return self.processor.take(set_name)
 
     def encode(
         self, set_name: SetName, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a set as TFRecords, without origins."""
-        max_score = self.max_score or pair_features.find_max_score(examples)
-        pair_features.check_scale(set_name, examples, max_score)
-        created = pair_features.create_pair_features(
+        max_score = self.max_score or similar_pairs.find_max_score(examples)
+        similar_pairs.check_scale(set_name, examples, max_score)
+        created = similar_pairs.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, max_score
         )
         for record in encode_features(created, self.max_seq_length):
@@ -111,7 +115,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
         return self._compute_scores(
-            encoded_set, text_outputs.concatenate_outputs(batches)
+            encoded_set, label_codec.concatenate_outputs(batches)
         )
 
     def write_report(
@@ -121,12 +125,12 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         output_dir: str,
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
-        if encoded_set.examples[0].row is not None:
-            outputs = text_outputs.concatenate_outputs(batches)
-            path = os.path.join(output_dir, "dev_predictions.csv")
-            prediction_files.write_table_rows(
-                path, encoded_set.examples, outputs, self.codec
-            )
+        prediction_files.write_table_rows(
+            os.path.join(output_dir, "dev_predictions.csv"),
+            encoded_set.examples,
+            label_codec.concatenate_outputs(batches),
+            self.codec,
+        )
 
     def write_predictions(
         self,
@@ -135,9 +139,13 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         output_dir: str,
     ) -> Scores:
         """Writes the cosines of the pairs of the test set."""
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
         prediction_files.write_test_predictions(
-            encoded_set, outputs, self.codec, output_dir
+            output_dir,
+            encoded_set.examples,
+            outputs,
+            self.codec,
+            suffix=suffix_of(encoded_set.name),
         )
         return self._compute_scores(encoded_set, outputs)
 
@@ -153,7 +161,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
                 self.processor.score,
             )
         partners = [example.text_b for example in encoded_set.examples]
-        return {"recall_1": pair_scoring.recall_1(vectors, partners)}
+        return {"recall_1": similar_pairs.recall_1(vectors, partners)}
 
 
 def create_embedding_loss(

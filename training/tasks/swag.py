@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import modeling
 from data.arrays import FloatArray
-from data.classification import metrics, swag_examples
-from data.classification.classification_records import encode_features
-from data.classification.labels import label_codec, label_writing, text_outputs
+from data.classification import (
+    label_codec,
+    metrics,
+    prediction_files,
+    swag_examples,
+)
+from data.classification.classification_features import encode_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
 from data.tables.table_formats import TableLayout
@@ -83,7 +87,7 @@ class SwagTask(
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._compute_scores(
-            encoded_set, text_outputs.concatenate_outputs(batches)
+            encoded_set, label_codec.concatenate_outputs(batches)
         )
 
     def write_predictions(
@@ -97,13 +101,13 @@ class SwagTask(
         Returns the scores of the predictions, or {} if the test set contains no
         labels.
         """
-        outputs = text_outputs.concatenate_outputs(batches)
+        outputs = label_codec.concatenate_outputs(batches)
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
             for example in encoded_set.examples
         )
-        label_writing.write_labels(output_dir, entries, outputs, self.codec)
+        prediction_files.write_labels(output_dir, entries, outputs, self.codec)
         return self._compute_scores(encoded_set, outputs)
 
     def _compute_scores(

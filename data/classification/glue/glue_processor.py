@@ -8,15 +8,24 @@ from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data.classification.classification_examples import InputExample
+from data.classification.classification_examples import (
+    InputExample,
+    parse_regression_label,
+)
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
-from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.classification.label_numbers import parse_regression_label
+from data.classification.glue.glue_tasks import (
+    SPEC_OF_TASK,
+    GlueTaskSpec,
+    specify_xnli,
+)
 from data.sets.held_sets import HeldSets
-from data.sets.set_names import BaseSet
+from data.sets.set_names import BaseSet, SetName, base_set_of, suffix_of
 from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
+
+# The suffix of MultiNLI's mismatched sets, such as "dev_mm".
+_MISMATCHED = "_mm"
 
 
 class GlueProcessor(ClassificationProcessor):
@@ -28,6 +37,8 @@ class GlueProcessor(ClassificationProcessor):
         spec: the files, columns and labels of the task.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
+        mismatched: processor of MultiNLI's mismatched sets, "dev_mm" and
+            "test_mm". None for other tasks, which lack these sets.
     """
 
     def __init__(
@@ -35,22 +46,36 @@ class GlueProcessor(ClassificationProcessor):
         spec: GlueTaskSpec,
         data_dir: StrPath | None,
         layout: TableLayout = DEFAULT_LAYOUT,
+        mismatched: "GlueProcessor | None" = None,
     ) -> None:
         super().__init__(HeldSets(self._read_set))
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns
-        self.test_set_has_labels = spec.test_set_has_labels
         self._spec = spec
         self._data_dir = data_dir
         self._layout = layout
+        self._mismatched = mismatched
+        if mismatched:
+            self.dev_sets = ("dev", f"dev{_MISMATCHED}")
+            self.test_sets = ("test", f"test{_MISMATCHED}")
 
     def read_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression.
 
         The function reads no file, because each task of GLUE has its labels.
         """
-        return self._spec.labels
+        labels = self._spec.labels
+        return None if labels is None else [*labels]
+
+    def take(self, set_name: SetName) -> list[InputExample] | None:
+        """Returns a set, None if it is a missing mismatched set."""
+        if suffix_of(set_name) != _MISMATCHED or not self._mismatched:
+            return super().take(set_name)
+        base_set = base_set_of(set_name)
+        if not self._mismatched.has_set(base_set):
+            return None
+        return self._mismatched.take(base_set)
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set.
@@ -81,6 +106,22 @@ class GlueProcessor(ClassificationProcessor):
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
         return examples
+
+
+def create_glue_processor(
+    task_name: str,
+    data_dir: StrPath | None,
+    xnli_language: str,
+    layout: TableLayout = DEFAULT_LAYOUT,
+) -> GlueProcessor:
+    """Creates the processor of a task of GLUE, or of XNLI."""
+    if task_name == "xnli":
+        return GlueProcessor(specify_xnli(xnli_language), data_dir)
+    mismatched = None
+    if task_name == "mnli":
+        spec = SPEC_OF_TASK["mnli-mm"]
+        mismatched = GlueProcessor(spec, data_dir, layout)
+    return GlueProcessor(SPEC_OF_TASK[task_name], data_dir, layout, mismatched)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -121,7 +162,10 @@ def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
 
 
 def _find_indices(
-    spec: GlueTaskSpec, set_name: BaseSet, path: str, header: Sequence[str]
+    spec: GlueTaskSpec,
+    set_name: BaseSet,
+    path: str,
+    header: Sequence[str],
 ) -> glue_layouts.ColumnIndices:
     """Returns where the texts and the labels of a set are.
 
@@ -251,7 +295,7 @@ class _LineParser:
             guid=f"{prefix}-{example_id}",
             text_a=cells[columns[0]],
             text_b=cells[columns[1]] if is_pair else None,
-            label=self._parse_label(cells) if has_label else spec.placeholder,
+            label=self._parse_label(cells) if has_label else None,
         )
 
     def _parse_label(self, cells: Sequence[str]) -> str | float:
@@ -269,6 +313,6 @@ class _LineParser:
         if label not in labels:
             raise ValueError(
                 f"{where}: unknown label {label!r}; the task's labels are "
-                f"{labels}"
+                f"{[*labels]}"
             )
         return label

@@ -1,15 +1,74 @@
-"""The tasks of GLUE, and XNLI: their files, columns, labels and metrics.
+"""Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_processor.py reads their sets. glue_submissions.py writes the predictions
-for GLUE's site.
+glue_processor.py reads their sets.
 """
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 
-from data.classification.glue.glue_processor import GlueProcessor
-from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
-from files.paths import StrPath
+from data.sets.set_names import BaseSet
+from model_folders.model_json_types import OutputMode
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GlueTaskSpec:
+    """Describes a task whose train, dev and test sets are TSV files.
+
+    Attributes:
+        labels: names of the labels, None in regression.
+        train_file: name of the train set's file.
+        other_files: name of the dev and the test set's file. {} stands for
+            "dev" or "test".
+        dev_guid: first part of the guids of the dev set's examples.
+        text_columns: column of the text, or the two columns of a pair. A column
+            is a name in the file's first line, or a number, counted from 0.
+        label_column: column of the label. A test set may lack this column.
+        columns_of_set: {set: columns of the texts and of the label}, numbers
+            counted from 0, if no file of a mirror is read. None = the first
+            line of a file shows where `text_columns` and `label_column` are.
+        has_header: False if only the test set's file begins with a header line,
+            and contains a text in column 1.
+        guid_column: column of the last part of the examples' guids. None = the
+            number of the line, counted from 0.
+        language: language of the dev and the test set, which contain other
+            languages too. The first cell of a line is its language. None = all
+            lines are read.
+        hub_labels: names of the labels in the order in which Hugging Face's
+            GLUE data set numbers them, () if GLUE's own files number them too.
+        label_of_alias: {other name in the files: name of the label}.
+        test_set_has_labels: whether the file of the test set contains labels.
+        drops_short_lines: True to skip lines with too few columns and log a
+            warning, False to raise an error. If True, a test set's short lines
+            are not skipped. Their missing texts become empty texts, because
+            GLUE identifies predictions by line.
+        output_mode: "classification", or "regression" for STS-B.
+        metrics: names of the metrics that score the task, the main metric
+            first.
+    """
+
+    labels: Sequence[str] | None = ("0", "1")
+    train_file: str = "train.tsv"
+    other_files: str = "{}.tsv"
+    dev_guid: str = "dev"
+    text_columns: Sequence[str | int] = ("sentence1", "sentence2")
+    label_column: str | int = "label"
+    columns_of_set: Mapping[BaseSet, Sequence[int]] | None = None
+    has_header: bool = True
+    guid_column: int | None = None
+    language: str | None = None
+    hub_labels: Sequence[str] = ()
+    label_of_alias: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    test_set_has_labels: bool = False
+    drops_short_lines: bool = False
+    output_mode: OutputMode = "classification"
+    metrics: tuple[str, ...] = ("eval_accuracy",)
+
+    def file_of_set(self, set_name: BaseSet) -> str:
+        """Returns the name of a set's file."""
+        if set_name == "train":
+            return self.train_file
+        return self.other_files.format(set_name)
+
 
 # Names of the labels of natural language inference, in GLUE and XNLI.
 _NLI_LABELS = ("contradiction", "entailment", "neutral")
@@ -17,7 +76,7 @@ _ENTAILMENT_LABELS = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
 _MNLI = GlueTaskSpec(
-    label_names=_NLI_LABELS,
+    labels=_NLI_LABELS,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
     text_columns=(8, 9),
@@ -34,7 +93,7 @@ def specify_xnli(language: str) -> GlueTaskSpec:
     not read the test set.
     """
     return GlueTaskSpec(
-        label_names=_NLI_LABELS,
+        labels=_NLI_LABELS,
         train_file=f"multinli/multinli.train.{language}.tsv",
         other_files="xnli.{}.tsv",
         columns_of_set={
@@ -52,7 +111,7 @@ def specify_xnli(language: str) -> GlueTaskSpec:
 SPEC_OF_TASK: dict[str, GlueTaskSpec] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
     "ax": GlueTaskSpec(
-        label_names=_NLI_LABELS,
+        labels=_NLI_LABELS,
         other_files="diagnostic.tsv",
         metrics=("matthews",),
     ),
@@ -74,7 +133,7 @@ SPEC_OF_TASK: dict[str, GlueTaskSpec] = {
     ),
     # Does the sentence contain the answer to the question?
     "qnli": GlueTaskSpec(
-        label_names=_ENTAILMENT_LABELS,
+        labels=_ENTAILMENT_LABELS,
         text_columns=("question", "sentence"),
         hub_labels=_ENTAILMENT_LABELS,
     ),
@@ -88,12 +147,13 @@ SPEC_OF_TASK: dict[str, GlueTaskSpec] = {
     ),
     # Does the first text entail the second?
     "rte": GlueTaskSpec(
-        label_names=_ENTAILMENT_LABELS, hub_labels=_ENTAILMENT_LABELS
+        labels=_ENTAILMENT_LABELS, hub_labels=_ENTAILMENT_LABELS
     ),
     # Is a sentence of a film review positive?
     "sst-2": GlueTaskSpec(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
     "sts-b": GlueTaskSpec(
+        labels=None,
         output_mode="regression",
         label_column="score",
         metrics=("spearman", "pearson"),
@@ -102,22 +162,16 @@ SPEC_OF_TASK: dict[str, GlueTaskSpec] = {
     "wnli": GlueTaskSpec(),
     "xnli": specify_xnli("zh"),
 }
+# {task: name of its file for GLUE's site}, if it is not the task's in capitals.
+_SUBMISSION_OF_TASK = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
 
 
-def create_glue_processors(
-    task_name: str,
-    data_dir: StrPath | None,
-    xnli_language: str,
-    layout: TableLayout = DEFAULT_LAYOUT,
-) -> tuple[GlueProcessor, GlueProcessor | None]:
-    """Creates the processors of a task of GLUE, or of XNLI.
+def submission_file(task_name: str) -> str:
+    """Returns the file name that GLUE's site expects for a task's predictions.
 
-    Returns the processor of the task, and for MultiNLI the processor of its
-    mismatched sets. The second processor is None for other tasks.
+    Raises:
+        ValueError: the task is not part of GLUE.
     """
-    if task_name == "xnli":
-        return GlueProcessor(specify_xnli(xnli_language), data_dir), None
-    main = GlueProcessor(SPEC_OF_TASK[task_name], data_dir, layout)
-    if task_name != "mnli":
-        return main, None
-    return main, GlueProcessor(SPEC_OF_TASK["mnli-mm"], data_dir, layout)
+    if task_name == "xnli" or task_name not in SPEC_OF_TASK:
+        raise ValueError(f"--glue_submission is not for {task_name}")
+    return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"

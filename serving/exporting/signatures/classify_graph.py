@@ -171,7 +171,7 @@ class _WindowPredictor:
 
     The N texts become W windows, each an input of the network. The output of a
     text is the mean over its windows, by the rules of
-    data/classification/labels/text_outputs.py.
+    data/classification/label_codec.py.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from data.classification import swag_examples
-from data.classification.classification_records import (
+from data.classification.classification_features import (
     encode_classification_features,
 )
 

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_reader import TableReader
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_reader import UserTableReader
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.file_sets import FileSets
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
@@ -22,10 +22,10 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    processor = TABLE_TASK_SPECS["csv"].create_processor(
+    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
         str(tmp_path),
         DataFileOptions(),
-        TableOptions(labels=sorted({label for _, label in rows})),
+        ColumnOptions(labels=sorted({label for _, label in rows})),
         frozenset(),
     )
     for set_name in order:
@@ -43,10 +43,10 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
-    processor = TABLE_TASK_SPECS["csv"].create_processor(
+    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
         None,
         DataFileOptions(data_file=str(path)),
-        TableOptions(),
+        ColumnOptions(),
         frozenset(),
     )
     assert {"only trained", "only scored"} <= {*processor.read_labels()}
@@ -65,8 +65,8 @@ def processor(tmp_path):
     """The processor of a folder with a train set and a dev set."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    return TABLE_TASK_SPECS["csv"].create_processor(
-        str(tmp_path), DataFileOptions(), TableOptions(), frozenset()
+    return SPEC_OF_TABLE_TASK["csv"].open_processor(
+        str(tmp_path), DataFileOptions(), ColumnOptions(), frozenset()
     )
 
 
@@ -94,10 +94,10 @@ def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
 
 def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    processor = TABLE_TASK_SPECS["csv"].create_processor(
+    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
         str(tmp_path),
         DataFileOptions(),
-        TableOptions(labels=["x", "y"]),
+        ColumnOptions(labels=["x", "y"]),
         frozenset(),
     )
     assert [example.label for example in processor.read("dev")] == ["y"]
@@ -118,7 +118,7 @@ def test_equal_texts_have_equal_keys(processor):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class RecordingReader(TableReader):
+class RecordingReader(UserTableReader):
     """Lists the files that it reads, with the labels that they may contain."""
 
     read_files: list = dataclasses.field(default_factory=list)
@@ -142,7 +142,7 @@ def create_recording(tmp_path):
         data_file = data_file and str(tmp_path / data_file)
         reader = RecordingReader(
             source=data_file or tmp_path,
-            options=TableOptions(),
+            options=ColumnOptions(),
             output_mode=output_mode,
             text_columns=["text"],
             label_columns=["label"],

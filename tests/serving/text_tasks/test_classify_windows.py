@@ -8,8 +8,7 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.labels.label_codec import LabelCodec
-from data.classification.labels.text_outputs import pool_logits
+from data.classification.label_codec import LabelCodec, pool_logits
 from data.probabilities import to_probabilities
 from data.text.token_windows import cut_spans
 from serving import engines

@@ -9,20 +9,22 @@ import json
 from pathlib import Path
 from typing import Any
 
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_processor import TableProcessor
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import (
+    SPEC_OF_TABLE_TASK,
+    UserTableProcessor,
+)
 from data.sets.set_names import base_set_of
 from data.tables.data_file_options import DataFileOptions
 
 
 def create_processor(
     folder: Path, data_file: str | None = None, **kwargs: Any
-) -> TableProcessor:
+) -> UserTableProcessor:
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
-    options = TableOptions(**kwargs)
-    return TABLE_TASK_SPECS["csv"].create_processor(
+    options = ColumnOptions(**kwargs)
+    return SPEC_OF_TABLE_TASK["csv"].open_processor(
         folder, data, options, frozenset()
     )
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
@@ -35,10 +35,10 @@ def split_rows(
     """Returns the texts of the examples in the (train, dev) sets of rows."""
     path = folder / "table.csv"
     write_csv(path, names, rows)
-    processor = TABLE_TASK_SPECS[task].create_processor(
+    processor = SPEC_OF_TABLE_TASK[task].open_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
-        TableOptions(**flags),
+        ColumnOptions(**flags),
         frozenset(flags),
     )
     train, dev = processor.read("train"), processor.read("dev")

@@ -4,6 +4,7 @@ import pytest
 
 from command_line import config_values
 from command_line.declared_flags import flags_of
+from command_line.path_flags import PathKind
 from training.config.classifier_config import ClassifierConfig
 
 # In the order of the alphabet, as --help lists them.
@@ -24,13 +25,32 @@ TASK_NAMES = [
     "wnli",
     "xnli",
 ]
+FLAG_OF_NAME = {flag.name: flag for flag in flags_of(ClassifierConfig)}
 
 
 def test_the_tasks_are_those_of_glue_of_xnli_and_of_tables():
-    (task_flag,) = (
-        flag for flag in flags_of(ClassifierConfig) if flag.name == "task_name"
-    )
-    assert task_flag.choices == TASK_NAMES
+    assert FLAG_OF_NAME["task_name"].choices == TASK_NAMES
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_valid"),
+    [
+        ("xnli_language", "ur", True),
+        ("xnli_language", "it", False),
+        ("class_weights", "balanced", True),
+        ("class_weights", "sqrt", False),
+        ("doc_stride", 0, True),
+        ("doc_stride", -1, False),
+        ("contrastive_temperature", 0.001, True),
+        ("contrastive_temperature", 0.0, False),
+    ],
+)
+def test_a_flag_has_its_choices_and_bounds(name, value, is_valid):
+    assert FLAG_OF_NAME[name].is_valid(value) == is_valid
+
+
+def test_a_class_of_a_user_is_code_that_runs():
+    assert FLAG_OF_NAME["processor"].kind == PathKind.CODE
 
 
 @pytest.mark.parametrize(

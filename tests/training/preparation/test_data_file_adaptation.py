@@ -10,8 +10,8 @@ import pytest
 
 import modeling
 from command_line import config_values
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
@@ -47,10 +47,10 @@ def table(tmp_path):
 
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
-    return TABLE_TASK_SPECS[task_name].create_processor(
+    return SPEC_OF_TABLE_TASK[task_name].open_processor(
         None,
         DataFileOptions(data_file=table),
-        TableOptions(**COLUMNS),
+        ColumnOptions(**COLUMNS),
         frozenset(COLUMNS),
     )
 

@@ -5,16 +5,13 @@ import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.classification.task_selection.classification_sets import (
-    ClassificationSets,
-)
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_set, create_task_start
-from training.config.classifier_flags import ClassifierFlags
+from training.config.classifier_config import ClassifierFlags
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]
@@ -48,18 +45,18 @@ def create_task(tmp_path):
         **columns,
     ):
         labels = None if output_mode == "regression" else LABELS
-        spec = TABLE_TASK_SPECS[task_name]
-        processor = spec.create_processor(
+        spec = SPEC_OF_TABLE_TASK[task_name]
+        processor = spec.open_processor(
             tmp_path,
             DataFileOptions(),
-            TableOptions(output_mode=output_mode, labels=labels, **columns),
+            ColumnOptions(output_mode=output_mode, labels=labels, **columns),
             set_by_user=frozenset(),
         )
         return ClassifierTask(
             create_task_start(tmp_path, max_seq_length=5),
             task_name,
             ClassifierFlags(doc_stride=doc_stride),
-            ClassificationSets(processor, table_task_spec=spec),
+            processor,
             labels=labels,
             num_texts=1,
             class_weights=class_weights or {},
@@ -141,3 +138,22 @@ def test_the_score_is_the_share_of_right_labels(create_task):
     encoded_set = create_set("dev", EXAMPLES)
     scores = create_task().evaluate(encoded_set, [({}, LOGITS)])
     assert scores["eval_accuracy"] == 0.5
+
+
+def test_a_run_records_its_labels_and_the_number_of_its_texts(create_task):
+    settings = create_task().settings
+    assert settings["labels"] == ["no", "yes"]
+    assert settings["num_texts"] == 1
+
+
+def test_equal_class_weights_are_not_recorded(create_task):
+    assert "class_weights" not in create_task().settings
+
+
+def test_an_export_of_classes_records_the_stride_of_its_windows(create_task):
+    assert create_task(doc_stride=64).export_settings == {"doc_stride": 64}
+
+
+def test_an_export_of_a_regression_does_not_limit_its_texts(create_task):
+    task = create_task(output_mode="regression")
+    assert task.export_settings == {"doc_stride": 0, "num_texts": None}

@@ -5,6 +5,7 @@ import pytest
 import modeling
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
+from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
@@ -12,9 +13,10 @@ from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
-    create_classification_sets,
+    compute_class_weights,
     load_task,
     open_data_file,
+    open_processor,
 )
 
 
@@ -34,23 +36,23 @@ def parse_options(**options):
     return ParsedCommand(config, options)
 
 
-def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
+def test_only_load_task_reads_the_sets_of_a_task(tmp_path):
     start = create_start(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
-    classification_sets = create_classification_sets(start)
+    processor = open_processor(start)
     created = ClassifierTask(
         start,
         "csv",
         start.config.classifier,
-        classification_sets,
+        processor,
         labels=["a", "b"],
         num_texts=1,
         class_weights={},
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        load_task(start, classification_sets)
+        load_task(start, processor)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -71,7 +73,16 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     assert table is not None
 
 
-def test_rare_classes_weigh_more(tmp_path):
+def test_balanced_weights_let_all_classes_count_the_same(caplog):
+    rows = [InputExample("row", "text", label=label) for label in "aaaaaabbb"]
+    weights = compute_class_weights(["a", "b", "c"], rows)
+    # A class that no example has gets a finite weight too.
+    assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}
+    assert not caplog.records
+
+
+def test_rare_classes_weigh_more(tmp_path, caplog):
+    caplog.set_level("INFO")
     rows = [("a boat", "no")] * 3 + [("a man", "yes")]
     write_csv(tmp_path / "train.csv", ["text", "label"], rows)
     start = create_start(
@@ -80,9 +91,10 @@ def test_rare_classes_weigh_more(tmp_path):
         do_train=True,
         class_weights="balanced",
     )
-    task = load_task(start, create_classification_sets(start))
+    task = load_task(start, open_processor(start))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
+    assert "Class weights: no 0.667, yes 2.000" in caplog.text
 
 
 def test_weights_of_classes_are_not_for_numbers(tmp_path):
@@ -95,4 +107,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        load_task(start, create_classification_sets(start))
+        load_task(start, open_processor(start))

@@ -5,8 +5,8 @@ import pytest
 
 import modeling
 from data.classification.classification_examples import InputExample
-from data.classification.table_tasks.table_options import TableOptions
-from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.tables.data_file_options import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
@@ -29,8 +29,11 @@ def create_task(tmp_path):
     """A function (has_scores) -> task for texts of 8 WordPieces."""
 
     def create_embedding_task(has_scores):
-        processor = TABLE_TASK_SPECS["embedding"].create_processor(
-            tmp_path, DataFileOptions(), TableOptions(), set_by_user=frozenset()
+        processor = SPEC_OF_TABLE_TASK["embedding"].open_processor(
+            tmp_path,
+            DataFileOptions(),
+            ColumnOptions(),
+            set_by_user=frozenset(),
         )
         return EmbeddingTask(
             create_task_start(tmp_path, max_seq_length=8),

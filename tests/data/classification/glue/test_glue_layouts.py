@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from data.classification.glue import glue_tasks
+from data.classification.glue.glue_processor import create_glue_processor
 
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue_tasks.create_glue_processors(task, folder, language)[0]
+    return create_glue_processor(task, folder, language)
 
 
 def write_lines(folder, name, *lines):

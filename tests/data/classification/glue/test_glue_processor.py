@@ -6,9 +6,11 @@ mirrors.
 
 import pytest
 
-from data.classification.glue.glue_processor import GlueProcessor
-from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.classification.glue.glue_tasks import specify_xnli
+from data.classification.glue.glue_processor import (
+    GlueProcessor,
+    create_glue_processor,
+)
+from data.classification.glue.glue_tasks import GlueTaskSpec, specify_xnli
 
 
 def write_columns(folder, name, *lines):
@@ -58,7 +60,7 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1"
     )
     processor = GlueProcessor(
-        GlueTaskSpec(label_names=("n", "y"), hub_labels=("y", "n")), tmp_path
+        GlueTaskSpec(labels=("n", "y"), hub_labels=("y", "n")), tmp_path
     )
     assert [example.label for example in processor.read("dev")] == ["y", "n"]
 
@@ -66,7 +68,10 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
 def test_a_label_of_regression_is_a_number(tmp_path):
     write_columns(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
     processor = GlueProcessor(
-        GlueTaskSpec(output_mode="regression", label_column="score"), tmp_path
+        GlueTaskSpec(
+            labels=None, output_mode="regression", label_column="score"
+        ),
+        tmp_path,
     )
     assert contents_of(processor.read("dev")) == [("dev-1", "a", "b", 2.5)]
 
@@ -113,3 +118,47 @@ def test_has_set_looks_for_the_file_of_a_set(tmp_path):
     processor = GlueProcessor(GlueTaskSpec(), tmp_path)
     assert processor.has_set("dev")
     assert not processor.has_set("test")
+
+
+MNLI_COLUMNS = "premise|hypothesis|label"
+
+
+@pytest.fixture
+def mnli(tmp_path):
+    """The processor of MultiNLI, whose mismatched dev set is missing."""
+    for name in ("train", "dev_matched", "test_matched"):
+        write_columns(
+            tmp_path, f"{name}.tsv", MNLI_COLUMNS, f"{name}|b|neutral"
+        )
+    return create_glue_processor("mnli", tmp_path, "zh")
+
+
+def test_multinli_has_mismatched_sets(mnli):
+    assert mnli.dev_sets == ("dev", "dev_mm")
+    assert mnli.test_sets == ("test", "test_mm")
+
+
+def test_take_reads_the_set_of_its_name(mnli):
+    (example,) = mnli.take("dev")
+    assert (example.text_a, example.label) == ("dev_matched", "neutral")
+
+
+def test_take_of_a_missing_mismatched_set_is_none(mnli):
+    assert mnli.take("dev_mm") is None
+
+
+def test_take_reads_a_mismatched_set(tmp_path, mnli):
+    write_columns(
+        tmp_path, "dev_mismatched.tsv", MNLI_COLUMNS, "other|b|entailment"
+    )
+    (example,) = mnli.take("dev_mm")
+    assert (example.text_a, example.label) == ("other", "entailment")
+
+
+def test_an_example_of_a_test_set_has_no_label(mnli):
+    (example,) = mnli.read("test")
+    assert example.label is None
+
+
+def test_a_pair_is_two_texts(mnli):
+    assert (mnli.num_texts, mnli.read_num_texts()) == (2, 2)

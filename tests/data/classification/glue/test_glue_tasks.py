@@ -8,6 +8,7 @@ import csv
 import pytest
 
 from data.classification.glue import glue_tasks
+from data.classification.glue.glue_processor import create_glue_processor
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -25,7 +26,7 @@ FILES = [
 
 def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
-    return glue_tasks.create_glue_processors(task, folder, language)[0]
+    return create_glue_processor(task, folder, language)
 
 
 def read_rows(path, has_names):
@@ -173,3 +174,31 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     assert [example.text_a for example in examples] == [
         row[3] for row in expected
     ]
+
+
+def test_the_train_set_has_a_file_name_of_its_own():
+    spec = glue_tasks.GlueTaskSpec(train_file="a.tsv", other_files="b_{}.tsv")
+    assert spec.file_of_set("train") == "a.tsv"
+    assert spec.file_of_set("dev") == "b_dev.tsv"
+
+
+@pytest.mark.parametrize(
+    ("task", "file"),
+    [
+        ("ax", "AX.tsv"),
+        ("cola", "CoLA.tsv"),
+        ("mnli", "MNLI-m.tsv"),
+        ("mnli-mm", "MNLI-mm.tsv"),
+        ("sst-2", "SST-2.tsv"),
+    ],
+)
+def test_submission_file_has_the_name_that_the_site_expects(task, file):
+    assert glue_tasks.submission_file(task) == file
+
+
+@pytest.mark.parametrize("task", ["xnli", "csv"])
+def test_submission_file_is_only_for_tasks_of_glue(task):
+    with pytest.raises(
+        ValueError, match=f"--glue_submission is not for {task}"
+    ):
+        glue_tasks.submission_file(task)

@@ -1,0 +1,207 @@
+"""Reports a classifier's predictions for a dev set."""
+
+import collections
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from data.arrays import FloatArray
+from data.classification.classification_examples import (
+    InputExample,
+    Label,
+    class_names_of,
+    regression_value_of,
+)
+from data.classification.label_codec import LabelCodec
+from data.report import (
+    Baseline,
+    Heading,
+    JudgedPrediction,
+    OutcomeCounts,
+    Report,
+    find_outcomes,
+)
+from data.text import token_windows
+from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
+from model_folders.model_json_types import OutputMode
+
+# Matches a word, or an ideograph, which is a word for the tokenizer.
+_WORD = re.compile(r"[^\s\u3400-\u4dbf\u4e00-\u9fff]+|\S")
+
+
+def write_label_report(
+    output_file: StrPath,
+    heading: Heading,
+    *,
+    examples: Sequence[InputExample],
+    outputs: FloatArray,
+    codec: LabelCodec,
+    tokenizer: FullTokenizer,
+    max_seq_length: int,
+) -> None:
+    """Reports a classifier's predictions, the most confident errors first.
+
+    The table counts which label was taken for which.
+
+    Args:
+        output_file: path of the page.
+        heading: the title and the scores.
+        examples: the examples, each with its label.
+        outputs: outputs of the model, float [examples, labels], or
+            [examples, 1] in regression.
+        codec: turns the outputs into labels.
+        tokenizer: tokenizer of the model.
+        max_seq_length: WordPieces that the model reads. The page marks the rest
+            of a text.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    report = Report(heading)
+    gold_labels: list[Label] = []
+    predicted_labels = codec.decode_labels(outputs)
+    for example, predicted, probabilities in zip(
+        examples, predicted_labels, codec.probabilities(outputs), strict=True
+    ):
+        gold = example.label
+        assert gold is not None, "a dev set has labels"
+        gold_labels.append(gold)
+        badness, verdict = _find_verdict(gold, predicted, probabilities, codec)
+        _count_labels(report.counts, gold, predicted, codec.output_mode)
+        text, unread = _join_texts(example, max_seq_length, tokenizer)
+        report.judged.append(
+            JudgedPrediction(
+                badness, verdict, text, example.guid, {"unread": unread}
+            )
+        )
+    if codec.output_mode == "regression":
+        report.mean_errors = _mean_errors(gold_labels, predicted_labels)
+    else:
+        report.baseline = _find_most_frequent(gold_labels)
+    report.write(output_file)
+
+
+def _count_labels(
+    counts: OutcomeCounts,
+    gold: Label,
+    predicted: Label,
+    output_mode: OutputMode,
+) -> None:
+    """Counts the outcome of a prediction for each label. Not in regression."""
+    if output_mode == "classification":
+        name = str(gold)
+        counts.update([(name, f"as {predicted}"), (name, "support")])
+    elif output_mode == "multilabel":
+        names = class_names_of(gold)
+        outcomes = find_outcomes(names, class_names_of(predicted))
+        counts.update((name, outcome) for outcome, name in outcomes)
+        counts.update((name, "support") for name in {*names})
+
+
+def _join_texts(
+    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
+) -> tuple[str, list[tuple[int, int]]]:
+    """Returns an example's texts as one, and the spans that no model reads."""
+    text = ""
+    unread = []
+    for beginning, rest in _split_texts(example, max_seq_length, tokenizer):
+        if text:
+            text += " | "
+        text += beginning + rest
+        if rest:
+            unread.append((len(text) - len(rest), len(text)))
+    return text, unread
+
+
+def _find_most_frequent(gold_labels: Sequence[Label]) -> Baseline | None:
+    """Returns the most frequent answer, None without examples."""
+    names_of_example = [
+        sorted({*class_names_of(label)}) for label in gold_labels
+    ]
+    answers = [", ".join(names) or "none" for names in names_of_example]
+    if not answers:
+        return None
+    ((answer, num_examples),) = collections.Counter(answers).most_common(1)
+    return Baseline(answer, num_examples / len(answers))
+
+
+def _mean_errors(
+    gold_labels: Sequence[Label], predicted_labels: Sequence[Label]
+) -> dict[str, float]:
+    """Returns the mean error of the model and of always predicting the mean."""
+    gold = np.array([*map(regression_value_of, gold_labels)])
+    predicted = np.array([*map(regression_value_of, predicted_labels)])
+    if not len(gold):
+        return {}
+    mean = gold.mean()
+    return {
+        "mean": mean,
+        "always": np.abs(gold - mean).mean(),
+        "model": np.abs(gold - predicted).mean(),
+    }
+
+
+def _find_verdict(
+    gold: Label,
+    predicted: Label,
+    probabilities: FloatArray,
+    codec: LabelCodec,
+) -> tuple[float, str]:
+    """Returns the badness and the verdict of a prediction.
+
+    `probabilities` contains the probability of each label.
+    """
+    if codec.output_mode == "regression":
+        gold_number = regression_value_of(gold)
+        predicted_number = regression_value_of(predicted)
+        badness = abs(predicted_number - gold_number)
+        verdict = (
+            f"Right: {gold_number:.4g}. Predicted: {predicted_number:.4g}."
+        )
+    elif codec.output_mode == "multilabel":
+        gold_names = class_names_of(gold)
+        predicted_names = class_names_of(predicted)
+        wrong = {*gold_names} ^ {*predicted_names}
+        errors = [codec.labels.index(name) for name in wrong]
+        certainties = np.maximum(probabilities, 1 - probabilities)
+        badness = max(certainties[errors], default=0.0)
+        verdict = (
+            f"Right: {', '.join(gold_names) or 'none'}. "
+            f"Predicted: {', '.join(predicted_names) or 'none'}."
+        )
+    else:
+        # Begin the right ones with the least certain one.
+        best = probabilities.max()
+        badness = best if gold != predicted else -best
+        verdict = f"Right: {gold}. Predicted: {predicted} ({best:.3f})."
+    return badness, verdict
+
+
+def _split_texts(
+    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
+) -> list[tuple[str, str]]:
+    """Splits each text into the part that a model reads, and the rest.
+
+    A word belongs to the rest if any of its WordPieces is cut.
+    """
+    texts = [example.text_a, *filter(None, [example.text_b])]
+    tokens, first_length, num_cut = token_windows.pack_tokens(
+        tokenizer.tokenize(example.text_a),
+        tokenizer.tokenize(example.text_b or ""),
+        max_seq_length,
+    )
+    if not num_cut:
+        return [(text, "") for text in texts]
+    parts = []
+    lengths = first_length - 2, len(tokens) - first_length - 1
+    for text, num_left in zip(texts, lengths, strict=False):
+        end = 0
+        for word in _WORD.finditer(text):
+            num_left -= len(tokenizer.tokenize(word.group()))
+            if num_left < 0:
+                break
+            end = word.end()
+        parts.append((text[:end], text[end:]))
+    return parts

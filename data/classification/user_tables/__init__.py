@@ -1,0 +1,13 @@
+"""Reads a task in a user's own tables: its flags, columns, rows and labels.
+
+data/tables/ reads the cells of a table, whatever they mean. Read the modules in
+this order:
+
+    column_options.py: the flags of a table: its columns, the kind of its labels
+    column_search.py: finds the columns that no flag names
+    user_table_tasks.py: the tasks that --task_name selects, and their metrics
+    user_table_reader.py: reads the table of a set
+    row_parsing.py: finds the texts and the label of a row
+    label_notations.py: the labels in a cell, in any notation
+    task_labels.py: the labels of a task, found, checked and logged
+"""

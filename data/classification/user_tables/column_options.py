@@ -1,0 +1,116 @@
+"""Defines the flags of a table of texts and labels, and what they say."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+from command_line import flags
+from data.classification import metrics
+from data.tables.layout_options import LayoutOptions
+from data.tables.table_formats import TableLayout
+from model_folders.model_json_types import OutputMode
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ColumnOptions(LayoutOptions):
+    """Options for reading a table: its columns and the kind of its labels."""
+
+    text_column: str = flags.training_flag(
+        "text",
+        "Name of the text's column. With --data_file, usual names are found. "
+        "For a table without a header line, set all column flags to numbers, "
+        "counted from 1.",
+    )
+    text_b_column: str | None = flags.training_flag(
+        None, "Name of the second text's column, to classify pairs of texts."
+    )
+    label_column: str = flags.training_flag(
+        "label",
+        "Name of the label's column. With --data_file, usual names are found. "
+        "Or the names of several columns of 0 and 1, separated by commas, one "
+        "for each label of a multilabel task.",
+    )
+    labels: Sequence[str] | None = flags.head_flag(
+        None,
+        "Names of the labels, in order, separated by commas. By default, they "
+        "are the sorted labels of the train set, or the labels that the model "
+        "was trained with.",
+    )
+    output_mode: OutputMode = flags.head_flag(
+        "classification",
+        "Kind of label: classification = one label for each text, multilabel "
+        "= any number of labels, regression = a number.",
+        choices=tuple(metrics.METRICS_OF_MODE),
+    )
+    label_separator: str = flags.head_flag(
+        ",",
+        "With --output_mode=multilabel, text between two labels in a cell.",
+    )
+
+    def text_columns(self) -> list[str]:
+        """Returns the column of the text, or the two columns of a pair.
+
+        Raises:
+            ValueError: the flag of the label names one of these columns.
+        """
+        texts = [self.text_column, self.text_b_column]
+        columns = [*filter(None, texts)]
+        if self.label_column in columns:
+            raise ValueError(
+                f"--label_column={self.label_column} must not be the same "
+                "column as --text_column or --text_b_column"
+            )
+        return columns
+
+    def layout_for_columns(self) -> TableLayout:
+        """Returns the layout of a table that has the columns of the flags.
+
+        The table has no header if all flags of columns are numbers, which
+        choose columns as in --text_column=1.
+        """
+        columns = [
+            self.text_column,
+            *filter(None, [self.text_b_column]),
+            *self.label_column.split(","),
+        ]
+        by_number = all(map(str.isdecimal, filter(None, columns)))
+        has_header = False if by_number else None
+        return self.layout(has_header=has_header, columns=columns)
+
+    def with_pair_columns(
+        self, set_by_user: frozenset[str], columns: Sequence[str]
+    ) -> Self:
+        """Returns the options to read pairs of texts with a number.
+
+        Args:
+            set_by_user: names of the flags that the user set.
+            columns: the columns of the two texts and of the number, unless the
+                user set the flags.
+        """
+        flag_names = ("text_column", "text_b_column", "label_column")
+        # Any, because `replace` accepts other types for other options.
+        changes: dict[str, Any] = {
+            name: column
+            for name, column in zip(flag_names, columns, strict=True)
+            if name not in set_by_user
+        }
+        return dataclasses.replace(self, output_mode="regression", **changes)
+
+
+def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
+    """Returns the columns that --label_column names.
+
+    Commas separate the names, unless the table has a column whose name is the
+    complete value.
+
+    Examples:
+        >>> label_columns_of("spam,ham", columns=["text", "spam", "ham"])
+        ['spam', 'ham']
+        >>> label_columns_of("spam,ham", columns=["text", "spam,ham"])
+        ['spam,ham']
+
+    Args:
+        value: value of --label_column.
+        columns: names of the table's columns.
+    """
+    return [value] if value in columns else value.split(",")

@@ -1,0 +1,163 @@
+"""Finds the columns of a table of texts and labels that no flag names."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from absl import logging
+
+from data.classification.user_tables.column_options import (
+    ColumnOptions,
+    label_columns_of,
+)
+from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
+from data.tables.table_formats import format_of
+from data.tables.tables import Table, check_columns
+from files.paths import StrPath
+
+
+def find_unset_columns(
+    options: ColumnOptions, set_by_user: frozenset[str], table: Table
+) -> dict[str, str]:
+    """Finds the columns of the text and the label that no flag names.
+
+    The function finds a column by a common name, or because it is the only
+    column left.
+
+    Args:
+        options: flags of the table.
+        set_by_user: names of the flags that the user set.
+        table: the table.
+
+    Returns:
+        {"text_column" and "label_column", unless the user set them: name}.
+
+    Raises:
+        ValueError: a column is not found, or a second column of texts may
+            belong to the first. The message lists the columns.
+        OSError: the file cannot be read.
+    """
+    chosen_columns = _columns_of_flags(options, set_by_user)
+    if any(map(str.isdecimal, chosen_columns.values())):
+        return {}
+    where = f"--data_file={table.path}"
+    columns = _read_columns(where, table)
+    free_columns = _find_free_columns(table.path, columns, chosen_columns)
+    if not {"text_column", "text_b_column"} & {*chosen_columns}:
+        _check_no_pair(where, free_columns)
+    unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
+    found_columns = _choose_columns(where, columns, free_columns, unset_flags)
+    check_columns(str(table.path), columns, found_columns.values())
+    return found_columns
+
+
+def log_columns(
+    options: ColumnOptions,
+    set_by_user: frozenset[str],
+    table: Table,
+    found_columns: Mapping[str, str],
+) -> None:
+    """Logs the flags of a table's columns, if any column was found.
+
+    `found_columns` are what `find_unset_columns` returned for the other
+    arguments.
+    """
+    if not found_columns:
+        return
+    column_of_flag = {
+        **_columns_of_flags(options, set_by_user),
+        **found_columns,
+    }
+    settings = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
+    logging.info("%s: %s", table.path, " ".join(settings))
+
+
+def _columns_of_flags(
+    options: ColumnOptions, set_by_user: frozenset[str]
+) -> dict[str, str]:
+    """Returns {flag: its column} of the flags that the user set."""
+    return {
+        name: str(getattr(options, name))
+        for name in ("text_column", "text_b_column", "label_column")
+        if name in set_by_user
+    }
+
+
+def _find_free_columns(
+    path: StrPath, columns: Sequence[str], chosen_columns: Mapping[str, str]
+) -> list[str]:
+    """Returns the columns of a table that no flag names.
+
+    Args:
+        path: path of the table, for the error.
+        columns: all columns of the table.
+        chosen_columns: {flag: its column}.
+
+    Raises:
+        ValueError: the table lacks a column that a flag names.
+    """
+    used_columns = [
+        column
+        for flag, column in chosen_columns.items()
+        if flag != "label_column"
+    ]
+    if "label_column" in chosen_columns:
+        used_columns += label_columns_of(
+            chosen_columns["label_column"], columns
+        )
+    check_columns(str(path), columns, used_columns)
+    return [column for column in columns if column not in used_columns]
+
+
+def _choose_columns(
+    where: str,
+    columns: Sequence[str],
+    free_columns: Sequence[str],
+    flags: Sequence[str],
+) -> dict[str, str]:
+    """Returns {flag: its column} by the usual names of columns.
+
+    Args:
+        where: flag and path of the table, for the error.
+        columns: all columns of the table.
+        free_columns: columns that no flag names.
+        flags: the flags whose columns are wanted.
+
+    Raises:
+        ValueError: no column is found for a flag.
+    """
+    column_of: dict[str, str] = {}
+    for flag, column in find_usual_columns(free_columns, flags).items():
+        if column is None:
+            names = ", ".join(columns)
+            raise ValueError(f"{where}: set --{flag} to one of {names}")
+        column_of[flag] = column
+    return column_of
+
+
+def _read_columns(where: str, table: Table) -> list[str]:
+    """Returns the columns of a table.
+
+    Raises:
+        ValueError: the file contains lines of text, or no rows.
+    """
+    columns = table.read_column_names()
+    # A file of lines of text has the single column text.
+    if format_of(table.path) in (None, "text") and columns == ["text"]:
+        raise ValueError(
+            f"{where} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
+        )
+    if not columns:
+        raise ValueError(f"{where} contains no rows")
+    return columns
+
+
+def _check_no_pair(where: str, columns: Sequence[str]) -> None:
+    """Raises a ValueError if two columns may be the texts of pairs."""
+    if pair := find_pair(columns):
+        text, text_b = pair
+        raise ValueError(
+            f"{where} contains two columns of texts. To classify pairs, set "
+            f"--text_column={shlex.quote(text)} "
+            f"--text_b_column={shlex.quote(text_b)}. To classify one text, set "
+            "only --text_column"
+        )

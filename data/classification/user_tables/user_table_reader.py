@@ -1,0 +1,262 @@
+"""Reads the tables of a user's own classification or regression task.
+
+row_parsing.py finds the texts and the label of each row.
+"""
+
+import collections
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from absl import logging
+
+from data.classification import similar_pairs
+from data.classification.classification_examples import (
+    ExampleKind,
+    InputExample,
+    class_names_of,
+)
+from data.classification.user_tables import task_labels
+from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.row_parsing import ParsedRow, RowParser
+from data.sets.file_sets import SetFile
+from data.sets.set_names import BASE_SETS, BaseSet
+from data.tables.prodigy import read_accepted_rows
+from data.tables.row_keys import key_of
+from data.tables.tables import Table, read_table
+from files.paths import StrPath
+from model_folders.model_json_types import OutputMode
+
+_ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
+# {set: names that its table may have in --data_dir}.
+FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
+    name: [f"{name}{ending}" for ending in _ENDINGS] for name in BASE_SETS
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class UserTableReader:
+    """Reads one table of a user's own task. The class is a `RowReader`.
+
+    Flags, or the tables themselves, name the columns and the labels.
+
+    In a test set, the label column may be missing or contain empty cells. The
+    example's label is then None. In the other sets, rows without a label are
+    left out. In multi-label classification, an empty cell is an empty list of
+    labels, and only null is no label.
+
+    Attributes:
+        source: value of --data_file or of --data_dir, for messages.
+        options: flags of the table.
+        output_mode: "classification", "multilabel" or "regression".
+        text_columns: column of the text, or the two columns of a pair.
+        label_columns: columns that --label_column names, [] for none.
+        rows_name_labels: whether the rows of the training file name the labels.
+            False if flags name them, or in regression.
+        data_file_table: --data_file, which was opened to look at its columns,
+            None with --data_dir.
+        example_kind: what a row is. All passages of a query are in the same
+            set.
+    """
+
+    source: StrPath | None
+    options: ColumnOptions
+    output_mode: OutputMode
+    text_columns: Sequence[str]
+    label_columns: Sequence[str]
+    rows_name_labels: bool
+    data_file_table: Table | None = None
+    example_kind: ExampleKind = "labeled_text"
+
+    @property
+    def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
+        """The names that the table of each set may have in a folder."""
+        return FILES_OF_SET
+
+    @property
+    def key_names(self) -> list[str]:
+        """The columns of the texts that decide about the dev set, sorted."""
+        if self.example_kind == "ranked_passage":
+            return [self.text_columns[0]]
+        return sorted(self.text_columns)
+
+    def read_file(self, file: SetFile) -> list[InputExample]:
+        """Reads the examples of a table, and logs which rows are left out.
+
+        Raises:
+            OSError: the table cannot be read.
+            ValueError: a row is malformed, the table contains no example, or
+                no column contains the labels of a train set.
+        """
+        table = self.data_file_table if file.is_data_file else None
+        if table is None:
+            table = Table(file.path, self.options.layout_for_columns())
+        columns = table.read_column_names()
+        examples, counts = _create_examples(self._parse_rows(table, file), file)
+        if self._has_similarities(file):
+            examples, num_unscored = similar_pairs.drop_unscored(examples)
+            if num_unscored:
+                counts.left_out["a label"] += num_unscored
+        counts.log(file.path)
+        if not examples:
+            raise ValueError(f"{file.path} contains no example")
+        self._check_label_column(file, columns, examples)
+        return examples
+
+    def collect_labels(
+        self, train: Sequence[InputExample], dev: Sequence[InputExample]
+    ) -> list[str]:
+        """Returns the labels that the rows name, in alphabetical order."""
+        return task_labels.labels_of_examples(
+            [*train, *dev], self.output_mode, f"the train set in {self.source}"
+        )
+
+    def log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[InputExample],
+        dev: Sequence[InputExample],
+    ) -> None:
+        """Logs how many rows each label has, and warns of strange labels."""
+        if not dev:
+            # A split has logged the numbers of both sets.
+            task_labels.log_label_counts(labels, train)
+        task_labels.warn_of_labels(train, dev)
+        if self.output_mode == "multilabel":
+            task_labels.warn_of_joined_labels(
+                f"the train set in {self.source}",
+                labels,
+                self.options.label_separator,
+            )
+
+    def texts_of(self, example: InputExample) -> list[str]:
+        """Returns the text, or the two texts of a pair."""
+        return [example.text_a, *filter(None, [example.text_b])]
+
+    def labels_of(self, example: InputExample) -> list[str]:
+        """Returns the labels, [] in regression or without a label."""
+        if self.output_mode == "regression" or example.label is None:
+            return []
+        return class_names_of(example.label)
+
+    def keys_of(self, examples: Sequence[InputExample]) -> list[str]:
+        """Returns the key of each row's texts, or of its query."""
+        if self.example_kind == "ranked_passage":
+            return [key_of([example.text_a]) for example in examples]
+        return [key_of(self.texts_of(example)) for example in examples]
+
+    def _has_similarities(self, file: SetFile) -> bool:
+        """Returns whether all pairs of a file need a score, or none."""
+        return self.example_kind == "similar_texts" and file.set_name != "test"
+
+    def _check_label_column(
+        self,
+        file: SetFile,
+        columns: Sequence[str],
+        examples: Sequence[InputExample],
+    ) -> None:
+        """Raises a ValueError if another column than the flag's has the labels.
+
+        Args:
+            file: the table of the examples.
+            columns: names of the table's columns.
+            examples: the examples of the table, at least one.
+        """
+        label_column = self.options.label_column
+        if self._has_similarities(file):
+            other_columns = {*columns} - {*self.text_columns}
+            similar_pairs.check_score_column(
+                self.source, label_column, other_columns, examples
+            )
+        if file.set_name == "train" and self.rows_name_labels:
+            task_labels.check_label_column(file.path, label_column, examples)
+
+    def _parse_rows(self, table: Table, file: SetFile) -> Iterable[ParsedRow]:
+        """Yields the rows of a table, with their texts and labels.
+
+        A row is read and parsed only when its example is created, because all
+        rows of a large table together take much memory.
+        """
+        may_lack_labels = file.set_name == "test" or (
+            # Only a column that a flag names has to exist.
+            self.example_kind == "similar_texts"
+            and self.options.label_column == "score"
+        )
+        required_labels = [] if may_lack_labels else self.label_columns
+        rows = read_accepted_rows(
+            table.path,
+            read_table(
+                table, self.text_columns, required_labels, may_lack=True
+            ),
+            columns_of_flags=[*self.text_columns, *self.label_columns],
+        )
+        parser = RowParser(
+            text_columns=self.text_columns,
+            label_columns=self.label_columns,
+            label_flag=self.options.label_column,
+            label_separator=self.options.label_separator,
+            output_mode=self.output_mode,
+            allowed_labels=file.labels,
+            may_lack_text=file.set_name == "test",
+            may_lack_label=may_lack_labels or not self.label_columns,
+        )
+        return map(parser.parse, rows)
+
+
+@dataclasses.dataclass
+class _RowCounts:
+    """Numbers of rows of a set that were left out or changed, for the log.
+
+    Attributes:
+        left_out: {what a row lacks: number of rows that are left out}.
+        num_respelled: number of rows whose labels were brought to one spelling.
+    """
+
+    left_out: collections.Counter[str] = dataclasses.field(
+        default_factory=collections.Counter
+    )
+    num_respelled: int = 0
+
+    def log(self, path: StrPath) -> None:
+        """Logs the numbers that are not 0. `path` is that of the table."""
+        if self.left_out:
+            descriptions = [
+                f"{num_rows} rows without {lack}"
+                for lack, num_rows in self.left_out.items()
+            ]
+            logging.warning(
+                "%s: %s left out", path, " left out, ".join(descriptions)
+            )
+        if self.num_respelled:
+            logging.info(
+                "%s: %d labels brought to one spelling of blanks and accents",
+                path,
+                self.num_respelled,
+            )
+
+
+def _create_examples(
+    parsed_rows: Iterable[ParsedRow], file: SetFile
+) -> tuple[list[InputExample], _RowCounts]:
+    """Returns the examples of a file's rows, and counts of its other rows."""
+    examples: list[InputExample] = []
+    counts = _RowCounts()
+    for parsed_row in parsed_rows:
+        if parsed_row.lacks:
+            counts.left_out[parsed_row.lacks] += 1
+            continue
+        counts.num_respelled += parsed_row.is_respelled
+        table_row = parsed_row.table_row
+        guid = f"{file.set_name}-{len(examples) + 1}"
+        if file.is_data_file:
+            guid = f"row {table_row.row_number}"
+        text_a, *other_texts = parsed_row.texts
+        examples.append(
+            InputExample(
+                guid=guid,
+                text_a=text_a,
+                text_b=other_texts[0] if other_texts else None,
+                label=parsed_row.label,
+                row=table_row.cells if file.keeps_rows else None,
+            )
+        )
+    return examples, counts

@@ -1,0 +1,102 @@
+"""The labels of a task in tables, and what is said of strange ones."""
+
+import pytest
+
+from data.classification.classification_examples import InputExample
+from data.classification.user_tables.task_labels import (
+    check_label_column,
+    count_labels,
+    labels_of_examples,
+    labels_of_flags,
+    log_label_counts,
+    warn_of_joined_labels,
+    warn_of_labels,
+)
+
+
+def examples(*labels):
+    return [InputExample("row", "text", label=label) for label in labels]
+
+
+def test_rows_name_the_labels_in_alphabetical_order():
+    labels = labels_of_examples(
+        examples(*"yyxnm"), "classification", "train.csv"
+    )
+    assert labels == [*"mnxy"]
+
+
+def test_a_train_set_of_one_label_is_an_error():
+    with pytest.raises(ValueError, match=r"train.csv must name 2 .*'x'"):
+        labels_of_examples(examples("x", "x"), "classification", "train.csv")
+
+
+def test_one_label_may_be_on_or_off():
+    rows = examples(["x"], [])
+    assert labels_of_examples(rows, "multilabel", "train.csv") == ["x"]
+
+
+def test_an_unknown_label_does_not_count():
+    assert count_labels(examples("x", None, ["x", "y"])) == {"x": 2, "y": 1}
+
+
+def test_no_flag_names_the_labels():
+    assert labels_of_flags(None, "classification", ["label"]) is None
+
+
+def test_a_flag_that_names_one_label_is_an_error():
+    with pytest.raises(ValueError, match="--labels must name 2"):
+        labels_of_flags(["x"], "classification", ["label"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [(None, ["toxic", "insult"]), (["t", "i"], ["t", "i"])],
+)
+def test_several_columns_are_the_labels_unless_a_flag_names_them(
+    labels, expected
+):
+    columns = ["toxic", "insult"]
+    assert labels_of_flags(labels, "multilabel", columns) == expected
+
+
+def test_a_column_of_texts_is_an_error():
+    texts = examples(*(f"text {i}" for i in range(30)))
+    with pytest.raises(ValueError, match="contains 30 labels in 30 rows"):
+        check_label_column("train.csv", "label", texts)
+
+
+def test_a_column_that_begins_with_its_name_is_an_error():
+    rows = examples("label", *"xyxyxyxyxy")
+    with pytest.raises(ValueError, match="line 1 contains the label 'label'"):
+        check_label_column("train.csv", "2", rows)
+
+
+def test_a_column_of_labels_is_no_error():
+    check_label_column("train.csv", "label", examples(*"xyxyxyxyxy"))
+
+
+def test_rare_labels_are_those_of_few_rows_to_train_on(caplog):
+    warn_of_labels(examples(*"yyyyyxn"), examples("m"))
+    # A label that only the dev set has is not one of few rows to train on.
+    assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
+
+
+def test_a_label_that_differs_in_one_letter_may_be_misspelled(caplog):
+    warn_of_labels(examples(*["sports"] * 20), examples("sprots", "sport"))
+    (record,) = caplog.records
+    assert "may be misspelled: 'sport' (1), like" in record.getMessage()
+
+
+def test_a_label_of_other_labels_shows_another_separator(caplog):
+    labels = ["a", "a;b", "b"]
+    warn_of_joined_labels("train.csv", labels, separator=";")
+    assert not caplog.records
+    warn_of_joined_labels("train.csv", labels, separator=",")
+    (record,) = caplog.records
+    assert "the label 'a;b' consists of other labels" in record.getMessage()
+
+
+def test_labels_are_counted_in_the_order_of_the_task(caplog):
+    caplog.set_level("INFO")
+    log_label_counts(["b", "a", "c"], examples(*"aab"))
+    assert "Labels of the train set: b 1, a 2, c 0" in caplog.text
