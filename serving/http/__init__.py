@@ -7,10 +7,9 @@ together.
 
     serve_config.py: the flags of serve.py, with the limits on requests
     serve_steps.py: the steps of serve.py, with the modules below
-    server_process.py: the process, from loading to SIGTERM
-    model_loader.py: loads the models, while the server already listens
+    server_process.py: the process, which loads the models while it already
+        listens, and serves until SIGTERM
     timed_server.py: limits the time of each connection
-    stopwatch.py: for how long connections have not changed
     uvicorn_server.py: uses names that uvicorn does not document
     app.py: the ASGI application, through which each request passes
     routes.py: the paths, and which handler answers each
