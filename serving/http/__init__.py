@@ -12,20 +12,19 @@ together.
     timed_server.py: limits the time of each connection
     uvicorn_server.py: uses names that uvicorn does not document
     app.py: the ASGI application, through which each request passes
-    routes.py: the paths, and which handler answers each
+    routes.py: the paths, which handler answers each, and the replies to
+        requests that no handler answers
     handlers.py: the replies to the requests of each path
     waiting.py: waits for replies, as long as the client and the limit allow
-    error_handlers.py: the replies to requests that no handler answers
-    server_state.py: the models and the limits, which all requests share
+    server_state.py: the exports, their models once they are loaded, and the
+        limits, which all requests share
     token_check.py: refuses requests without the token
     request_limits.py: checks the size and the texts of a request
     json_bodies.py: reads requests from the JSON of a body, and writes replies
-    export_to_serve.py: an export, and how it becomes a `ServedModel`
     served_model.py: a model with a thread that computes the calls to it
     queued_call.py: the requests of one body, as a call to the model
     call_batch.py: calls that are computed together, in turns
     call_queue.py: forms batches of the calls, and chooses whose turn it is
     errors.py: the errors that handlers raise, each of which is a reply
-    openapi.py: what openapi.json says
     page/: the page that the server shows in a browser
 """

@@ -10,10 +10,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.http.export_to_serve import ExportToServe
 from serving.http.routes import OPEN_PATHS, create_router
 from serving.http.serve_config import LimitFlags
-from serving.http.server_state import ServerState
+from serving.http.server_state import ExportToServe, ServerState
 from serving.http.token_check import TokenCheck
 
 

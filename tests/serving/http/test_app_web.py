@@ -1,7 +1,7 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets.
 
-serving/http/routes.py lists the paths, serving/http/handlers.py answers the
-requests to them, and serving/http/error_handlers.py all other requests.
+serving/http/routes.py lists the paths, and answers the requests to others.
+serving/http/handlers.py answers the requests to the paths.
 """
 
 import shutil

@@ -18,8 +18,8 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving.engines.engine_flags import EngineFlags
 from serving.http import server_process
 from serving.http.app import ServerApp
-from serving.http.export_to_serve import ExportToServe
 from serving.http.serve_config import LimitFlags
+from serving.http.server_state import ExportToServe
 from tests.support import fork_server
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.serving.server_process import send

@@ -16,9 +16,9 @@ from typing import Any, cast
 
 from serving.engines import EngineError, OutputArrays, PackedInput
 from serving.engines.engine_flags import EngineFlags
-from serving.http.export_to_serve import ExportToServe
 from serving.http.queued_call import QueuedCall
 from serving.http.served_model import ServedModel
+from serving.http.server_state import ExportToServe
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions
