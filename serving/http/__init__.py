@@ -11,14 +11,14 @@ together.
         listens, and serves until SIGTERM
     timed_server.py: limits the time of each connection
     uvicorn_server.py: uses names that uvicorn does not document
-    app.py: the ASGI application, through which each request passes
+    app.py: the ASGI application, through which each request passes, and which
+        refuses requests without the token
     routes.py: the paths, which handler answers each, and the replies to
         requests that no handler answers
     handlers.py: the replies to the requests of each path
     waiting.py: waits for replies, as long as the client and the limit allow
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
-    token_check.py: refuses requests without the token
     request_limits.py: checks the size and the texts of a request
     json_bodies.py: reads requests from the JSON of a body, and writes replies
     served_model.py: a model with a thread that computes the calls to it
