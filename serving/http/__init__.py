@@ -16,15 +16,13 @@ together.
     routes.py: the paths, which handler answers each, and the replies to
         requests that no handler answers
     handlers.py: the replies to the requests of each path
-    waiting.py: waits for replies, as long as the client and the limit allow
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
     request_limits.py: checks the size and the texts of a request
-    json_bodies.py: reads requests from the JSON of a body, and writes replies
-    served_model.py: a model with a thread that computes the calls to it
-    queued_call.py: the requests of one body, as a call to the model
-    call_batch.py: calls that are computed together, in turns
-    call_queue.py: forms batches of the calls, and chooses whose turn it is
+    calls.py: the requests of one body, as a call to the model, and the calls
+        that are computed together, in turns
+    served_model.py: a model with a queue, which chooses whose turn it is, and a
+        thread that computes the calls
     errors.py: the errors that handlers raise, each of which is a reply
     page/: the page that the server shows in a browser
 """

@@ -168,13 +168,13 @@ class ErrorHandlers:
         self._paths = paths
 
     async def answer_failed_request(
-        self, request: HttpRequest, error: HttpError
+        self, http_request: HttpRequest, error: HttpError
     ) -> Response:
         """Answers a request with the error that its handler raised."""
         return create_error_response(error.status, error.message, error.headers)
 
     async def answer_unknown_path(
-        self, request: HttpRequest, error: HTTPException
+        self, http_request: HttpRequest, error: HTTPException
     ) -> Response:
         """Answers a request to a path that does not exist."""
         message = (
@@ -183,10 +183,10 @@ class ErrorHandlers:
         return create_error_response(404, message)
 
     async def answer_wrong_method(
-        self, request: HttpRequest, error: HTTPException
+        self, http_request: HttpRequest, error: HTTPException
     ) -> Response:
         """Answers a request to a path that has other methods."""
-        name = request.path_params.get("name", "")
+        name = http_request.path_params.get("name", "")
         allowed = (error.headers or {})["Allow"]
         # The path of a status also matches NAME:predict, and NAME:WORD, which
         # is no path.
@@ -194,7 +194,7 @@ class ErrorHandlers:
             name = name.removesuffix(PREDICT_SUFFIX)
             allowed = "POST"
         if name not in ("", *self._model_names):
-            return await self.answer_unknown_path(request, error)
+            return await self.answer_unknown_path(http_request, error)
         if allowed == "GET":
             allowed = "GET, HEAD"
         return create_error_response(405, f"use {allowed}", {"Allow": allowed})

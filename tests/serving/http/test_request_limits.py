@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
+from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
-from serving.http.queued_call import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.serve_config import LimitFlags
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK
@@ -26,8 +26,10 @@ def read_body(*parts, **limits):
             # The rest does not come.
             await asyncio.Event().wait()
 
-    request = types.SimpleNamespace(stream=stream)
-    return asyncio.run(RequestLimits(LimitFlags(**limits)).read_body(request))
+    http_request = types.SimpleNamespace(stream=stream)
+    return asyncio.run(
+        RequestLimits(LimitFlags(**limits)).read_body(http_request)
+    )
 
 
 def test_a_body_is_read_from_its_parts():

@@ -1,7 +1,7 @@
 """How a model of serve.py is described, and how it computes calls.
 
 Which calls are computed together is tested in
-tests/serving/http/test_call_queue.py.
+tests/serving/http/test_served_model_queue.py.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """serve.py as a process, asked by many clients, good and hostile ones.
 
-serving/http/json_bodies.py reads what clients send,
+serving/http/handlers.py reads what clients send,
 serving/http/request_limits.py refuses what is too large, and
 serving/http/uvicorn_server.py holds the connections.
 """

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from serving.engines import EngineError, OutputArrays, PackedInput
 from serving.engines.engine_flags import EngineFlags
-from serving.http.queued_call import QueuedCall
+from serving.http.calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_models.text_model import TextModel
