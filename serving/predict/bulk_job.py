@@ -23,8 +23,7 @@ from files.json_files import write_json
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.reply_rows import RowOptions
-from serving.predict.row_answering import answer_rows
-from serving.predict.row_counter import MAX_LOGGED, RowCounter
+from serving.predict.row_answering import MAX_LOGGED, RowCounter, answer_rows
 from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the replies change.
@@ -115,6 +114,7 @@ def answer_files(
         job_files.check_overwrites(units)
         job_files.begin()
         results = run_units(units, write_shard, run_calls, "Predicting")
+        _log_first_errors(results)
         manifest = job_files.finish(_combine_results(results))
         written = output.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")
@@ -175,7 +175,7 @@ def write_shard(unit: BulkUnit) -> None:
         ValueError: a file or the model changed since the job began.
     """
     options = unit.options
-    counter = RowCounter(logs=False)
+    counter = RowCounter(logs_errors=False)
     rows = _answer_unit(unit, counter)
     (shard,) = unit.shards
     path = options.absolute_path_of(shard)
@@ -207,7 +207,7 @@ def _answer_unit(
     text_model = options.load()
     row_options = RowOptions(
         batch_size=options.batch_size,
-        sorts=True,
+        sorts_by_length=True,
         output_fields=options.output_fields,
         has_checked_fields=True,
         keeps_columns=options.output_format != "npy",
@@ -217,22 +217,23 @@ def _answer_unit(
         text_model.loaded_model,
         text_model.task(options.task_name),
         options.reply_options,
-        options.read_requests(unit.ranges, unit.names_files),
+        options.read_input_rows(unit.ranges, unit.names_files),
         row_options,
         counter,
     )
 
 
-def _combine_results(results: Sequence[UnitResult]) -> JobResults:
-    """Combines the results of the units for the manifest.
-
-    Logs the first errors.
-    """
-    counts: Counter[str] = Counter()
-    for result in results:
-        counts.update(result["counts"])
+def _log_first_errors(results: Sequence[UnitResult]) -> None:
+    """Logs the first errors of the job, in the order of its units."""
     errors = [error for result in results for error in result.get("errors", [])]
     for error in errors[:MAX_LOGGED]:
         logging.warning("%s", error)
+
+
+def _combine_results(results: Sequence[UnitResult]) -> JobResults:
+    """Combines the results of the units for the manifest."""
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result["counts"])
     shards = [entry for result in results for entry in result["shards"]]
     return {"answers": dict(counts), "shards": shards}

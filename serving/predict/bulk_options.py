@@ -11,7 +11,7 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving.engines.runtimes import ExportFormat
-from serving.predict import request_files
+from serving.predict import input_rows
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
@@ -32,7 +32,8 @@ class BulkOptions:
         layout: flags of tables.
         input_format: format of the requests. None = the names of the files
             determine the format.
-        text_columns: names of the columns of the texts, as in `read_requests`.
+        text_columns: names of the columns of the texts, as `columns` in
+            `read_input_rows`.
         batch_size: number of requests in a batch.
         output_format: format of the replies.
         output_fields: fields of the replies to write, () for all fields.
@@ -115,12 +116,12 @@ class BulkOptions:
         """Returns the layout of the tables in the input."""
         return self.layout.layout(self.input_format, None)
 
-    def read_requests(
+    def read_input_rows(
         self, ranges: Sequence[FileRange], names_files: bool = False
-    ) -> Iterator[request_files.InputRow]:
-        """Yields the requests in ranges of files, as `read_requests` does."""
+    ) -> Iterator[input_rows.InputRow]:
+        """Yields the requests in ranges of files, as `read_input_rows` does."""
         text_model = self.load()
-        return request_files.read_requests(
+        return input_rows.read_input_rows(
             text_model.task(self.task_name),
             [
                 part._replace(path=self.absolute_path_of(part.path))

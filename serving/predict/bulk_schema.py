@@ -10,8 +10,8 @@ from data.outputs import npy
 from data.outputs.output_rows import OutputSchema, flatten_answer
 from data.tables import parquet, tables
 from serving.predict.bulk_options import BulkOptions
+from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
-from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import MASK, Reply
@@ -75,7 +75,7 @@ def read_input_columns(
             max_rows = 1
         elif kind == "text" or (kind and options.output_format != "csv"):
             max_rows = _FIRST_ROWS
-        input_rows = options.read_requests([FileRange(path)])
+        input_rows = options.read_input_rows([FileRange(path)])
         for input_row in itertools.islice(input_rows, max_rows):
             if input_row.error:
                 continue

@@ -82,8 +82,8 @@ def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
 ):
     (tmp_path / "a.csv").write_text("text\na boat\nthe sea\n")
     ranges = [FileRange("a.csv")]
-    rows = [*options.read_requests(ranges)]
+    rows = [*options.read_input_rows(ranges)]
     assert [row.request["text_a"] for row in rows] == ["a boat", "the sea"]
     assert [row.file for row in rows] == ["", ""]
-    (row, _) = options.read_requests(ranges, names_files=True)
+    (row, _) = options.read_input_rows(ranges, names_files=True)
     assert row.file == "a.csv"
