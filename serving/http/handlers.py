@@ -24,6 +24,7 @@ from serving.http.errors import (
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
+from serving.text_tasks.request_fields import RequestError
 from serving.text_tasks.request_lists import RequestList, split_request
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -159,14 +160,17 @@ def parse_body(text_task: AnyTextTask, text: bytes) -> RequestList:
     The text is one object, a list of objects, or an object with lists of texts.
 
     Raises:
-        ValueError: the text is not valid.
+        RequestError: the text is not valid.
     """
-    value = parse_json(text, "the body", object)
-    if isinstance(value, dict):
-        return split_request(text_task, value)
+    value = _parse_json(text)
     if isinstance(value, list):
         return RequestList(value, is_list=True)
-    return RequestList([value], is_list=False)
+    if not isinstance(value, dict):
+        return RequestList([value], is_list=False)
+    try:
+        return split_request(text_task, value)
+    except ValueError as error:
+        raise RequestError(str(error)) from None
 
 
 def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
@@ -176,18 +180,18 @@ def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
     may name the task.
 
     Raises:
-        ValueError: the text is not valid.
+        RequestError: the text is not valid.
     """
-    value = parse_json(text, "the body", object)
+    value = _parse_json(text)
     if not (
         isinstance(value, dict)
         and {*value} <= _PREDICT_FIELDS
         and isinstance(value.get("instances"), list)
     ):
-        raise ValueError('the body must be {"instances": [texts or objects]}')
+        raise RequestError('the body must be {"instances": [texts or objects]}')
     names = (text_task.name, "serving_default")
     if value.get("signature_name", text_task.name) not in names:
-        raise ValueError(
+        raise RequestError(
             f"'signature_name' {repr(value['signature_name'])[:80]} is not "
             f"served; omit it, or use {' or '.join(names)}"
         )
@@ -196,6 +200,13 @@ def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
         {name: instance} if isinstance(instance, str) else instance
         for instance in value["instances"]
     ]
+
+
+def _parse_json(text: bytes) -> object:
+    try:
+        return parse_json(text, "the body", object)
+    except ValueError as error:
+        raise RequestError(str(error)) from None
 
 
 def _create_response(body: bytes) -> Response:

@@ -6,6 +6,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.handlers import parse_body, parse_predict_body
 from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS
+from serving.text_tasks.request_fields import RequestError
 
 (CLASSIFY,) = (
     text_task
@@ -31,7 +32,7 @@ def test_a_body_is_an_object_or_a_list(text, requests, is_list):
 
 
 def test_a_body_that_is_no_json_is_refused():
-    with pytest.raises(ValueError, match="the body"):
+    with pytest.raises(RequestError, match="the body"):
         parse_body(CLASSIFY, b"{text: a}")
 
 
@@ -59,11 +60,11 @@ def test_instances_are_texts_or_objects(text, requests):
     "text", [b"[]", b'{"instances": "a"}', b'{"instances": [], "inputs": []}']
 )
 def test_a_body_without_a_list_of_instances_is_refused(text):
-    with pytest.raises(ValueError, match=r'must be \{"instances"'):
+    with pytest.raises(RequestError, match=r'must be \{"instances"'):
         parse_predict_body(CLASSIFY, text)
 
 
 def test_the_signature_of_another_task_is_refused():
     body = b'{"instances": ["a"], "signature_name": "embed"}'
-    with pytest.raises(ValueError, match="'embed' is not served"):
+    with pytest.raises(RequestError, match="'embed' is not served"):
         parse_predict_body(CLASSIFY, body)

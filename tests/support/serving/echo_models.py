@@ -22,7 +22,11 @@ from serving.http.server_state import ExportToServe
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    Field,
+    RequestError,
+)
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -31,7 +35,7 @@ from serving.text_tasks.text_task import (
 )
 
 
-class UnprintableError(ValueError):
+class UnprintableError(RequestError):
     """An error that cannot be told to the client."""
 
     def __str__(self) -> str:
@@ -53,9 +57,11 @@ def _decode(
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> Reply:
-    """Returns what the engine computed, except for two texts."""
+    """Returns what the engine computed, except for three texts."""
     if text == "bad":
-        raise ValueError("bad")
+        raise RequestError("bad")
+    if text == "bug in decoding":
+        raise ValueError("shapes do not match")
     if text == "unprintable":
         raise UnprintableError
     (computed,) = outputs
