@@ -66,5 +66,5 @@ def test_a_reply_is_json_in_utf_8():
 
 
 def test_half_of_a_pair_of_surrogates_becomes_a_question_mark():
-    engine = EchoEngine(answer_to=lambda _: "\ud800")
+    engine = EchoEngine(output_of=lambda _: "\ud800")
     assert compute_reply("a", engine) == b'{"text": "?"}'

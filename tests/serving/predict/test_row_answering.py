@@ -108,7 +108,7 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
     assert [len(rows) for rows in result] == [2, 2, 1]
 
 
-def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
+def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
     batch = [
         InputRow(number, {"text": text}, cells={"id": number, "line": "a"})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
@@ -128,12 +128,12 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         RowOptions(),
     )
     written = [row.cells for row in rows]
-    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
+    assert [reply.get("score") for reply in written] == [1.5, None, None, 2]
     for number in (2, 3):
-        answer = written[number - 1]
-        assert answer["id"] == answer["predicted_line"] == number
-        assert answer["line"] == "a"
-        assert "finite" in answer["error"]
+        reply = written[number - 1]
+        assert reply["id"] == reply["predicted_line"] == number
+        assert reply["line"] == "a"
+        assert "finite" in reply["error"]
 
 
 def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():

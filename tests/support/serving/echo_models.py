@@ -79,7 +79,7 @@ class EchoEngine:
 
     Args:
         wait: function that returns when a batch may run.
-        answer_to: function from a text to what is computed, by default the
+        output_of: function from a text to what is computed, by default the
             text itself.
 
     Attributes:
@@ -92,10 +92,10 @@ class EchoEngine:
     def __init__(
         self,
         wait: Callable[[], object] = lambda: None,
-        answer_to: Callable[[str], object] = str,
+        output_of: Callable[[str], object] = str,
     ) -> None:
         self._wait = wait
-        self._answer_to = answer_to
+        self._output_of = output_of
         self.batches: list[list[str]] = []
         self.computed: list[str] = []
 
@@ -112,7 +112,7 @@ class EchoEngine:
             raise RuntimeError("bug")
         for key, text in texts.items():
             self.computed.append(text)
-            yield {key: [{"text": self._answer_to(text)}]}
+            yield {key: [{"text": self._output_of(text)}]}
 
 
 class EchoModel:
