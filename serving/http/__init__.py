@@ -1,9 +1,9 @@
 """Answers requests over HTTP, for serve.py.
 
 A process loads each `ExportToServe`, which becomes a `ServedModel`. Its server
-receives the requests, and the model computes their replies. A `QueuedCall`
-contains the requests of one body, and a `CallBatch` the calls that are computed
-together.
+receives HTTP requests, whose bodies contain requests to a text task, and the
+model computes their replies. A `QueuedCall` contains the requests of one body,
+and a `CallBatch` the calls that are computed together.
 
     serve_config.py: the flags of serve.py, with the limits on requests
     serve_steps.py: the steps of serve.py, with the modules below

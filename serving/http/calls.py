@@ -92,15 +92,15 @@ class QueuedCall:
 
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
         """Ends `future` with the replies, or the error of the first failure."""
-        texts: list[bytes] = []
+        succeeded: list[bytes] = []
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
                 is_list = len(self.requests) > 1
                 self.fail(reply.error, describe_place(request_number, is_list))
                 return
-            texts.append(reply)
+            succeeded.append(reply)
         if not self.future.done():
-            self.future.set_result(texts)
+            self.future.set_result(succeeded)
 
     def fail(self, error: Exception, where: str = "") -> None:
         """Ends `future` with an error, unless it has ended already.

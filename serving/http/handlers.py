@@ -1,7 +1,7 @@
 """Answers the requests to each path of the server.
 
-In this package, an HTTP request is an `http_request`, whose body contains one
-or several requests to a text task, as predict.py reads them.
+The body of an `http_request` contains one or several requests to a text task,
+as predict.py reads them.
 """
 
 import asyncio
@@ -98,10 +98,8 @@ class Handlers:
         replies = await self._answer_requests(
             http_request, served_model, text_task, parsed.requests
         )
-        body_text = b", ".join(replies)
-        return _create_response(
-            b"[%b]" % body_text if parsed.is_list else body_text
-        )
+        joined = b", ".join(replies)
+        return _create_response(b"[%b]" % joined if parsed.is_list else joined)
 
     async def answer_predict_request(
         self, name: str, http_request: HttpRequest
@@ -154,15 +152,15 @@ class Handlers:
         return await served_model.submit(call)
 
 
-def parse_body(text_task: AnyTextTask, text: bytes) -> RequestList:
-    """Returns the unchecked requests in JSON text.
+def parse_body(text_task: AnyTextTask, body: bytes) -> RequestList:
+    """Returns the unchecked requests in a body.
 
-    The text is one object, a list of objects, or an object with lists of texts.
+    The body is one object, a list of objects, or an object with lists of texts.
 
     Raises:
-        RequestError: the text is not valid.
+        RequestError: the body is not valid.
     """
-    value = _parse_json(text)
+    value = _parse_json(body)
     if isinstance(value, list):
         return RequestList(value, is_list=True)
     if not isinstance(value, dict):
@@ -173,16 +171,16 @@ def parse_body(text_task: AnyTextTask, text: bytes) -> RequestList:
         raise RequestError(str(error)) from None
 
 
-def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
-    """Returns the unchecked requests in JSON text, as in TensorFlow Serving.
+def parse_predict_body(text_task: AnyTextTask, body: bytes) -> list[object]:
+    """Returns the unchecked requests in a body, as in TensorFlow Serving.
 
-    The text is {"instances": list of texts or objects}. Its "signature_name"
+    The body is {"instances": list of texts or objects}. Its "signature_name"
     may name the task.
 
     Raises:
-        RequestError: the text is not valid.
+        RequestError: the body is not valid.
     """
-    value = _parse_json(text)
+    value = _parse_json(body)
     if not (
         isinstance(value, dict)
         and {*value} <= _PREDICT_FIELDS
@@ -202,9 +200,9 @@ def parse_predict_body(text_task: AnyTextTask, text: bytes) -> list[object]:
     ]
 
 
-def _parse_json(text: bytes) -> object:
+def _parse_json(body: bytes) -> object:
     try:
-        return parse_json(text, "the body", object)
+        return parse_json(body, "the body", object)
     except ValueError as error:
         raise RequestError(str(error)) from None
 

@@ -123,7 +123,7 @@ class CallQueue:
 
     def take_next(self) -> CallBatch | None:
         """Takes the batch whose turn it is, or None if no call is left."""
-        self._drop_calls()
+        self._drop_unawaited_calls()
         has_short = bool(self._batch or self._short)
         if self._long and (self._is_turn_of_long or not has_short):
             self._is_turn_of_long = False
@@ -132,7 +132,7 @@ class CallQueue:
         batch, self._batch = self._batch, None
         return batch or (self._create_batch() if self._short else None)
 
-    def _drop_calls(self) -> None:
+    def _drop_unawaited_calls(self) -> None:
         """Drops the calls whose clients do not wait anymore."""
         self._short = [call for call in self._short if not call.future.done()]
         awaited = (batch for batch in self._long if batch.is_awaited)

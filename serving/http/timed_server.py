@@ -33,7 +33,7 @@ class TimedServer(UvicornServer):
         self._app = app
         self._stopwatch = Stopwatch()
 
-    def watch(self) -> None:
+    def abort_slow_connections(self) -> None:
         """Aborts connections whose client is too slow.
 
         Such a client sends no complete request, or does not read its reply.
@@ -57,11 +57,11 @@ class TimedServer(UvicornServer):
         await self.stop_listening(listeners)
         stopwatch = Stopwatch()
         while self.connections and not self.must_stop_now:
-            self.watch()
-            self._close_silent(stopwatch)
+            self.abort_slow_connections()
+            self._close_silent_connections(stopwatch)
             await asyncio.sleep(_IDLE_S / 10)
 
-    def _close_silent(self, stopwatch: "Stopwatch") -> None:
+    def _close_silent_connections(self, stopwatch: "Stopwatch") -> None:
         """Closes connections that receive no more bytes, unless a reply is due.
 
         `stopwatch` measures for how long a connection has received no bytes.

@@ -37,7 +37,7 @@ class BulkOptions:
         batch_size: number of requests in a batch.
         output_format: format of the replies.
         output_fields: fields of the replies to write, () for all fields.
-        folder: folder from which relative paths begin, in any process.
+        working_folder: folder from which relative paths begin, in any process.
     """
 
     model: str
@@ -52,7 +52,7 @@ class BulkOptions:
     batch_size: int
     output_format: OutputFormat
     output_fields: tuple[str, ...]
-    folder: str = dataclasses.field(default_factory=os.getcwd)
+    working_folder: str = dataclasses.field(default_factory=os.getcwd)
 
     def flags(self) -> dict[str, object]:
         """Returns {name: value} of the flags that determine the replies."""
@@ -84,11 +84,11 @@ class BulkOptions:
             self.engine,
             self.checksum,
         )
-        self._check_model(text_model.checksum)
-        self.check_folder()
+        self._check_checksum(text_model.checksum)
+        self.check_model_files()
         return text_model
 
-    def check_folder(self) -> None:
+    def check_model_files(self) -> None:
         """Checks that the folder still contains the model of the job.
 
         Raises:
@@ -96,11 +96,11 @@ class BulkOptions:
             OSError: a file of the model cannot be read.
         """
         folder = Path(self.absolute_path_of(self.model))
-        self._check_model(
+        self._check_checksum(
             checksums.compute_export_checksum(folder, self.engine)
         )
 
-    def _check_model(self, checksum: str) -> None:
+    def _check_checksum(self, checksum: str) -> None:
         if checksum != self.checksum:
             raise ValueError(
                 f"{self.model} contains another model than when the job began. "
@@ -110,16 +110,18 @@ class BulkOptions:
 
     def absolute_path_of(self, path: str) -> str:
         """Returns an absolute path. Workers may run in other folders."""
-        return path if is_remote(path) else os.path.join(self.folder, path)
+        return (
+            path if is_remote(path) else os.path.join(self.working_folder, path)
+        )
 
     def table_layout(self) -> table_formats.TableLayout:
         """Returns the layout of the tables in the input."""
         return self.layout.layout(self.input_format, None)
 
     def read_input_rows(
-        self, ranges: Sequence[FileRange], names_files: bool = False
+        self, ranges: Sequence[FileRange], has_several_files: bool = False
     ) -> Iterator[input_rows.InputRow]:
-        """Yields the requests in ranges of files, as `read_input_rows` does."""
+        """Yields the rows in ranges of files, as `input_rows` reads them."""
         text_model = self.load()
         return input_rows.read_input_rows(
             text_model.task(self.task_name),
@@ -130,5 +132,5 @@ class BulkOptions:
             self.text_columns,
             self.table_layout(),
             text_model.columns,
-            [part.path if names_files else "" for part in ranges],
+            [part.path if has_several_files else "" for part in ranges],
         )

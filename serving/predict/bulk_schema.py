@@ -87,14 +87,15 @@ def read_input_columns(
 
 
 def create_schema(
-    options: BulkOptions, columns: InputColumns, names_files: bool
+    options: BulkOptions, columns: InputColumns, has_several_files: bool
 ) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
         options: options of the job.
         columns: columns of the input.
-        names_files: whether errors name the file.
+        has_several_files: whether the input has several files, so that errors
+            name the file.
 
     Raises:
         ValueError: a field to write does not exist, or is no number.
@@ -116,7 +117,7 @@ def create_schema(
         for name, value in reply.items()
         if not (name in columns.repeated and name in columns.taken)
     }
-    error_fields: dict[str, object] = {"file": ""} if names_files else {}
+    error_fields: dict[str, object] = {"file": ""} if has_several_files else {}
     error_fields |= {"line": 0, "error": ""}
     added = tables.with_answer({}, kept, columns.taken)
     added |= tables.with_answer({}, error_fields, columns.taken)

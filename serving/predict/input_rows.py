@@ -127,8 +127,8 @@ def read_input_rows(
         for path in paths
     ]
     if file_names is None:
-        names_files = len(ranges) > 1
-        file_names = [part.path if names_files else "" for part in ranges]
+        has_several_files = len(ranges) > 1
+        file_names = [part.path if has_several_files else "" for part in ranges]
     for file_range, file in zip(ranges, file_names, strict=True):
         file_format = layout.format or table_formats.format_of(file_range.path)
         parser = RowParser(

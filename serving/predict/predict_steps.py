@@ -213,10 +213,10 @@ def answer_in_bulk(
             "files: set --input_file, and --output_file to a local path"
         )
     options = _create_bulk_options(config, output_format)
-    run = choose_unit_runner(config.num_processes, beam_options)
+    unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = answer_files(
-            options, paths, output_file, config.num_shards or 0, run
+            options, paths, output_file, config.num_shards or 0, unit_runner
         )
     result.counts.log(result.text)
     return result.counts.num_failed

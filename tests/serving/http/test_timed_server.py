@@ -55,9 +55,9 @@ def test_a_client_that_sends_no_request_is_disconnected(server, clock):
     idle = FakeConnection(is_idle=True)
     asked = FakeConnection(is_idle=False)
     server.server_state.connections = {idle, asked}
-    server.watch()
+    server.abort_slow_connections()
     clock.now += 11
-    server.watch()
+    server.abort_slow_connections()
     assert (idle.end, asked.end) == ("aborted", None)
 
 
@@ -65,12 +65,12 @@ def test_a_request_may_take_three_times_the_limit(server, clock):
     """It is received, computed, and its reply is sent."""
     asked = FakeConnection(is_idle=False)
     server.server_state.connections = {asked}
-    server.watch()
+    server.abort_slow_connections()
     clock.now += 30
-    server.watch()
+    server.abort_slow_connections()
     assert asked.end is None
     clock.now += 1
-    server.watch()
+    server.abort_slow_connections()
     assert asked.end == "aborted"
 
 
