@@ -47,12 +47,12 @@ class Handlers:
     def __init__(self, state: ServerState) -> None:
         self._state = state
         self._request_limits = RequestLimits(state.limits)
-        self._files = StaticFiles(directory=PAGE_FOLDER)
+        self._page_files = StaticFiles(directory=PAGE_FOLDER)
 
     async def answer_page_request(self, http_request: HttpRequest) -> Response:
         """Returns a file of the page that browsers show."""
         name = http_request.url.path[1:] or "index.html"
-        return await self._files.get_response(name, http_request.scope)
+        return await self._page_files.get_response(name, http_request.scope)
 
     async def answer_health_request(self) -> Response:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
@@ -146,7 +146,7 @@ class Handlers:
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
-        await self._request_limits.check_length(
+        await self._request_limits.check_num_wordpieces(
             served_model.text_model.loaded_model, call
         )
         return await served_model.submit(call)

@@ -39,14 +39,14 @@ class RequestLimits:
         seconds = self._flags.timeout_s
         try:
             async with asyncio.timeout(seconds):
-                return await self._receive(http_request)
+                return await self._receive_body(http_request)
         except TimeoutError:
             message = f"the body did not arrive within {seconds:g} s"
             raise HttpError(408, message, {"Connection": "close"}) from None
         except ClientDisconnect:
             raise HttpError(400, "the body ended too early") from None
 
-    async def _receive(self, http_request: HttpRequest) -> bytes:
+    async def _receive_body(self, http_request: HttpRequest) -> bytes:
         """Returns the body of an HTTP request, unless it is too large."""
         body = bytearray()
         max_bytes = self._flags.max_body_bytes
@@ -81,7 +81,7 @@ class RequestLimits:
                 "server's --max_texts; send fewer texts per request",
             )
 
-    async def check_length(
+    async def check_num_wordpieces(
         self, loaded_model: LoadedModel, call: QueuedCall
     ) -> None:
         """Counts the WordPieces of a call, only if there may be too many.

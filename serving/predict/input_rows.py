@@ -289,7 +289,7 @@ class RowParser:
                 names = [chosen[field.name]]
             column = next((name for name in names if name in row), None)
             if not column and may_guess:
-                column = _guess_column(row)
+                column = _guess_and_log_column(row)
             if column:
                 tables.check_columns("the table", row, [column])
                 columns[field] = column
@@ -308,7 +308,7 @@ def _to_text(name: str, cell: object) -> object:
     return "" if cell is None and name not in LIST_FIELDS else cell
 
 
-def _guess_column(row: Mapping[str, object]) -> str | None:
+def _guess_and_log_column(row: Mapping[str, object]) -> str | None:
     """Returns the column whose name is usual for a text, and logs it."""
     column = find_usual_columns(row)["text_column"]
     if column:
