@@ -1,32 +1,28 @@
 """Answers requests over HTTP, for serve.py.
 
 A process loads each `ExportToServe`, which becomes a `ServedModel`. Its server
-receives the requests, and the model computes their replies. A `QueuedCall`
-contains the requests of one body, and a `CallBatch` the calls that are computed
-together.
+receives HTTP requests, whose bodies contain requests to a text task, and the
+model computes their replies. A `QueuedCall` contains the requests of one body,
+and a `CallBatch` the calls that are computed together.
 
     serve_config.py: the flags of serve.py, with the limits on requests
     serve_steps.py: the steps of serve.py, with the modules below
-    server_process.py: the process, from loading to SIGTERM
-    model_loader.py: loads the models, while the server already listens
+    server_process.py: the process, which loads the models while it already
+        listens, and serves until SIGTERM
     timed_server.py: limits the time of each connection
-    stopwatch.py: for how long connections have not changed
     uvicorn_server.py: uses names that uvicorn does not document
-    app.py: the ASGI application, through which each request passes
-    routes.py: the paths, and which handler answers each
+    app.py: the ASGI application, through which each request passes, and which
+        refuses requests without the token
+    routes.py: the paths, which handler answers each, and the replies to
+        requests that no handler answers
     handlers.py: the replies to the requests of each path
-    waiting.py: waits for replies, as long as the client and the limit allow
-    error_handlers.py: the replies to requests that no handler answers
-    server_state.py: the models and the limits, which all requests share
-    token_check.py: refuses requests without the token
+    server_state.py: the exports, their models once they are loaded, and the
+        limits, which all requests share
     request_limits.py: checks the size and the texts of a request
-    json_bodies.py: reads requests from the JSON of a body, and writes replies
-    export_to_serve.py: an export, and how it becomes a `ServedModel`
-    served_model.py: a model with a thread that computes the calls to it
-    queued_call.py: the requests of one body, as a call to the model
-    call_batch.py: calls that are computed together, in turns
-    call_queue.py: forms batches of the calls, and chooses whose turn it is
+    calls.py: the requests of one body, as a call to the model, and the calls
+        that are computed together, in turns
+    served_model.py: a model with a queue, which chooses whose turn it is, and a
+        thread that computes the calls
     errors.py: the errors that handlers raise, each of which is a reply
-    openapi.py: what openapi.json says
     page/: the page that the server shows in a browser
 """

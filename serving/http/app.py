@@ -1,20 +1,20 @@
-"""Answers HTTP requests with exported models.
+"""Defines the ASGI application of the server, through which requests pass.
 
-docs/server.md lists the paths. handlers.py answers the requests to them, and
-server_process.py receives the requests.
+server_process.py receives the requests, and routes.py finds the handler that
+answers each.
 """
 
-from collections.abc import Mapping, Sequence
+import hmac
+from collections.abc import Collection, Mapping, Sequence
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.http.export_to_serve import ExportToServe
+from serving.http.errors import create_error_response
 from serving.http.routes import OPEN_PATHS, create_router
 from serving.http.serve_config import LimitFlags
-from serving.http.server_state import ServerState
-from serving.http.token_check import TokenCheck
+from serving.http.server_state import ExportToServe, ServerState
 
 
 class ServerApp:
@@ -40,7 +40,7 @@ class ServerApp:
         exports: Mapping[str, ExportToServe],
         token: str = "",
         limits: LimitFlags | None = None,
-        origins: Sequence[str] = (),
+        allowed_origins: Sequence[str] = (),
     ) -> "ServerApp":
         """Creates the application: rules for web pages, token check, paths.
 
@@ -48,8 +48,8 @@ class ServerApp:
             exports: {name of the model in requests: its export}.
             token: bearer token that clients must send, or "" for no token.
             limits: limits on requests, None for the defaults of the flags.
-            origins: origins of web pages that may read replies. "*" stands for
-                all.
+            allowed_origins: origins of web pages that may read replies. "*"
+                stands for all.
         """
         state = ServerState(
             exports=exports,
@@ -59,10 +59,10 @@ class ServerApp:
         entry: ASGIApp = create_router(state)
         if token:
             entry = TokenCheck(entry, token, OPEN_PATHS)
-        if origins:
+        if allowed_origins:
             entry = CORSMiddleware(
                 entry,
-                allow_origins=origins,
+                allow_origins=allowed_origins,
                 allow_methods=["GET", "HEAD", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
             )
@@ -84,3 +84,43 @@ class ServerApp:
         if scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
         await self._entry(scope, receive, send_closing)
+
+
+class TokenCheck:
+    """Passes requests with the token on to an application of ASGI.
+
+    Other requests get status 401.
+
+    Args:
+        app: application that answers the requests.
+        token: bearer token that clients must send.
+        open_paths: paths that need no token.
+    """
+
+    def __init__(
+        self, app: ASGIApp, token: str, open_paths: Collection[str]
+    ) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._open_paths = open_paths
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answers a request, as an ASGI application."""
+        app = self._app
+        if scope["path"] not in self._open_paths and not self._has_token(scope):
+            message = "no or wrong token: send Authorization: Bearer TOKEN"
+            header = {"WWW-Authenticate": "Bearer"}
+            app = create_error_response(401, message, header)
+        await app(scope, receive, send)
+
+    def _has_token(self, scope: Scope) -> bool:
+        """Returns whether the request has the token.
+
+        HTTP ignores the case of "Bearer".
+        """
+        header = dict(scope["headers"]).get(b"authorization", b"")
+        scheme, _, token = header.partition(b" ")
+        is_same = hmac.compare_digest(token.strip(), self._token)
+        return is_same and scheme.lower() == b"bearer"

@@ -1,4 +1,8 @@
-"""Defines the errors of the server, each of which is the reply to a request."""
+"""Defines the errors of the server, each of which is the reply to a request.
+
+A `RequestError` of a text task tells the client what is wrong. Of any other
+error the client learns only that it is internal, and the log contains it.
+"""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -7,7 +11,7 @@ from typing import TypeVar
 from absl import logging
 from starlette.responses import JSONResponse, Response
 
-from serving.engines import EngineError
+from serving.text_tasks.request_fields import RequestError
 
 T = TypeVar("T")
 
@@ -37,11 +41,11 @@ def to_http_error(error: Exception, where: str = "") -> HttpError:
     """Returns the reply to a request on which `error` was raised.
 
     Args:
-        error: a ValueError is the client's fault, unless it is an EngineError.
-            Other errors are logged, and the client learns nothing about them.
+        error: a RequestError is the client's fault. Other errors are logged,
+            and the client learns nothing about them.
         where: beginning of the message.
     """
-    if isinstance(error, ValueError) and not isinstance(error, EngineError):
+    if isinstance(error, RequestError):
         message = f"{where}{' '.join(str(error).split())[:400]}"
         # A surrogate in the request cannot be encoded.
         return HttpError(400, message.encode(errors="replace").decode())
@@ -51,14 +55,14 @@ def to_http_error(error: Exception, where: str = "") -> HttpError:
 
 @contextlib.contextmanager
 def http_errors_of_requests(where: str = "") -> Iterator[None]:
-    """Turns the ValueError of a wrong request into an HttpError.
+    """Turns the RequestError of a wrong request into an HttpError.
 
     Args:
         where: beginning of the message.
     """
     try:
         yield
-    except ValueError as error:
+    except RequestError as error:
         raise to_http_error(error, where) from None
 
 

@@ -1,33 +1,37 @@
-"""Answers the requests to each path of the server."""
+"""Answers the requests to each path of the server.
 
-from collections.abc import Sequence
+The body of an `http_request` contains one or several requests to a text task,
+as predict.py reads them.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 from fastapi import Request as HttpRequest
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from files.json_files import parse_json
+from serving.http.calls import QueuedCall
 from serving.http.errors import (
     HttpError,
     find_or_404,
     http_errors_of_requests,
 )
-from serving.http.json_bodies import (
-    create_body,
-    create_predict_body,
-    parse_body,
-    parse_predict_body,
-)
-from serving.http.queued_call import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
-from serving.http.waiting import wait_for_replies
+from serving.text_tasks.request_fields import RequestError
+from serving.text_tasks.request_lists import RequestList, split_request
 from serving.text_tasks.text_task import AnyTextTask
 
 PAGE_FOLDER = Path(__file__).parent / "page"
 PREDICT_SUFFIX = ":predict"
+# Fields of a body as in TensorFlow Serving.
+_PREDICT_FIELDS = {"instances", "signature_name"}
 
 
 class Handlers:
@@ -43,12 +47,12 @@ class Handlers:
     def __init__(self, state: ServerState) -> None:
         self._state = state
         self._request_limits = RequestLimits(state.limits)
-        self._files = StaticFiles(directory=PAGE_FOLDER)
+        self._page_files = StaticFiles(directory=PAGE_FOLDER)
 
-    async def answer_page_request(self, request: HttpRequest) -> Response:
+    async def answer_page_request(self, http_request: HttpRequest) -> Response:
         """Returns a file of the page that browsers show."""
-        name = request.url.path[1:] or "index.html"
-        return await self._files.get_response(name, request.scope)
+        name = http_request.url.path[1:] or "index.html"
+        return await self._page_files.get_response(name, http_request.scope)
 
     async def answer_health_request(self) -> Response:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
@@ -77,7 +81,7 @@ class Handlers:
         return JSONResponse({"model_version_status": [status]})
 
     async def answer_task_request(
-        self, name: str, task: str, request: HttpRequest
+        self, name: str, task: str, http_request: HttpRequest
     ) -> Response:
         """Answers {"text": "..."}, or several texts, by a task of a model.
 
@@ -88,16 +92,17 @@ class Handlers:
         text_task = find_or_404(
             f"task of {name}", task, served_model.text_task_of_name
         )
-        body = await self._request_limits.read_body(request)
+        body = await self._request_limits.read_body(http_request)
         with http_errors_of_requests():
             parsed = parse_body(text_task, body)
         replies = await self._answer_requests(
-            request, served_model, text_task, parsed.requests
+            http_request, served_model, text_task, parsed.requests
         )
-        return _create_response(create_body(replies, is_list=parsed.is_list))
+        joined = b", ".join(replies)
+        return _create_response(b"[%b]" % joined if parsed.is_list else joined)
 
     async def answer_predict_request(
-        self, name: str, request: HttpRequest
+        self, name: str, http_request: HttpRequest
     ) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
@@ -105,13 +110,13 @@ class Handlers:
         """
         served_model = self._state.find_model(name)
         text_task = served_model.main_text_task
-        body = await self._request_limits.read_body(request)
+        body = await self._request_limits.read_body(http_request)
         with http_errors_of_requests():
             requests = parse_predict_body(text_task, body)
         replies = await self._answer_requests(
-            request, served_model, text_task, requests
+            http_request, served_model, text_task, requests
         )
-        return _create_response(create_predict_body(replies))
+        return _create_response(b'{"predictions": [%b]}' % b", ".join(replies))
 
     async def _answer_requests(
         self,
@@ -128,7 +133,7 @@ class Handlers:
         """
         self._request_limits.check_num_texts(text_task, requests)
         call = QueuedCall.create(text_task, requests)
-        return await wait_for_replies(
+        return await _wait_for_replies(
             self._answer_call(served_model, call),
             http_request,
             self._state.limits.timeout_s,
@@ -141,11 +146,109 @@ class Handlers:
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
-        await self._request_limits.check_length(
+        await self._request_limits.check_num_wordpieces(
             served_model.text_model.loaded_model, call
         )
         return await served_model.submit(call)
 
 
+def parse_body(text_task: AnyTextTask, body: bytes) -> RequestList:
+    """Returns the unchecked requests in a body.
+
+    The body is one object, a list of objects, or an object with lists of texts.
+
+    Raises:
+        RequestError: the body is not valid.
+    """
+    value = _parse_json(body)
+    if isinstance(value, list):
+        return RequestList(value, is_list=True)
+    if not isinstance(value, dict):
+        return RequestList([value], is_list=False)
+    try:
+        return split_request(text_task, value)
+    except ValueError as error:
+        raise RequestError(str(error)) from None
+
+
+def parse_predict_body(text_task: AnyTextTask, body: bytes) -> list[object]:
+    """Returns the unchecked requests in a body, as in TensorFlow Serving.
+
+    The body is {"instances": list of texts or objects}. Its "signature_name"
+    may name the task.
+
+    Raises:
+        RequestError: the body is not valid.
+    """
+    value = _parse_json(body)
+    if not (
+        isinstance(value, dict)
+        and {*value} <= _PREDICT_FIELDS
+        and isinstance(value.get("instances"), list)
+    ):
+        raise RequestError('the body must be {"instances": [texts or objects]}')
+    names = (text_task.name, "serving_default")
+    if value.get("signature_name", text_task.name) not in names:
+        raise RequestError(
+            f"'signature_name' {repr(value['signature_name'])[:80]} is not "
+            f"served; omit it, or use {' or '.join(names)}"
+        )
+    name = text_task.fields[0].name
+    return [
+        {name: instance} if isinstance(instance, str) else instance
+        for instance in value["instances"]
+    ]
+
+
+def _parse_json(body: bytes) -> object:
+    try:
+        return parse_json(body, "the body", object)
+    except ValueError as error:
+        raise RequestError(str(error)) from None
+
+
 def _create_response(body: bytes) -> Response:
     return Response(body, media_type="application/json")
+
+
+async def _wait_for_replies(
+    answering: Coroutine[Any, Any, list[bytes]],
+    http_request: HttpRequest,
+    timeout_s: float,
+    advice: str,
+) -> list[bytes]:
+    """Returns the replies, if they are computed while the client waits.
+
+    Nothing more is computed for a client that is gone or late.
+
+    Args:
+        answering: coroutine that returns the replies.
+        http_request: request of the client.
+        timeout_s: seconds after which the client waits no longer.
+        advice: what a client should do if its replies are not computed in time.
+
+    Raises:
+        HttpError: the client closed the connection, or the time is over, or as
+            `answering` raises it.
+    """
+    replies = asyncio.create_task(answering)
+    gone = asyncio.create_task(_wait_for_disconnect(http_request))
+    try:
+        await asyncio.wait(
+            [replies, gone],
+            timeout=timeout_s,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if replies.done():
+            return replies.result()
+        if gone.done():
+            raise HttpError(400, "the client closed the connection")
+    finally:
+        replies.cancel()
+        gone.cancel()
+    raise HttpError(504, f"no answer within {timeout_s:g} s; {advice}")
+
+
+async def _wait_for_disconnect(http_request: HttpRequest) -> None:
+    while (await http_request.receive())["type"] != "http.disconnect":
+        pass

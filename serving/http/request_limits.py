@@ -7,8 +7,8 @@ from concurrent import futures
 from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
+from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
-from serving.http.queued_call import QueuedCall
 from serving.http.serve_config import LimitFlags
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
@@ -27,8 +27,8 @@ class RequestLimits:
         # Counts the WordPieces of long requests.
         self._counter = futures.ThreadPoolExecutor(1)
 
-    async def read_body(self, request: HttpRequest) -> bytes:
-        """Returns the body of a request.
+    async def read_body(self, http_request: HttpRequest) -> bytes:
+        """Returns the body of an HTTP request.
 
         If it is too large, uvicorn reads and drops the rest, so that the client
         sees the reply.
@@ -39,18 +39,18 @@ class RequestLimits:
         seconds = self._flags.timeout_s
         try:
             async with asyncio.timeout(seconds):
-                return await self._receive(request)
+                return await self._receive_body(http_request)
         except TimeoutError:
             message = f"the body did not arrive within {seconds:g} s"
             raise HttpError(408, message, {"Connection": "close"}) from None
         except ClientDisconnect:
             raise HttpError(400, "the body ended too early") from None
 
-    async def _receive(self, request: HttpRequest) -> bytes:
-        """Returns the body of a request, unless it is too large."""
+    async def _receive_body(self, http_request: HttpRequest) -> bytes:
+        """Returns the body of an HTTP request, unless it is too large."""
         body = bytearray()
         max_bytes = self._flags.max_body_bytes
-        async for part in request.stream():
+        async for part in http_request.stream():
             body += part
             if len(body) > max_bytes:
                 raise HttpError(
@@ -81,7 +81,7 @@ class RequestLimits:
                 "server's --max_texts; send fewer texts per request",
             )
 
-    async def check_length(
+    async def check_num_wordpieces(
         self, loaded_model: LoadedModel, call: QueuedCall
     ) -> None:
         """Counts the WordPieces of a call, only if there may be too many.

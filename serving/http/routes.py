@@ -1,21 +1,78 @@
-"""Lists the paths of the server, and routes each to its handler."""
+"""Routes each path of the server to its handler, and all others to an error.
 
-import http
-from collections.abc import Awaitable, Callable
+`create_router` also says what openapi.json contains.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import NamedTuple
 
 import fastapi
+from fastapi import Request as HttpRequest
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from serving.http import openapi
-from serving.http.error_handlers import ErrorHandlers
-from serving.http.errors import HttpError
+from serving.http.errors import HttpError, create_error_response
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
+from serving.text_tasks.registry import list_text_tasks
+from serving.text_tasks.request_fields import LIST_FIELDS
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
 # Paths that need no token. The page asks the user for the token.
 OPEN_PATHS = frozenset(("/", "/healthz", *_PAGE_FILES))
+_OPENAPI_PATH = "/openapi.json"
+# How openapi.json describes all errors, in the place of FastAPI's status 422,
+# which no request gets.
+_ERROR_RESPONSE = {
+    "description": "An error",
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {"error": {"type": "string"}},
+                "required": ["error"],
+            }
+        }
+    },
+}
+
+
+def create_router(state: ServerState) -> fastapi.FastAPI:
+    """Returns an ASGI application that finds the handler for each path.
+
+    Args:
+        state: models of the server, and whether it is ready.
+    """
+    handlers = Handlers(state)
+    routes = _list_routes(handlers)
+    error_handlers = ErrorHandlers(
+        state.exports.keys(), [*map(str, routes), f"GET {_OPENAPI_PATH}"]
+    )
+    router = fastapi.FastAPI(
+        title="Exported BERT models",
+        openapi_url=_OPENAPI_PATH,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={"default": _ERROR_RESPONSE},
+        exception_handlers={
+            HttpError: error_handlers.answer_failed_request,
+            404: error_handlers.answer_unknown_path,
+            405: error_handlers.answer_wrong_method,
+        },
+    )
+    body_schema = _describe_body()
+    for route in routes:
+        router.api_route(
+            route.path,
+            methods=[route.method],
+            openapi_extra=body_schema if route.method == "POST" else None,
+            include_in_schema=route.operation is not None,
+            name=route.operation,
+        )(route.handler)
+    for path in _PAGE_FILES:
+        router.get(path, include_in_schema=False)(handlers.answer_page_request)
+    return router
 
 
 class _Route(NamedTuple):
@@ -25,11 +82,14 @@ class _Route(NamedTuple):
         method: method of HTTP.
         path: path for which the route stands, "/v1/models/{name}".
         handler: method of Handlers that answers the requests.
+        operation: name of the operation in openapi.json, None for a path that
+            the file omits.
     """
 
     method: str
     path: str
     handler: Callable[..., Awaitable[Response]]
+    operation: str | None
 
     def __str__(self) -> str:
         """Returns the route as messages show it."""
@@ -37,59 +97,104 @@ class _Route(NamedTuple):
 
 
 def _list_routes(handlers: Handlers) -> list[_Route]:
-    """Returns the routes, in the order in which messages list them."""
+    """Returns the routes, in the order in which messages list them.
+
+    The ids in openapi.json, by which generated clients call the operations,
+    begin with the names of the operations, so that the names must never change.
+    The page that browsers show is no operation.
+    """
     return [
-        _Route("GET", "/", handlers.answer_page_request),
-        _Route("GET", "/healthz", handlers.answer_health_request),
-        _Route("GET", "/api/models", handlers.answer_models_request),
+        _Route("GET", "/", handlers.answer_page_request, None),
+        _Route("GET", "/healthz", handlers.answer_health_request, "_health"),
+        _Route("GET", "/api/models", handlers.answer_models_request, "_list"),
         _Route(
-            "POST", "/api/models/{name}/{task}", handlers.answer_task_request
+            "POST",
+            "/api/models/{name}/{task}",
+            handlers.answer_task_request,
+            "_do_task",
         ),
-        _Route("GET", "/v1/models/{name}", handlers.answer_status_request),
+        _Route(
+            "GET",
+            "/v1/models/{name}",
+            handlers.answer_status_request,
+            "_status",
+        ),
         _Route(
             "POST",
             f"/v1/models/{{name}}{PREDICT_SUFFIX}",
             handlers.answer_predict_request,
+            "_predict",
         ),
     ]
 
 
-def create_router(state: ServerState) -> fastapi.FastAPI:
-    """Returns an ASGI application that finds the handler for each path.
+def _describe_body() -> dict[str, object]:
+    """Returns what openapi.json says about the body of a POST.
+
+    A body has the fields of a task. `TextTask.parse_request` checks them.
+    """
+    task_schemas = [
+        {
+            "title": text_task.name,
+            "properties": {
+                name: {"type": "array" if name in LIST_FIELDS else "string"}
+                for name in text_task.text_names
+            },
+        }
+        for text_task in list_text_tasks()
+    ]
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {"schema": {"anyOf": task_schemas}}
+            },
+        }
+    }
+
+
+class ErrorHandlers:
+    """Answers requests with an error that FastAPI catches.
 
     Args:
-        state: models of the server, and whether it is ready.
+        model_names: names of the models in requests.
+        paths: the paths of the server, as messages show them.
     """
-    router = fastapi.FastAPI(
-        title="Exported BERT models",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        responses={"default": openapi.ERROR_RESPONSE},
-    )
-    handlers = Handlers(state)
-    routes = _list_routes(handlers)
-    for route in routes:
-        operation = openapi.OPERATION_OF_PATH.get(route.path)
-        router.api_route(
-            route.path,
-            methods=[route.method],
-            openapi_extra=openapi.BODY_SCHEMA
-            if route.method == "POST"
-            else None,
-            include_in_schema=operation is not None,
-            name=operation,
-        )(route.handler)
-    for path in _PAGE_FILES:
-        router.get(path, include_in_schema=False)(handlers.answer_page_request)
-    error_handlers = ErrorHandlers(
-        state.exports.keys(), [*map(str, routes), f"GET {router.openapi_url}"]
-    )
-    router.exception_handler(HttpError)(error_handlers.answer_failed_request)
-    router.exception_handler(http.HTTPStatus.NOT_FOUND)(
-        error_handlers.answer_unknown_path
-    )
-    router.exception_handler(http.HTTPStatus.METHOD_NOT_ALLOWED)(
-        error_handlers.answer_wrong_method
-    )
-    return router
+
+    def __init__(
+        self, model_names: Collection[str], paths: Sequence[str]
+    ) -> None:
+        self._model_names = model_names
+        self._paths = paths
+
+    async def answer_failed_request(
+        self, http_request: HttpRequest, error: HttpError
+    ) -> Response:
+        """Answers a request with the error that its handler raised."""
+        return create_error_response(error.status, error.message, error.headers)
+
+    async def answer_unknown_path(
+        self, http_request: HttpRequest, error: HTTPException
+    ) -> Response:
+        """Answers a request to a path that does not exist."""
+        message = (
+            f"there is no such path; the paths are {', '.join(self._paths)}"
+        )
+        return create_error_response(404, message)
+
+    async def answer_wrong_method(
+        self, http_request: HttpRequest, error: HTTPException
+    ) -> Response:
+        """Answers a request to a path that has other methods."""
+        name = http_request.path_params.get("name", "")
+        allowed = (error.headers or {})["Allow"]
+        # The path of a status also matches NAME:predict, and NAME:WORD, which
+        # is no path.
+        if name.endswith(PREDICT_SUFFIX) and name not in self._model_names:
+            name = name.removesuffix(PREDICT_SUFFIX)
+            allowed = "POST"
+        if name not in ("", *self._model_names):
+            return await self.answer_unknown_path(http_request, error)
+        if allowed == "GET":
+            allowed = "GET, HEAD"
+        return create_error_response(405, f"use {allowed}", {"Allow": allowed})

@@ -82,11 +82,12 @@ class Access(NamedTuple):
 
     Attributes:
         token: bearer token that clients must send. "" = none.
-        origins: origins of web pages that may read replies. "*" stands for all.
+        allowed_origins: origins of web pages that may read replies. "*" stands
+            for all.
     """
 
     token: str
-    origins: Sequence[str]
+    allowed_origins: Sequence[str]
 
 
 def read_access(config: ServeConfig) -> Access:
@@ -158,7 +159,7 @@ def serve_models(
     try:
         # Import late, so that flags are checked without the server's packages.
         from serving.http import app, server_process
-        from serving.http.export_to_serve import ExportToServe
+        from serving.http.server_state import ExportToServe
     except ModuleNotFoundError as error:
         if find_extra(error.name) is None:
             # The code of this project is wrong, or its installation.
@@ -181,6 +182,6 @@ def serve_models(
         },
         access.token,
         config.limits,
-        access.origins,
+        access.allowed_origins,
     )
     server_process.serve_until_signal(server_app, config.host, config.port)

@@ -1,14 +1,18 @@
 """Runs the server in this process, from loading the models to SIGTERM."""
 
 import asyncio
+import json
 import os
+import shlex
 import signal
 import socket
+import threading
+import urllib.parse
 
 from absl import logging
 
 from serving.http.app import ServerApp
-from serving.http.model_loader import ModelLoader
+from serving.http.server_state import ServerState
 from serving.http.timed_server import TimedServer
 
 
@@ -54,3 +58,48 @@ def _open_listener(host: str, port: int) -> socket.socket:
     # the client's ACK.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
+
+
+class ModelLoader(threading.Thread):
+    """A thread that loads the models while /healthz is already answered.
+
+    Args:
+        state: state of the server, whose models are loaded.
+        server: server to stop if a model cannot be loaded.
+        address: URL of the server, for the log.
+
+    Attributes:
+        error: why a model cannot be loaded, or None.
+    """
+
+    def __init__(
+        self, state: ServerState, server: TimedServer, address: str
+    ) -> None:
+        super().__init__(daemon=True)
+        self._state = state
+        self._server = server
+        self._address = address
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Loads the models, and logs a request to try. Or stops the server."""
+        try:
+            self._state.load_models()
+            command = _format_request(self._state, self._address)
+            logging.info("ready: %s\n  %s", self._address, command)
+        except Exception as error:
+            self.error = error
+            self._server.stop()
+
+
+def _format_request(state: ServerState, address: str) -> str:
+    """Returns a command that asks the first model."""
+    name, served_model = next(iter(state.models.items()))
+    text_task = served_model.main_text_task
+    text = "A [MASK]." if text_task.predicts_words else "A text."
+    body = shlex.quote(json.dumps(dict.fromkeys(text_task.field_names, text)))
+    url = f"{address}/api/models/{urllib.parse.quote(name)}/{text_task.name}"
+    curl = "curl"
+    if state.has_token:
+        curl = "curl -H 'Authorization: Bearer TOKEN'"
+    return f"{curl} -d {body} {url}"

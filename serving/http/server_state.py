@@ -1,12 +1,45 @@
-"""Defines the state that all requests to the server share."""
+"""Defines the exports of --model, and the state that all requests share."""
 
 import dataclasses
+import os
 from collections.abc import Mapping
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http.errors import HttpError, find_or_404
-from serving.http.export_to_serve import ExportToServe
 from serving.http.serve_config import LimitFlags
 from serving.http.served_model import ServedModel
+from serving.text_models.text_model import TextModel
+
+
+@dataclasses.dataclass(frozen=True)
+class ExportToServe:
+    """The folder of an export, from which the server loads a ServedModel.
+
+    Attributes:
+        folder: folder of the export.
+        engine_flags: flags that choose and configure the runtime.
+    """
+
+    folder: str
+    engine_flags: EngineFlags
+
+    @property
+    def version(self) -> str:
+        """Number of the export, "1" if its folder has no number."""
+        name = os.path.basename(os.path.normpath(self.folder))
+        return name if name.isdecimal() else "1"
+
+    def load(self) -> ServedModel:
+        """Loads and warms up the model.
+
+        Raises:
+            OSError: as in `serving.load`.
+            ValueError: as in `serving.load`, or the model accepts no text.
+        """
+        flags = self.engine_flags
+        text_model = TextModel(self.folder, flags.num_threads, flags.engine)
+        text_model.warm_up()
+        return ServedModel(text_model)
 
 
 @dataclasses.dataclass(kw_only=True)

@@ -3,13 +3,13 @@
 import asyncio
 import math
 import socket
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import uvicorn
 
 from serving.http.app import ServerApp
-from serving.http.stopwatch import Stopwatch
 from serving.http.uvicorn_server import Connection, UvicornServer
 
 # Seconds for which a stopping server waits for a request on an idle connection.
@@ -33,7 +33,7 @@ class TimedServer(UvicornServer):
         self._app = app
         self._stopwatch = Stopwatch()
 
-    def watch(self) -> None:
+    def abort_slow_connections(self) -> None:
         """Aborts connections whose client is too slow.
 
         Such a client sends no complete request, or does not read its reply.
@@ -57,11 +57,11 @@ class TimedServer(UvicornServer):
         await self.stop_listening(listeners)
         stopwatch = Stopwatch()
         while self.connections and not self.must_stop_now:
-            self.watch()
-            self._close_silent(stopwatch)
+            self.abort_slow_connections()
+            self._close_silent_connections(stopwatch)
             await asyncio.sleep(_IDLE_S / 10)
 
-    def _close_silent(self, stopwatch: Stopwatch) -> None:
+    def _close_silent_connections(self, stopwatch: "Stopwatch") -> None:
         """Closes connections that receive no more bytes, unless a reply is due.
 
         `stopwatch` measures for how long a connection has received no bytes.
@@ -77,6 +77,35 @@ class TimedServer(UvicornServer):
         for connection, seconds in stopwatch.measure(receptions).items():
             if seconds > receptions[connection].patience_s:
                 connection.close()
+
+
+class Stopwatch:
+    """Measures for how long connections have not changed their state.
+
+    A state is any value, which is compared by ==.
+    """
+
+    def __init__(self) -> None:
+        # {connection: (its state, time at which this state was first seen)}
+        self._entries: dict[Connection, tuple[object, float]] = {}
+
+    def measure(
+        self, states: Mapping[Connection, object]
+    ) -> dict[Connection, float]:
+        """Returns {connection: seconds for which it has been in its state}.
+
+        Connections that `states` lacks are forgotten.
+        """
+        now = time.monotonic()
+        entries: dict[Connection, tuple[object, float]] = {}
+        for connection, state in states.items():
+            last_state, since = self._entries.get(connection, (state, now))
+            entries[connection] = state, since if state == last_state else now
+        self._entries = entries
+        return {
+            connection: now - since
+            for connection, (_, since) in entries.items()
+        }
 
 
 class _Exchange(NamedTuple):

@@ -64,8 +64,11 @@ class UvicornServer(uvicorn.Server, abc.ABC):
     """
 
     @abc.abstractmethod
-    def watch(self) -> None:
-        """Checks the connections, ten times a second until the server ends."""
+    def abort_slow_connections(self) -> None:
+        """Aborts connections whose client is too slow.
+
+        This method is called ten times a second, until the server ends.
+        """
 
     @abc.abstractmethod
     async def drain(self, listeners: Sequence[socket.socket]) -> None:
@@ -98,8 +101,8 @@ class UvicornServer(uvicorn.Server, abc.ABC):
         self.handle_exit(signal_number, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Calls `watch`. Uvicorn calls this method ten times a second."""
-        self.watch()
+        """Aborts slow connections. Uvicorn ticks ten times a second."""
+        self.abort_slow_connections()
         stops: bool = await super().on_tick(counter)
         return stops
 

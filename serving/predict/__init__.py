@@ -7,18 +7,13 @@ data/outputs/ writes the rows as JSON lines, CSV or npy.
     predict_config.py: the flags of predict.py
     predict_steps.py: the steps of predict.py, with the modules below
 
-To read requests:
+To answer requests:
 
-    request_files.py: reads requests from files, or from arguments
-    row_parser.py: converts a row of a file to a request
-
-To answer them:
-
-    row_answering.py: the main loop, from input rows to output rows
-    row_grouping.py: groups the rows into batches of similar length
+    input_rows.py: reads requests from files, or from arguments
+    row_answering.py: the main loop, from input rows to output rows, in batches
+        of similar length
     reply_rows.py: joins replies to the columns of their input rows, by
         `RowOptions`
-    row_counter.py: counts the rows, and keeps the first errors
 
 To answer a large input as a job. The input is cut into parts of about 4 MB. A
 unit of the job reads one part and writes its replies, a shard such as

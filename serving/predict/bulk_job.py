@@ -23,8 +23,7 @@ from files.json_files import write_json
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.reply_rows import RowOptions
-from serving.predict.row_answering import answer_rows
-from serving.predict.row_counter import MAX_LOGGED, RowCounter
+from serving.predict.row_answering import MAX_LOGGED, RowCounter, answer_rows
 from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the replies change.
@@ -37,7 +36,8 @@ class BulkUnit:
 
     Attributes:
         options: options of the job.
-        names_files: whether errors name the file.
+        has_several_files: whether the input has several files, so that errors
+            name the file.
         taken_names: names of columns of the input. A field of a reply that
             has such a name is renamed.
         schema: columns and fields that all shards share.
@@ -47,7 +47,7 @@ class BulkUnit:
     """
 
     options: BulkOptions
-    names_files: bool
+    has_several_files: bool
     taken_names: frozenset[str]
     schema: OutputSchema
     ranges: list[FileRange]
@@ -72,7 +72,7 @@ def answer_files(
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
-    run_calls: UnitRunner,
+    unit_runner: UnitRunner,
 ) -> BulkResult:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -83,7 +83,7 @@ def answer_files(
             its ending.
         num_shards: maximum number of shards. 0 = the size of the input
             determines the number.
-        run_calls: function that runs all units, from `choose_unit_runner`.
+        unit_runner: function that runs all units, from `choose_unit_runner`.
 
     Raises:
         ValueError: a file has no column of texts, the fields to write do not
@@ -114,7 +114,8 @@ def answer_files(
         units = _create_units(options, paths, output, num_shards)
         job_files.check_overwrites(units)
         job_files.begin()
-        results = run_units(units, write_shard, run_calls, "Predicting")
+        results = run_units(units, write_shard, unit_runner, "Predicting")
+        _log_first_errors(results)
         manifest = job_files.finish(_combine_results(results))
         written = output.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")
@@ -141,9 +142,9 @@ def _create_units(
     """Cuts the input into parts, and returns a unit for each."""
     layout = options.table_layout()
     parts = split_files(paths, layout, num_shards)
-    names_files = len(paths) > 1
+    has_several_files = len(paths) > 1
     columns = read_input_columns(options, paths)
-    schema = create_schema(options, columns, names_files)
+    schema = create_schema(options, columns, has_several_files)
     # An array stores no columns, so no column renames a field.
     is_array = options.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
@@ -151,7 +152,7 @@ def _create_units(
     return [
         BulkUnit(
             options=options,
-            names_files=names_files,
+            has_several_files=has_several_files,
             taken_names=taken_names,
             schema=schema,
             ranges=ranges,
@@ -175,7 +176,7 @@ def write_shard(unit: BulkUnit) -> None:
         ValueError: a file or the model changed since the job began.
     """
     options = unit.options
-    counter = RowCounter(logs=False)
+    counter = RowCounter(logs_errors=False)
     rows = _answer_unit(unit, counter)
     (shard,) = unit.shards
     path = options.absolute_path_of(shard)
@@ -195,7 +196,7 @@ def write_shard(unit: BulkUnit) -> None:
     }
     # If the folder changed in between, the shard may contain replies of two
     # models.
-    options.check_folder()
+    options.check_model_files()
     write_json(options.absolute_path_of(unit.result_file), result)
 
 
@@ -207,7 +208,7 @@ def _answer_unit(
     text_model = options.load()
     row_options = RowOptions(
         batch_size=options.batch_size,
-        sorts=True,
+        sorts_by_length=True,
         output_fields=options.output_fields,
         has_checked_fields=True,
         keeps_columns=options.output_format != "npy",
@@ -217,22 +218,23 @@ def _answer_unit(
         text_model.loaded_model,
         text_model.task(options.task_name),
         options.reply_options,
-        options.read_requests(unit.ranges, unit.names_files),
+        options.read_input_rows(unit.ranges, unit.has_several_files),
         row_options,
         counter,
     )
 
 
-def _combine_results(results: Sequence[UnitResult]) -> JobResults:
-    """Combines the results of the units for the manifest.
-
-    Logs the first errors.
-    """
-    counts: Counter[str] = Counter()
-    for result in results:
-        counts.update(result["counts"])
+def _log_first_errors(results: Sequence[UnitResult]) -> None:
+    """Logs the first errors of the job, in the order of its units."""
     errors = [error for result in results for error in result.get("errors", [])]
     for error in errors[:MAX_LOGGED]:
         logging.warning("%s", error)
+
+
+def _combine_results(results: Sequence[UnitResult]) -> JobResults:
+    """Combines the results of the units for the manifest."""
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result["counts"])
     shards = [entry for result in results for entry in result["shards"]]
     return {"answers": dict(counts), "shards": shards}

@@ -11,7 +11,7 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving.engines.runtimes import ExportFormat
-from serving.predict import request_files
+from serving.predict import input_rows
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
@@ -32,11 +32,12 @@ class BulkOptions:
         layout: flags of tables.
         input_format: format of the requests. None = the names of the files
             determine the format.
-        text_columns: names of the columns of the texts, as in `read_requests`.
+        text_columns: names of the columns of the texts, as `columns` in
+            `read_input_rows`.
         batch_size: number of requests in a batch.
         output_format: format of the replies.
         output_fields: fields of the replies to write, () for all fields.
-        folder: folder from which relative paths begin, in any process.
+        working_folder: folder from which relative paths begin, in any process.
     """
 
     model: str
@@ -51,7 +52,7 @@ class BulkOptions:
     batch_size: int
     output_format: OutputFormat
     output_fields: tuple[str, ...]
-    folder: str = dataclasses.field(default_factory=os.getcwd)
+    working_folder: str = dataclasses.field(default_factory=os.getcwd)
 
     def flags(self) -> dict[str, object]:
         """Returns {name: value} of the flags that determine the replies."""
@@ -83,11 +84,11 @@ class BulkOptions:
             self.engine,
             self.checksum,
         )
-        self._check_model(text_model.checksum)
-        self.check_folder()
+        self._check_checksum(text_model.checksum)
+        self.check_model_files()
         return text_model
 
-    def check_folder(self) -> None:
+    def check_model_files(self) -> None:
         """Checks that the folder still contains the model of the job.
 
         Raises:
@@ -95,11 +96,11 @@ class BulkOptions:
             OSError: a file of the model cannot be read.
         """
         folder = Path(self.absolute_path_of(self.model))
-        self._check_model(
+        self._check_checksum(
             checksums.compute_export_checksum(folder, self.engine)
         )
 
-    def _check_model(self, checksum: str) -> None:
+    def _check_checksum(self, checksum: str) -> None:
         if checksum != self.checksum:
             raise ValueError(
                 f"{self.model} contains another model than when the job began. "
@@ -109,18 +110,20 @@ class BulkOptions:
 
     def absolute_path_of(self, path: str) -> str:
         """Returns an absolute path. Workers may run in other folders."""
-        return path if is_remote(path) else os.path.join(self.folder, path)
+        return (
+            path if is_remote(path) else os.path.join(self.working_folder, path)
+        )
 
     def table_layout(self) -> table_formats.TableLayout:
         """Returns the layout of the tables in the input."""
         return self.layout.layout(self.input_format, None)
 
-    def read_requests(
-        self, ranges: Sequence[FileRange], names_files: bool = False
-    ) -> Iterator[request_files.InputRow]:
-        """Yields the requests in ranges of files, as `read_requests` does."""
+    def read_input_rows(
+        self, ranges: Sequence[FileRange], has_several_files: bool = False
+    ) -> Iterator[input_rows.InputRow]:
+        """Yields the rows in ranges of files, as `input_rows` reads them."""
         text_model = self.load()
-        return request_files.read_requests(
+        return input_rows.read_input_rows(
             text_model.task(self.task_name),
             [
                 part._replace(path=self.absolute_path_of(part.path))
@@ -129,5 +132,5 @@ class BulkOptions:
             self.text_columns,
             self.table_layout(),
             text_model.columns,
-            [part.path if names_files else "" for part in ranges],
+            [part.path if has_several_files else "" for part in ranges],
         )

@@ -10,8 +10,8 @@ from data.outputs import npy
 from data.outputs.output_rows import OutputSchema, flatten_answer
 from data.tables import parquet, tables
 from serving.predict.bulk_options import BulkOptions
+from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
-from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import MASK, Reply
@@ -75,7 +75,7 @@ def read_input_columns(
             max_rows = 1
         elif kind == "text" or (kind and options.output_format != "csv"):
             max_rows = _FIRST_ROWS
-        input_rows = options.read_requests([FileRange(path)])
+        input_rows = options.read_input_rows([FileRange(path)])
         for input_row in itertools.islice(input_rows, max_rows):
             if input_row.error:
                 continue
@@ -87,14 +87,15 @@ def read_input_columns(
 
 
 def create_schema(
-    options: BulkOptions, columns: InputColumns, names_files: bool
+    options: BulkOptions, columns: InputColumns, has_several_files: bool
 ) -> OutputSchema:
     """Returns the columns of CSV, or the field of an array.
 
     Args:
         options: options of the job.
         columns: columns of the input.
-        names_files: whether errors name the file.
+        has_several_files: whether the input has several files, so that errors
+            name the file.
 
     Raises:
         ValueError: a field to write does not exist, or is no number.
@@ -116,7 +117,7 @@ def create_schema(
         for name, value in reply.items()
         if not (name in columns.repeated and name in columns.taken)
     }
-    error_fields: dict[str, object] = {"file": ""} if names_files else {}
+    error_fields: dict[str, object] = {"file": ""} if has_several_files else {}
     error_fields |= {"line": 0, "error": ""}
     added = tables.with_answer({}, kept, columns.taken)
     added |= tables.with_answer({}, error_fields, columns.taken)

@@ -15,13 +15,16 @@ from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
 from data.outputs.output_writer import OutputFormat, write_output
 from files.paths import is_remote
-from serving.predict import request_files
 from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
+from serving.predict.input_rows import (
+    InputRow,
+    create_input_rows,
+    read_input_rows,
+)
 from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_rows import RowOptions
-from serving.predict.row_answering import answer_rows
-from serving.predict.row_counter import RowCounter
+from serving.predict.row_answering import RowCounter, answer_rows
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
@@ -61,67 +64,6 @@ def find_files(input_file: str | None) -> list[str]:
     return text_files.expand_patterns(input_file, "input_file")
 
 
-def _load_model(config: PredictConfig) -> TextModel:
-    """Loads the model, which a job in this process uses for its units too.
-
-    Raises:
-        OSError, ValueError: the model cannot be loaded.
-    """
-    return load_cached(
-        TextModel, config.model, config.num_threads, config.engine.engine
-    )
-
-
-class _RequestSource(NamedTuple):
-    """The requests to answer, and their number.
-
-    Attributes:
-        requests: the requests, as they are read.
-        num_requests: number of requests, None for texts and for a pipe.
-    """
-
-    requests: Iterator[request_files.InputRow]
-    num_requests: int | None
-
-
-def _open_requests(
-    config: PredictConfig,
-    text_task: AnyTextTask,
-    texts: Sequence[str],
-    paths: Sequence[str],
-    trained_columns: Sequence[str | None],
-) -> _RequestSource:
-    """Returns the requests in texts, files or a pipe.
-
-    Files are read twice, to find errors before any request is answered.
-
-    Args:
-        config: flags of predict.py.
-        text_task: task that will answer the requests.
-        texts: texts of the command line. Without texts, the files are read.
-        paths: paths of the files.
-        trained_columns: columns of the texts that the model was trained on.
-
-    Raises:
-        OSError, ValueError: as `request_files.read_requests` raises them.
-    """
-    if texts:
-        return _RequestSource(
-            iter(request_files.create_input_rows(text_task, texts)), None
-        )
-    read_paths = functools.partial(
-        request_files.read_requests,
-        text_task,
-        paths,
-        columns=(config.text_column, config.text_b_column),
-        layout=config.layout.layout(config.input_format, None),
-        trained_columns=trained_columns,
-    )
-    if not all(map(os.path.isfile, paths)):
-        return _RequestSource(read_paths(), None)
-    return _RequestSource(read_paths(), sum(1 for _ in read_paths()))
-
-
 def answer_in_process(
     config: PredictConfig,
     output_format: OutputFormat,
@@ -140,25 +82,30 @@ def answer_in_process(
         the number of requests that failed.
 
     Raises:
-        OSError, ValueError: the model cannot be loaded, or as `read_requests`
+        OSError, ValueError: the model cannot be loaded, or as `read_input_rows`
             and `write_output` raise them.
         signals.SignalInterrupt: a signal ended the script.
     """
     text_model = _load_model(config)
     text_task = text_model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
-    source = _open_requests(config, text_task, texts, paths, text_model.columns)
+    source = _open_rows(config, text_task, texts, paths, text_model.columns)
     path = config.output_file
     with (
         signals.stoppable() as ignore_signals,
-        _create_progress(source.num_requests) as progress,
+        Progress(
+            source.num_rows,
+            unit="row",
+            examples_per_unit=1,
+            description="Predicting",
+        ) as progress,
     ):
         counter = RowCounter(progress if path else None)
         rows = answer_rows(
             text_model.loaded_model,
             text_task,
             config.reply_options,
-            source.requests,
+            source.input_rows,
             _choose_row_options(config, output_format, source),
             counter,
         )
@@ -170,25 +117,64 @@ def answer_in_process(
     return counts.num_failed
 
 
+class _RowSource(NamedTuple):
+    """The rows of the input, and their number.
+
+    Attributes:
+        input_rows: the rows, as they are read.
+        num_rows: number of rows, None for texts and for a pipe.
+    """
+
+    input_rows: Iterator[InputRow]
+    num_rows: int | None
+
+
+def _open_rows(
+    config: PredictConfig,
+    text_task: AnyTextTask,
+    texts: Sequence[str],
+    paths: Sequence[str],
+    trained_columns: Sequence[str | None],
+) -> _RowSource:
+    """Returns the requests in texts, files or a pipe.
+
+    Files are read twice, to find errors before any request is answered.
+
+    Args:
+        config: flags of predict.py.
+        text_task: task that will answer the requests.
+        texts: texts of the command line. Without texts, the files are read.
+        paths: paths of the files.
+        trained_columns: columns of the texts that the model was trained on.
+
+    Raises:
+        OSError, ValueError: as `read_input_rows` raises them.
+    """
+    if texts:
+        return _RowSource(iter(create_input_rows(text_task, texts)), None)
+    read_paths = functools.partial(
+        read_input_rows,
+        text_task,
+        paths,
+        columns=(config.text_column, config.text_b_column),
+        layout=config.layout.layout(config.input_format, None),
+        trained_columns=trained_columns,
+    )
+    if not all(map(os.path.isfile, paths)):
+        return _RowSource(read_paths(), None)
+    return _RowSource(read_paths(), sum(1 for _ in read_paths()))
+
+
 def _choose_row_options(
-    config: PredictConfig, output_format: OutputFormat, source: _RequestSource
+    config: PredictConfig, output_format: OutputFormat, source: _RowSource
 ) -> RowOptions:
     """Returns how to answer the rows: those of a pipe as soon as they come."""
-    is_file = source.num_requests is not None
+    is_file = source.num_rows is not None
     return RowOptions(
         batch_size=config.batch_size if is_file else 1,
-        sorts=is_file,
+        sorts_by_length=is_file,
         output_fields=config.output_fields or (),
         keeps_columns=output_format != "npy",
-    )
-
-
-def _create_progress(num_requests: int | None) -> Progress:
-    return Progress(
-        num_requests,
-        unit="row",
-        examples_per_unit=1,
-        description="Predicting",
     )
 
 
@@ -227,10 +213,10 @@ def answer_in_bulk(
             "files: set --input_file, and --output_file to a local path"
         )
     options = _create_bulk_options(config, output_format)
-    run = choose_unit_runner(config.num_processes, beam_options)
+    unit_runner = choose_unit_runner(config.num_processes, beam_options)
     with signals.stoppable():
         result = answer_files(
-            options, paths, output_file, config.num_shards or 0, run
+            options, paths, output_file, config.num_shards or 0, unit_runner
         )
     result.counts.log(result.text)
     return result.counts.num_failed
@@ -258,4 +244,15 @@ def _create_bulk_options(
         batch_size=config.batch_size,
         output_format=output_format,
         output_fields=tuple(config.output_fields or ()),
+    )
+
+
+def _load_model(config: PredictConfig) -> TextModel:
+    """Loads the model, which a job in this process uses for its units too.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded.
+    """
+    return load_cached(
+        TextModel, config.model, config.num_threads, config.engine.engine
     )

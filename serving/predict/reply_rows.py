@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from data.outputs.jsonl import is_writable
 from data.outputs.output_rows import OutputRow, RowStatus
 from data.tables import tables
-from serving.predict.request_files import NO_CELLS, InputRow
+from serving.predict.input_rows import NO_CELLS, InputRow
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import AnyTextTask, Reply
 
@@ -17,8 +17,8 @@ class RowOptions:
 
     Attributes:
         batch_size: number of requests in a batch.
-        sorts: whether to read thousands of requests at once, and to sort them
-            by length. False answers each batch as soon as it is read.
+        sorts_by_length: whether to read thousands of requests at once, and to
+            sort them by length. False answers each batch as soon as it is read.
         output_fields: names of the fields of a reply to keep, () for all.
         has_checked_fields: whether it was checked that replies have these
             fields. Otherwise, `answer_rows` checks the first reply.
@@ -29,7 +29,7 @@ class RowOptions:
     """
 
     batch_size: int = 32
-    sorts: bool = False
+    sorts_by_length: bool = False
     output_fields: Sequence[str] = ()
     has_checked_fields: bool = False
     keeps_columns: bool = True

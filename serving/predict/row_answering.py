@@ -1,21 +1,29 @@
-"""Answers the rows of an input: the main loop of predict.py."""
+"""Answers the rows of an input in batches: the main loop of predict.py."""
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
+from absl import logging
+
 from data.outputs.output_rows import OutputRow
+from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import (
     FieldCheck,
     RowOptions,
     create_row,
     with_column_error,
 )
-from serving.predict.request_files import InputRow
-from serving.predict.row_counter import RowCounter
-from serving.predict.row_grouping import read_buffers, split_buffer
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.text_task import AnyTextTask, Reply
+from terminal.progress import Progress
+
+# Maximum number of errors that are logged. The output contains all errors.
+MAX_LOGGED = 10
+# Rows of a file to sort by length, and their maximum number of characters.
+_BUFFER_ROWS = 4096
+_BUFFER_CHARACTERS = 8 << 20
 
 
 def answer_rows(
@@ -24,7 +32,7 @@ def answer_rows(
     reply_options: ReplyOptions,
     input_rows: Iterable[InputRow],
     row_options: RowOptions,
-    counter: RowCounter | None = None,
+    counter: "RowCounter | None" = None,
 ) -> Iterator[list[OutputRow]]:
     """Yields lists of rows: the input's columns, then a reply or an error.
 
@@ -46,10 +54,9 @@ def answer_rows(
     if row_options.keeps_columns:
         input_rows = map(with_column_error, input_rows)
     field_check = FieldCheck(row_options)
-    batch_size, sorts = row_options.batch_size, row_options.sorts
-    for buffer in read_buffers(input_rows, batch_size, sorts=sorts):
+    for buffer in _read_buffers(input_rows, row_options):
         replies: dict[int, Reply | Failure] = {}
-        for indices in split_buffer(text_task, buffer, batch_size, sorts=sorts):
+        for indices in _split_buffer(text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
             batch_replies = _answer_batch(
                 loaded_model, text_task, reply_options, batch
@@ -58,7 +65,7 @@ def answer_rows(
             replies |= zip(indices, batch_replies, strict=True)
             counter.add(len(indices))
         for index, input_row in enumerate(buffer):
-            counter.add_failure(input_row, replies[index])
+            counter.report_failure(input_row, replies[index])
         yield [
             create_row(input_row, replies[index], text_task, row_options)
             for index, input_row in enumerate(buffer)
@@ -79,3 +86,99 @@ def _answer_batch(
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch
     ]
+
+
+def _read_buffers(
+    input_rows: Iterable[InputRow], row_options: RowOptions
+) -> Iterator[list[InputRow]]:
+    """Yields the lists of rows that are split into batches.
+
+    If the rows are sorted by length, a list contains thousands of them. A list
+    of long texts contains fewer, so that it does not fill the memory.
+    """
+    max_rows = row_options.batch_size
+    if row_options.sorts_by_length:
+        max_rows = _BUFFER_ROWS
+    buffer: list[InputRow] = []
+    num_characters = 0
+    for input_row in input_rows:
+        buffer.append(input_row)
+        num_characters += _count_characters(input_row.request.values())
+        if len(buffer) >= max_rows or num_characters > _BUFFER_CHARACTERS:
+            yield buffer
+            buffer = []
+            num_characters = 0
+    if buffer:
+        yield buffer
+
+
+def _split_buffer(
+    text_task: AnyTextTask,
+    buffer: Sequence[InputRow],
+    row_options: RowOptions,
+) -> Iterator[list[int]]:
+    """Yields, for each batch, the indices of its rows in the buffer.
+
+    If the rows are sorted by length, the longest are first. The network also
+    computes the padding of the shorter texts in a batch, so that batches of
+    similar length are faster.
+    """
+    order = [*range(len(buffer))]
+    if row_options.sorts_by_length:
+        lengths = [_length_of(text_task, input_row) for input_row in buffer]
+        order.sort(key=lambda index: -lengths[index])
+    for start in range(0, len(order), row_options.batch_size):
+        yield order[start : start + row_options.batch_size]
+
+
+def _length_of(text_task: AnyTextTask, input_row: InputRow) -> int:
+    return _count_characters(
+        input_row.request.get(name) for name in text_task.text_names
+    )
+
+
+def _count_characters(values: Iterable[object]) -> int:
+    """Counts the characters of texts and of lists of texts."""
+    num_characters = 0
+    for value in values:
+        if isinstance(value, str):
+            num_characters += len(value)
+        elif isinstance(value, list | tuple):
+            num_characters += sum(
+                len(text) for text in value if isinstance(text, str)
+            )
+    return num_characters
+
+
+@dataclasses.dataclass
+class RowCounter:
+    """Counts the requests that are answered, and shows the progress.
+
+    Attributes:
+        progress: shows the number of rows, or None.
+        num_rows: number of requests that are answered, or failed.
+        num_yielded: number of rows that were yielded, and are written.
+        errors: the first errors, "line 3: why".
+        logs_errors: whether to log the first errors.
+    """
+
+    progress: Progress | None = None
+    num_rows: int = 0
+    num_yielded: int = 0
+    errors: list[str] = dataclasses.field(default_factory=list)
+    logs_errors: bool = True
+
+    def add(self, num_rows: int) -> None:
+        """Counts the rows of a batch, and shows the number now and then."""
+        self.num_rows += num_rows
+        if self.progress and self.progress.is_due(self.num_rows):
+            self.progress.update(self.num_rows)
+
+    def report_failure(
+        self, input_row: InputRow, reply: Reply | Failure
+    ) -> None:
+        """Keeps and logs the error of a failed row, if it is an early error."""
+        if isinstance(reply, Failure) and len(self.errors) < MAX_LOGGED:
+            self.errors.append(f"{input_row}: {reply.error}")
+            if self.logs_errors:
+                logging.warning("%s", self.errors[-1])

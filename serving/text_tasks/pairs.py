@@ -6,7 +6,11 @@ from typing import NotRequired, TypedDict
 from data.text.token_windows import pack_tokens
 from serving.engines import PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import CheckedRequest, Request
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    Request,
+    RequestError,
+)
 from serving.text_tasks.text_task import EncodedRequest
 
 
@@ -53,21 +57,23 @@ def check_pair(request: Request) -> None:
     """Checks that a request names its first text once.
 
     Raises:
-        ValueError: the request names the text twice.
+        RequestError: the request names the text twice.
     """
     if "text" in request and "text_a" in request:
-        raise ValueError("'text' and 'text_a' are the same field; use only one")
+        raise RequestError(
+            "'text' and 'text_a' are the same field; use only one"
+        )
 
 
 def check_single(request: Request) -> None:
     """Checks that a request names one text, and names it once.
 
     Raises:
-        ValueError: the request names the text twice, or is a pair.
+        RequestError: the request names the text twice, or is a pair.
     """
     check_pair(request)
     if request.get("text_b"):
-        raise ValueError(
+        raise RequestError(
             "this model was trained on single texts, so it accepts no "
             "'text_b'. Send each text by itself"
         )

@@ -13,7 +13,11 @@ from serving.text_tasks.pairs import (
     pack_input,
 )
 from serving.text_tasks.reply_options import ReplyOptions
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    Field,
+    RequestError,
+)
 from serving.text_tasks.text_task import MASK, EncodedRequest, TextTask
 
 
@@ -67,7 +71,9 @@ def _encode_masks(
     loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
-        raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
+        raise RequestError(
+            f"no {MASK} in 'text'. Put it where a word is missing"
+        )
     # Each [MASK] becomes one WordPiece.
     tokens = loaded_model.tokenizer.tokenize_beginning(
         request["text"], loaded_model.max_seq_length, words=(MASK,)

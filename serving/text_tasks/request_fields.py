@@ -19,6 +19,14 @@ LIST_FIELDS = ("words", "passages")
 Request: TypeAlias = dict[str, object]
 
 
+class RequestError(ValueError):
+    """A request is wrong, and its message says why.
+
+    serve.py tells it to the client, who can do something about it. Any other
+    error is one of the model, of the machine or of the code.
+    """
+
+
 class CheckedRequest(TypedDict, total=False):
     """A request whose texts `TextTask.parse_request` has checked.
 
@@ -85,7 +93,7 @@ def check_texts(name: str, value: object) -> None:
         value: a text, or a list of texts if `name` is in LIST_FIELDS.
 
     Raises:
-        ValueError: the value is something else, or is not UTF-8.
+        RequestError: the value is something else, or is not UTF-8.
     """
     if name not in LIST_FIELDS:
         _check_text(name, value, "a string")
@@ -111,8 +119,10 @@ def _check_text(name: str, value: object, kind: str) -> None:
         value.encode()
     except UnicodeEncodeError as error:
         # Also bytes of a file that are not UTF-8 are decoded to surrogates.
-        raise ValueError(f"{name!r} is not UTF-8: {error.reason}") from None
+        raise RequestError(f"{name!r} is not UTF-8: {error.reason}") from None
 
 
-def _type_error(name: str, value: object, kind: str) -> ValueError:
-    return ValueError(f"{name!r} must be {kind}. Received: {repr(value)[:80]}")
+def _type_error(name: str, value: object, kind: str) -> RequestError:
+    return RequestError(
+        f"{name!r} must be {kind}. Received: {repr(value)[:80]}"
+    )

@@ -24,6 +24,7 @@ from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     Request,
+    RequestError,
     check_texts,
     texts_in_field,
 )
@@ -66,7 +67,7 @@ class EncodeRequest(Protocol[ContextT]):
             request: request to encode.
 
         Raises:
-            ValueError: the request is wrong.
+            RequestError: the request is wrong.
         """
 
 
@@ -92,7 +93,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
             reply_options: options that change the reply.
 
         Raises:
-            ValueError: the request cannot be answered.
+            RequestError: the request cannot be answered.
         """
 
 
@@ -100,7 +101,7 @@ class CheckFields(Protocol):
     """Checks whether the fields of a request go together."""
 
     def __call__(self, request: Request, /) -> None:
-        """Raises a ValueError if the fields do not go together."""
+        """Raises a RequestError if the fields do not go together."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,17 +151,17 @@ class TextTask(Generic[ContextT, ReplyT]):
         """Returns a request whose texts are checked, from unchecked JSON.
 
         Raises:
-            ValueError: a field is missing or is not text, or fields do not go
+            RequestError: a field is missing or is not text, or fields do not go
                 together, by `check_fields`.
         """
         if not isinstance(request, dict):
-            raise ValueError(f"{repr(request)[:80]} is not a JSON object")
+            raise RequestError(f"{repr(request)[:80]} is not a JSON object")
         if self.check_fields:
             self.check_fields(request)
         for field in self.fields:
             sent_names = [name for name in field.names if name in request]
             if field.is_required and not sent_names:
-                raise ValueError(
+                raise RequestError(
                     f"{' or '.join(map(repr, field.names))} is missing; the "
                     f"fields of {self.name} are "
                     f"{', '.join(sorted(self.field_names))}"

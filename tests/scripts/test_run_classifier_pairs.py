@@ -8,7 +8,7 @@ import serving
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
-from serving.predict.request_files import to_requests
+from serving.predict.input_rows import to_requests
 from tests.support import script_runner
 from tests.support.models import TINY
 from tests.support.output_files import read_json_lines, read_results

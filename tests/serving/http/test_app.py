@@ -59,7 +59,7 @@ def test_a_token_protects_the_models_only(export):
 
 
 def test_an_origin_that_is_named_may_read_replies(export):
-    app = ServerApp.create({"m": export}, origins=["https://a.com"])
+    app = ServerApp.create({"m": export}, allowed_origins=["https://a.com"])
     _, headers = ask(app, origin="https://a.com")
     assert headers[b"access-control-allow-origin"] == b"https://a.com"
     assert b"access-control-allow-origin" not in ask(app, origin="https://b")[1]

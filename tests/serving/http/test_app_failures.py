@@ -10,8 +10,8 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 import serving
 from serving.engines.engine_flags import EngineFlags
 from serving.http.app import ServerApp
-from serving.http.export_to_serve import ExportToServe
 from serving.http.served_model import ServedModel
+from serving.http.server_state import ExportToServe
 from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"

@@ -50,10 +50,10 @@ def server(tmp_path, folders):
 )
 def test_too_many_wordpieces_are_refused(server, path, field, text, number):
     body = {field: text} | ({"question": "a"} if path == ANSWER else {})
-    status, answer = server.ask("POST", path, body)
+    status, reply = server.ask("POST", path, body)
     assert status == 413
-    assert f"{number} WordPieces are more than 16384" in answer["error"]
-    assert "--max_pieces" in answer["error"]
+    assert f"{number} WordPieces are more than 16384" in reply["error"]
+    assert "--max_pieces" in reply["error"]
 
 
 def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, folders):
@@ -62,9 +62,21 @@ def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, folders):
         path = "/api/models/classifier/classify"
         long = {"text": "a " * 5_000}
         assert server.ask("POST", path, long)[0] == 200
-        status, answer = server.ask("POST", path, [long] * 5)
+        status, reply = server.ask("POST", path, [long] * 5)
         assert status == 413
-        assert "120 WordPieces" in answer["error"]
+        assert "120 WordPieces" in reply["error"]
+
+
+def start_thread(function, *arguments):
+    """Starts a thread, which ends with the tests if it does not end before."""
+    thread = threading.Thread(target=function, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def join_all(threads):
+    """Waits until all threads have ended."""
+    wait_until(lambda: not any(thread.is_alive() for thread in threads))
 
 
 def test_a_greedy_client_delays_no_other(server):
@@ -80,11 +92,7 @@ def test_a_greedy_client_delays_no_other(server):
 
     # Two long requests compete for each model.
     long = [*LARGEST, LARGEST[-1]]
-    threads = [
-        threading.Thread(target=repeat, args=arguments) for arguments in long
-    ]
-    for thread in threads:
-        thread.start()
+    threads = [start_thread(repeat, *arguments) for arguments in long]
     # The next long request of a client follows at once.
     wait_until(lambda: {ANSWER, TAG} <= {*ended})
     # For each short request, the long ones to its model that ended meanwhile.
@@ -96,8 +104,7 @@ def test_a_greedy_client_delays_no_other(server):
             counts.append(ended.count(path) - before)
     is_over.set()
     server.script.send(signal.SIGTERM)
-    for thread in threads:
-        thread.join()
+    join_all(threads)
     assert server.stop() == 0, server.script.stderr()
     # A long request may happen to end just then. But if each short one waited
     # for the long ones before it, at least one would end each time.
@@ -126,9 +133,9 @@ def ask_until_the_end(server, replies, broken):
             except ConnectionRefusedError:
                 return
         try:
-            status, answer, headers = ask(connection, "POST", *SHORT[1])
+            status, reply, headers = ask(connection, "POST", *SHORT[1])
             assert status == 200
-            assert len(answer["words"]) == 6
+            assert len(reply["words"]) == 6
             replies.append(headers["Connection"])
         except Exception as error:
             broken.append(repr(error))
@@ -146,17 +153,12 @@ def test_a_stop_breaks_no_request(attempt, tmp_path, folders):
     models = {"ner": folders["ner"]}
     with running(tmp_path, models, timeout_s=PATIENT) as server:
         threads = [
-            threading.Thread(
-                target=ask_until_the_end, args=(server, replies, broken)
-            )
+            start_thread(ask_until_the_end, server, replies, broken)
             for _ in range(64)
         ]
-        for thread in threads:
-            thread.start()
         wait_until(lambda: len(replies) >= 500 or broken)
         server.script.send(signal.SIGTERM)
-        for thread in threads:
-            thread.join()
+        join_all(threads)
         assert server.stop() == 0, server.script.stderr()
     assert not broken, (len(replies), broken)
     assert replies.count("close") == 64

@@ -1,7 +1,7 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets.
 
-serving/http/routes.py lists the paths, serving/http/handlers.py answers the
-requests to them, and serving/http/error_handlers.py all other requests.
+serving/http/routes.py lists the paths, and answers the requests to others.
+serving/http/handlers.py answers the requests to the paths.
 """
 
 import shutil
@@ -77,9 +77,9 @@ def test_head_is_get_without_a_body(server, path):
     ],
 )
 def test_unknown_paths_list_the_paths(server, method, path):
-    status, answer = server.ask(method, path, TEXT)
+    status, reply = server.ask(method, path, TEXT)
     assert status == 404
-    assert "POST /api/models/NAME/TASK, GET /v1/models/" in answer["error"]
+    assert "POST /api/models/NAME/TASK, GET /v1/models/" in reply["error"]
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def test_unknown_paths_list_the_paths(server, method, path):
     ],
 )
 def test_other_methods_name_the_right_ones(server, method, path, allowed):
-    status, answer, headers = ask_with(server, method, path)
+    status, reply, headers = ask_with(server, method, path)
     assert status == 405
     assert headers["Allow"] == allowed
     if method != "HEAD":
-        assert answer == {"error": f"use {allowed}"}
+        assert reply == {"error": f"use {allowed}"}
 
 
 def test_a_status_is_as_in_tensorflow_serving(server):
@@ -110,9 +110,9 @@ def test_a_status_is_as_in_tensorflow_serving(server):
         200,
         {"model_version_status": [version]},
     )
-    status, answer = server.ask("GET", "/v1/models/none")
+    status, reply = server.ask("GET", "/v1/models/none")
     assert status == 404
-    assert "choose from topics" in answer["error"]
+    assert "choose from topics" in reply["error"]
 
 
 @pytest.mark.parametrize("name", [None, "serving_default", "classify"])
@@ -135,9 +135,9 @@ def test_the_main_signature_may_be_named(server, name):
     ],
 )
 def test_other_signatures_are_named(server, body, part):
-    status, answer = server.ask("POST", PREDICT, body)
+    status, reply = server.ask("POST", PREDICT, body)
     assert status == 400
-    assert part in answer["error"]
+    assert part in reply["error"]
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
@@ -173,20 +173,20 @@ def test_other_origins_may_not_read_a_reply(server, origin):
     assert "Access-Control-Allow-Origin" not in headers
 
 
-def test_other_origins_may_not_read_an_answer(server):
+def test_other_origins_may_not_read_what_a_post_returns(server):
     """A page sends this without a preflight."""
     sent = {"Origin": "https://example.org", "Content_Type": "text/plain"}
-    status, answer, headers = ask_with(server, "POST", CLASSIFY, TEXT, **sent)
+    status, reply, headers = ask_with(server, "POST", CLASSIFY, TEXT, **sent)
     assert status == 200
-    assert "label" in answer
+    assert "label" in reply
     assert "Access-Control-Allow-Origin" not in headers
 
 
 def test_a_long_body_is_refused_whatever_is_in_it(server):
     body = {"text": "a" * 300_000}
-    status, answer = server.ask("POST", CLASSIFY, body)
+    status, reply = server.ask("POST", CLASSIFY, body)
     assert status == 413
-    assert answer["error"].endswith("send less text per request")
+    assert reply["error"].endswith("send less text per request")
 
 
 @pytest.mark.parametrize(

@@ -43,17 +43,17 @@ def loading_state(state):
 def reply_to(state, method, *arguments, body=None):
     """Returns the parsed reply of a method of Handlers.
 
-    The method is called with the arguments, and with a request if it has a
-    body.
+    The method is called with the arguments, and with an HTTP request if there
+    is a body.
     """
 
     async def reply():
         handler = getattr(Handlers(state), method)
-        requests = []
+        http_requests = []
         if body is not None:
             receive = asgi.create_receive(json.dumps(body).encode())
-            requests = [Request(asgi.create_scope("POST", "/"), receive)]
-        return await handler(*arguments, *requests)
+            http_requests = [Request(asgi.create_scope("POST", "/"), receive)]
+        return await handler(*arguments, *http_requests)
 
     return json.loads(asyncio.run(reply()).body)
 
@@ -99,11 +99,12 @@ def test_one_text_gets_a_reply(state):
     assert reply == {"text": "a"}
 
 
-def test_a_list_of_texts_gets_a_list_of_replies(state):
+@pytest.mark.parametrize("texts", [[], ["a"], ["a", "b"]])
+def test_a_list_of_texts_gets_a_list_of_replies(state, texts):
     reply = reply_to(
-        state, "answer_task_request", "m", "task", body={"text": ["a", "b"]}
+        state, "answer_task_request", "m", "task", body={"text": texts}
     )
-    assert reply == [{"text": "a"}, {"text": "b"}]
+    assert reply == [{"text": text} for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +135,9 @@ def test_a_request_that_fails_is_an_error(state, body, status, culprit):
 
 def test_predictions_are_those_of_the_main_task(state):
     reply = reply_to(
-        state, "answer_predict_request", "m", body={"instances": ["a"]}
+        state, "answer_predict_request", "m", body={"instances": ["a", "b"]}
     )
-    assert reply == {"predictions": [{"text": "a"}]}
+    assert reply == {"predictions": [{"text": "a"}, {"text": "b"}]}
 
 
 def test_other_bodies_have_no_predictions(state):

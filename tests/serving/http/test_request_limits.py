@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
+from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
-from serving.http.queued_call import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.serve_config import LimitFlags
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK
@@ -26,8 +26,10 @@ def read_body(*parts, **limits):
             # The rest does not come.
             await asyncio.Event().wait()
 
-    request = types.SimpleNamespace(stream=stream)
-    return asyncio.run(RequestLimits(LimitFlags(**limits)).read_body(request))
+    http_request = types.SimpleNamespace(stream=stream)
+    return asyncio.run(
+        RequestLimits(LimitFlags(**limits)).read_body(http_request)
+    )
 
 
 def test_a_body_is_read_from_its_parts():
@@ -55,7 +57,7 @@ def check_texts(*texts, tokenizer=None, **limits):
         requests = [{"text": text} for text in texts]
         request_limits.check_num_texts(PARSE_NUMBER_TASK, requests)
         call = QueuedCall.create(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_length(loaded_model, call)
+        await request_limits.check_num_wordpieces(loaded_model, call)
 
     asyncio.run(check())
 

@@ -94,9 +94,9 @@ def serve_with(monkeypatch):
         def raise_error(name):
             raise error
 
-        module = types.ModuleType("export_to_serve")
+        module = types.ModuleType("server_state")
         module.__getattr__ = raise_error
-        name = "serving.http.export_to_serve"
+        name = "serving.http.server_state"
         monkeypatch.setitem(sys.modules, name, module)
         config = ServeConfig(
             engine=EngineFlags(), limits=LimitFlags(), model=["a"]

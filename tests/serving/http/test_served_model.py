@@ -1,7 +1,7 @@
 """How a model of serve.py is described, and how it computes calls.
 
 Which calls are computed together is tested in
-tests/serving/http/test_call_queue.py.
+tests/serving/http/test_served_model_queue.py.
 """
 
 import asyncio
@@ -112,7 +112,7 @@ def test_a_long_call_ends_with_its_client():
     assert asyncio.run(main()).count("long") < 40
 
 
-@pytest.mark.parametrize("text", ["unprintable", "bug"])
+@pytest.mark.parametrize("text", ["unprintable", "bug", "bug in decoding"])
 @pytest.mark.parametrize("num_texts", [1, 40])
 def test_calls_after_an_unexpected_error_are_answered(text, num_texts):
     async def main():

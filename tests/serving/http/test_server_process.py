@@ -1,6 +1,6 @@
 """serve.py as a process, asked by many clients, good and hostile ones.
 
-serving/http/json_bodies.py reads what clients send,
+serving/http/handlers.py reads what clients send,
 serving/http/request_limits.py refuses what is too large, and
 serving/http/uvicorn_server.py holds the connections.
 """
@@ -48,7 +48,7 @@ EACH_TASK = pytest.mark.parametrize("kind, task, requests", TASKS)
 
 @pytest.fixture
 def ask_python(load):
-    """(kind, task, requests) -> the answers of the model in this process."""
+    """(kind, task, requests) -> the replies of the model in this process."""
 
     def ask_python(kind, task, requests):
         model = load(kind)
@@ -58,38 +58,38 @@ def ask_python(load):
     return ask_python
 
 
-def check_answer(server, path, body, expected):
+def check_reply(server, path, body, expected):
     """Checks what a server replies to a request."""
-    status, answer = server.ask("POST", path, body)
-    assert status == 200, answer
-    assert_same(answer, expected, 1e-4)
+    status, reply = server.ask("POST", path, body)
+    assert status == 200, reply
+    assert_same(reply, expected, 1e-4)
 
 
 @EACH_TASK
-def test_one_request_has_the_answer_of_python(
+def test_one_request_has_the_reply_of_python(
     server, ask_python, kind, task, requests
 ):
     (expected,) = ask_python(kind, task, requests[1:2])
-    check_answer(server, f"/api/models/{kind}/{task}", requests[1], expected)
+    check_reply(server, f"/api/models/{kind}/{task}", requests[1], expected)
 
 
 @EACH_TASK
-def test_a_list_of_requests_has_the_answers_of_python(
+def test_a_list_of_requests_has_the_replies_of_python(
     server, ask_python, kind, task, requests
 ):
     expected = ask_python(kind, task, requests)
-    check_answer(server, f"/api/models/{kind}/{task}", requests, expected)
+    check_reply(server, f"/api/models/{kind}/{task}", requests, expected)
 
 
 @EACH_TASK
-def test_a_request_of_lists_has_the_answers_of_python(
+def test_a_request_of_lists_has_the_replies_of_python(
     server, ask_python, kind, task, requests
 ):
     expected = ask_python(kind, task, requests)
     body = {
         field: [request[field] for request in requests] for field in requests[0]
     }
-    check_answer(server, f"/api/models/{kind}/{task}", body, expected)
+    check_reply(server, f"/api/models/{kind}/{task}", body, expected)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_request_of_lists_has_the_answers_of_python(
         if task != "tokenize"
     ],
 )
-def test_the_path_of_tensorflow_serving_has_the_answers_of_python(
+def test_the_path_of_tensorflow_serving_has_the_replies_of_python(
     server, ask_python, kind, task, requests
 ):
     expected = {"predictions": ask_python(kind, task, requests)}
@@ -110,11 +110,11 @@ def test_the_path_of_tensorflow_serving_has_the_answers_of_python(
         request if task == "answer" else request["text"] for request in requests
     ]
     body = {"instances": instances}
-    check_answer(server, f"/v1/models/{kind}:predict", body, expected)
+    check_reply(server, f"/v1/models/{kind}:predict", body, expected)
 
 
-def test_64_clients_get_the_answers_of_one(server):
-    """Whatever else is in a batch, an answer is of its own text."""
+def test_64_clients_get_the_replies_of_one(server):
+    """Whatever else is in a batch, a reply is to its own text."""
     requests = [
         (f"/api/models/{kind}/{task}", request)
         for kind, task, many in TASKS
@@ -126,12 +126,12 @@ def test_64_clients_get_the_answers_of_one(server):
         numbers = [*range(len(requests))] * 4
         random.Random(1).shuffle(numbers)
         result = pool.map(lambda i: server.ask("POST", *requests[i]), numbers)
-        for number, (status, answer) in zip(numbers, result, strict=True):
+        for number, (status, reply) in zip(numbers, result, strict=True):
             assert status == 200
-            assert_same(answer, alone[number][1], 1e-4)
+            assert_same(reply, alone[number][1], 1e-4)
 
 
-# (method, path, body, status, part of the answer)
+# (method, path, body, status, part of the reply)
 TABLE = [
     ("POST", "/api/models/none/tag", TEXT, 404, "ner"),
     ("POST", "/api/models/ner/embed", TEXT, 404, "choose from tag"),
@@ -161,13 +161,13 @@ TABLE = [
 
 
 @pytest.mark.parametrize("method, path, body, status, part", TABLE)
-def test_each_request_has_its_answer(server, method, path, body, status, part):
-    result, answer = server.ask(method, path, body)
-    assert result == status, answer
-    assert part in json.dumps(answer)
+def test_each_request_has_its_reply(server, method, path, body, status, part):
+    result, reply = server.ask(method, path, body)
+    assert result == status, reply
+    assert part in json.dumps(reply)
     if status >= 400:
-        assert [*answer] == ["error"]
-        assert "\n" not in answer["error"]
+        assert [*reply] == ["error"]
+        assert "\n" not in reply["error"]
 
 
 CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
@@ -195,7 +195,7 @@ HOSTILE = [
 ]
 
 
-def test_hostile_requests_cost_no_other_its_answer(server):
+def test_hostile_requests_cost_no_other_its_reply(server):
     num_requests = 52
 
     def ask_after_a_hostile_client(number):
@@ -203,9 +203,9 @@ def test_hostile_requests_cost_no_other_its_answer(server):
         return server.ask("POST", TAG, TEXT)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = [*pool.map(ask_after_a_hostile_client, range(num_requests))]
-    assert [status for status, _ in answers] == [200] * num_requests
-    assert {len(answer["words"]) for _, answer in answers} == {6}
+        replies = [*pool.map(ask_after_a_hostile_client, range(num_requests))]
+    assert [status for status, _ in replies] == [200] * num_requests
+    assert {len(reply["words"]) for _, reply in replies} == {6}
     assert "Traceback" not in server.script.stderr()
 
 
@@ -241,9 +241,9 @@ def guarded_server(tmp_path_factory, folders):
 def test_without_the_token_nothing_is_told(guarded_server, headers):
     paths = ("/api/models", "/openapi.json", "/v1/models/ner", "/nothing")
     for path in paths:
-        status, answer = guarded_server.ask("GET", path, None, headers)
+        status, reply = guarded_server.ask("GET", path, None, headers)
         assert status == 401
-        assert "TOKEN" in answer["error"]
+        assert "TOKEN" in reply["error"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/", "/page.js"])
@@ -299,7 +299,7 @@ def begin_request(client, data):
     client.send(data[:5])
 
 
-def test_at_sigterm_every_accepted_request_gets_its_answer(tmp_path, folders):
+def test_at_sigterm_every_accepted_request_gets_its_reply(tmp_path, folders):
     data = json.dumps([TEXT] * 3).encode()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(running(tmp_path, {"ner": folders["ner"]}))

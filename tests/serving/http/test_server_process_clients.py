@@ -18,8 +18,8 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving.engines.engine_flags import EngineFlags
 from serving.http import server_process
 from serving.http.app import ServerApp
-from serving.http.export_to_serve import ExportToServe
 from serving.http.serve_config import LimitFlags
+from serving.http.server_state import ExportToServe
 from tests.support import fork_server
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 from tests.support.serving.server_process import send
@@ -34,7 +34,7 @@ class EndlessExport(ExportToServe):
 
 
 def serve_long_replies(port):
-    export = EchoExport(engine=EchoEngine(answer_to=lambda _: "a" * 15_000_000))
+    export = EchoExport(engine=EchoEngine(output_of=lambda _: "a" * 15_000_000))
     server = ServerApp.create({"m": export}, limits=LimitFlags(timeout_s=3))
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
@@ -153,6 +153,6 @@ def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):
 
 def test_sigterm_while_models_load_ends_the_server():
     with served_by(serve_before_loading, b" 503 ") as server:
-        answer = send(server, GET % b"/api/models")
-        assert b" 503 " in answer
-        assert b"loading" in answer
+        reply = send(server, GET % b"/api/models")
+        assert b" 503 " in reply
+        assert b"loading" in reply

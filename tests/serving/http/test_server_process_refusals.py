@@ -1,13 +1,19 @@
 """What ends serve.py before it loads a model."""
 
+import os
+import signal
 import socket
+import sys
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from tests.support import script_runner
-from tests.support.serving.engines import run_predict
+import serve
+from command_line import config_values, flags
+from serving.http.serve_config import ServeConfig
+from tests.support import fork_server, script_runner
+from tests.support.waiting import TIMEOUT
 
 
 def refusal_of(folder, *arguments, **flags):
@@ -44,18 +50,24 @@ def test_a_model_path_without_its_flag_names_the_flag(tmp_path):
     assert "--model=x" in refusal_of(tmp_path, "x")
 
 
-def test_ctrl_c_before_loading_ends_the_server(folders):
-    # Also in the background of a shell, which ignores the signal.
-    code = """import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-import serve
-from command_line import config_values, flags
-from serving.http.serve_config import ServeConfig
-def interrupt(config):
+def press_ctrl_c(config):
+    """Interrupts this process, which ends with status 7 if it survives."""
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
-serve.read_access = interrupt
-config = config_values.create_config(ServeConfig, model=["m=" + sys.argv[1]])
-serve.main(flags.ParsedCommand(config))
-"""
-    assert run_predict(code, folders["ner"]) == ""
+
+
+def interrupt_before_loading(folder):
+    """Runs serve.py in the background of a shell, which ignores Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve.read_access = press_ctrl_c
+    config = config_values.create_config(ServeConfig, model=[f"m={folder}"])
+    serve.main(flags.ParsedCommand(config))
+
+
+def test_ctrl_c_before_loading_ends_the_server(folders):
+    process = fork_server.PROCESSES.Process(
+        target=interrupt_before_loading, args=[folders["ner"]], daemon=True
+    )
+    process.start()
+    process.join(TIMEOUT)
+    assert process.exitcode == 0

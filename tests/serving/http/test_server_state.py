@@ -1,12 +1,13 @@
-"""What the server answers by its state: whether it is ready, and its models."""
+"""The exports of serve.py, and what it replies until they are loaded."""
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.engines.engine_flags import EngineFlags
 from serving.http.errors import HttpError
 from serving.http.serve_config import LimitFlags
-from serving.http.server_state import ServerState
+from serving.http.server_state import ExportToServe, ServerState
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 
@@ -52,3 +53,27 @@ def test_another_name_is_refused_with_the_names_to_choose_from(state):
         ) as caught:
             find("n")
         assert caught.value.status == 404
+
+
+@pytest.mark.parametrize(
+    "folder, version", [("models/7", "7"), ("models/7/", "7"), ("ner", "1")]
+)
+def test_the_version_is_the_number_of_the_folder(folder, version):
+    assert ExportToServe(folder, EngineFlags()).version == version
+
+
+def test_a_loaded_export_computes_the_text_tasks_of_its_model(folders):
+    export = ExportToServe(
+        str(folders["classifier"]), EngineFlags(engine="litert")
+    )
+    served_model = export.load()
+    assert served_model.main_text_task.name == "classify"
+    assert served_model.description["engine"] == "litert"
+
+
+def test_a_model_that_accepts_no_text_is_refused(export_folder):
+    export = ExportToServe(
+        str(export_folder / "multiple_choice"), EngineFlags()
+    )
+    with pytest.raises(ValueError, match="multiple_choice accepts no text"):
+        export.load()

@@ -4,6 +4,7 @@ test_server_process_clients.py has such clients of whole servers.
 """
 
 import asyncio
+import types
 
 import pytest
 
@@ -11,8 +12,17 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.http.app import ServerApp
 from serving.http.serve_config import LimitFlags
-from serving.http.timed_server import TimedServer
+from serving.http.timed_server import Stopwatch, TimedServer
 from tests.support.serving.echo_models import EchoEngine, EchoExport
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of the server's stopwatches, whose `now` the test sets."""
+    clock = types.SimpleNamespace(now=100.0)
+    time = types.SimpleNamespace(monotonic=lambda: clock.now)
+    monkeypatch.setattr("serving.http.timed_server.time", time)
+    return clock
 
 
 class FakeConnection:
@@ -45,9 +55,9 @@ def test_a_client_that_sends_no_request_is_disconnected(server, clock):
     idle = FakeConnection(is_idle=True)
     asked = FakeConnection(is_idle=False)
     server.server_state.connections = {idle, asked}
-    server.watch()
+    server.abort_slow_connections()
     clock.now += 11
-    server.watch()
+    server.abort_slow_connections()
     assert (idle.end, asked.end) == ("aborted", None)
 
 
@@ -55,12 +65,12 @@ def test_a_request_may_take_three_times_the_limit(server, clock):
     """It is received, computed, and its reply is sent."""
     asked = FakeConnection(is_idle=False)
     server.server_state.connections = {asked}
-    server.watch()
+    server.abort_slow_connections()
     clock.now += 30
-    server.watch()
+    server.abort_slow_connections()
     assert asked.end is None
     clock.now += 1
-    server.watch()
+    server.abort_slow_connections()
     assert asked.end == "aborted"
 
 
@@ -82,3 +92,20 @@ def test_a_stopping_server_closes_silent_connections_only(server, clock):
     asyncio.run(drain())
     assert (silent.end, answered.end) == ("closed", None)
     assert server._app.state.is_stopping
+
+
+def test_time_is_counted_from_the_last_change_of_the_state(clock):
+    stopwatch = Stopwatch()
+    assert stopwatch.measure({"a": "idle", "b": "idle"}) == {"a": 0, "b": 0}
+    clock.now += 2
+    assert stopwatch.measure({"a": "idle", "b": "busy"}) == {"a": 2, "b": 0}
+    clock.now += 3
+    assert stopwatch.measure({"a": "idle", "b": "busy"}) == {"a": 5, "b": 3}
+
+
+def test_a_connection_that_comes_back_starts_at_zero(clock):
+    stopwatch = Stopwatch()
+    stopwatch.measure({"a": "idle"})
+    clock.now += 2
+    assert stopwatch.measure({}) == {}
+    assert stopwatch.measure({"a": "idle"}) == {"a": 0}

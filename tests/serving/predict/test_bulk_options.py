@@ -36,7 +36,7 @@ def options(folders, tmp_path):
     """The options of a job with a classifier, in a folder of its own."""
     model = serving.load(folders["classifier"], engine="litert")
     return create_options(
-        model=model.path, checksum=model.checksum, folder=str(tmp_path)
+        model=model.path, checksum=model.checksum, working_folder=str(tmp_path)
     )
 
 
@@ -48,9 +48,9 @@ def test_the_flags_name_all_that_determines_the_answers():
     assert flags["min_probability"] == 0.5
 
 
-def test_the_folder_of_the_job_determines_no_answer():
-    one = create_options(folder="/one").flags()
-    assert one == create_options(folder="/other").flags()
+def test_the_folder_of_the_job_determines_no_reply():
+    one = create_options(working_folder="/one").flags()
+    assert one == create_options(working_folder="/other").flags()
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,9 @@ def test_the_folder_of_the_job_determines_no_answer():
     ],
 )
 def test_relative_paths_begin_at_the_folder_of_the_job(path, expected):
-    assert create_options(folder="/job").absolute_path_of(path) == expected
+    assert (
+        create_options(working_folder="/job").absolute_path_of(path) == expected
+    )
 
 
 def test_the_model_is_loaded_once(options):
@@ -74,7 +76,7 @@ def test_another_model_than_that_of_the_job_is_refused(options):
     with pytest.raises(ValueError, match="another model than when the job"):
         changed.load()
     with pytest.raises(ValueError, match="another model than when the job"):
-        changed.check_folder()
+        changed.check_model_files()
 
 
 def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
@@ -82,8 +84,8 @@ def test_the_requests_of_a_range_are_read_in_the_folder_of_the_job(
 ):
     (tmp_path / "a.csv").write_text("text\na boat\nthe sea\n")
     ranges = [FileRange("a.csv")]
-    rows = [*options.read_requests(ranges)]
+    rows = [*options.read_input_rows(ranges)]
     assert [row.request["text_a"] for row in rows] == ["a boat", "the sea"]
     assert [row.file for row in rows] == ["", ""]
-    (row, _) = options.read_requests(ranges, names_files=True)
+    (row, _) = options.read_input_rows(ranges, has_several_files=True)
     assert row.file == "a.csv"

@@ -3,7 +3,7 @@
 import pytest
 
 from serving.predict.bulk_schema import InputColumns
-from serving.predict.request_files import InputRow
+from serving.predict.input_rows import InputRow
 
 
 @pytest.fixture

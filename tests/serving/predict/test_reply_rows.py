@@ -3,8 +3,8 @@
 import pytest
 
 from data.outputs.output_rows import RowStatus
+from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import FieldCheck, RowOptions, create_row
-from serving.predict.request_files import InputRow
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.classify import CLASSIFY
 

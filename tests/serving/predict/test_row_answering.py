@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from serving.predict import row_grouping
+from serving.predict import row_answering
+from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import RowOptions
-from serving.predict.request_files import InputRow
 from serving.predict.row_answering import answer_rows
 from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS
 from serving.text_tasks.request_fields import Field
@@ -72,12 +72,12 @@ TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
 @pytest.fixture
 def hundred_rows(monkeypatch):
     """Sorts only a hundred rows at a time."""
-    monkeypatch.setattr(row_grouping, "_BUFFER_ROWS", 100)
+    monkeypatch.setattr(row_answering, "_BUFFER_ROWS", 100)
 
 
 @pytest.mark.usefixtures("hundred_rows")
 def test_rows_of_a_file_keep_their_order():
-    result = Asked().answer(TEXTS, sorts=True, batch_size=8)
+    result = Asked().answer(TEXTS, sorts_by_length=True, batch_size=8)
     assert [len(rows) for rows in result] == [100, 100, 50]
     cells = [row.cells for rows in result for row in rows]
     assert cells == [
@@ -88,7 +88,7 @@ def test_rows_of_a_file_keep_their_order():
 @pytest.mark.usefixtures("hundred_rows")
 def test_texts_of_a_file_are_computed_the_longest_first():
     asked = Asked()
-    asked.answer(TEXTS, sorts=True, batch_size=8)
+    asked.answer(TEXTS, sorts_by_length=True, batch_size=8)
     for first in (0, 100, 200):
         part = asked.lengths[first : first + 100]
         assert part == sorted(part, reverse=True)
@@ -102,13 +102,13 @@ def test_rows_of_a_pipe_are_answered_as_they_come():
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(row_grouping, "_BUFFER_CHARACTERS", 1000)
+    monkeypatch.setattr(row_answering, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
-    result = Asked().answer(texts, sorts=True)
+    result = Asked().answer(texts, sorts_by_length=True)
     assert [len(rows) for rows in result] == [2, 2, 1]
 
 
-def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
+def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
     batch = [
         InputRow(number, {"text": text}, cells={"id": number, "line": "a"})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
@@ -128,12 +128,12 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         RowOptions(),
     )
     written = [row.cells for row in rows]
-    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
+    assert [reply.get("score") for reply in written] == [1.5, None, None, 2]
     for number in (2, 3):
-        answer = written[number - 1]
-        assert answer["id"] == answer["predicted_line"] == number
-        assert answer["line"] == "a"
-        assert "finite" in answer["error"]
+        reply = written[number - 1]
+        assert reply["id"] == reply["predicted_line"] == number
+        assert reply["line"] == "a"
+        assert "finite" in reply["error"]
 
 
 def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():

@@ -92,8 +92,8 @@ def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving.engines.engine_flags import EngineFlags
     from serving.http import app
-    from serving.http.export_to_serve import ExportToServe
     from serving.http.serve_config import LimitFlags
+    from serving.http.server_state import ExportToServe
 
     export = ExportToServe(exports["ranker"], EngineFlags())
     few = app.ServerApp.create({"m": export}, limits=LimitFlags(max_texts=7))

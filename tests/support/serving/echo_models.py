@@ -16,13 +16,17 @@ from typing import Any, cast
 
 from serving.engines import EngineError, OutputArrays, PackedInput
 from serving.engines.engine_flags import EngineFlags
-from serving.http.export_to_serve import ExportToServe
-from serving.http.queued_call import QueuedCall
+from serving.http.calls import QueuedCall
 from serving.http.served_model import ServedModel
+from serving.http.server_state import ExportToServe
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import (
+    CheckedRequest,
+    Field,
+    RequestError,
+)
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -31,7 +35,7 @@ from serving.text_tasks.text_task import (
 )
 
 
-class UnprintableError(ValueError):
+class UnprintableError(RequestError):
     """An error that cannot be told to the client."""
 
     def __str__(self) -> str:
@@ -53,9 +57,11 @@ def _decode(
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> Reply:
-    """Returns what the engine computed, except for two texts."""
+    """Returns what the engine computed, except for three texts."""
     if text == "bad":
-        raise ValueError("bad")
+        raise RequestError("bad")
+    if text == "bug in decoding":
+        raise ValueError("shapes do not match")
     if text == "unprintable":
         raise UnprintableError
     (computed,) = outputs
@@ -73,7 +79,7 @@ class EchoEngine:
 
     Args:
         wait: function that returns when a batch may run.
-        answer_to: function from a text to what is computed, by default the
+        output_of: function from a text to what is computed, by default the
             text itself.
 
     Attributes:
@@ -86,10 +92,10 @@ class EchoEngine:
     def __init__(
         self,
         wait: Callable[[], object] = lambda: None,
-        answer_to: Callable[[str], object] = str,
+        output_of: Callable[[str], object] = str,
     ) -> None:
         self._wait = wait
-        self._answer_to = answer_to
+        self._output_of = output_of
         self.batches: list[list[str]] = []
         self.computed: list[str] = []
 
@@ -106,7 +112,7 @@ class EchoEngine:
             raise RuntimeError("bug")
         for key, text in texts.items():
             self.computed.append(text)
-            yield {key: [{"text": self._answer_to(text)}]}
+            yield {key: [{"text": self._output_of(text)}]}
 
 
 class EchoModel:

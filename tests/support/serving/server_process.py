@@ -3,7 +3,7 @@
 For example:
 
     with running(tmp_path, {"ner": export}) as server:
-        status, answer = server.ask("GET", "/healthz")
+        status, reply = server.ask("GET", "/healthz")
 """
 
 import contextlib
@@ -66,8 +66,8 @@ class ServerProcess:
     ) -> tuple[int, Any]:
         """Returns (status, parsed JSON or text) of a reply."""
         with self.connect() as connection:
-            status, answer, _ = ask(connection, method, path, body, headers)
-            return status, answer
+            status, reply, _ = ask(connection, method, path, body, headers)
+            return status, reply
 
     def start_to_stop(self) -> None:
         """Sends SIGTERM; returns when the server accepts no connection."""

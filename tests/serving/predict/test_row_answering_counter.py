@@ -2,8 +2,8 @@
 
 import pytest
 
-from serving.predict.request_files import InputRow
-from serving.predict.row_counter import MAX_LOGGED, RowCounter
+from serving.predict.input_rows import InputRow
+from serving.predict.row_answering import MAX_LOGGED, RowCounter
 from serving.text_tasks.asking import Failure
 
 FAILURE = Failure(ValueError("no text"))
@@ -18,21 +18,21 @@ def test_the_rows_of_all_batches_are_counted():
 
 def test_an_error_names_the_place_of_its_row(caplog):
     counter = RowCounter()
-    counter.add_failure(InputRow(7, {}, file="a.csv"), FAILURE)
+    counter.report_failure(InputRow(7, {}, file="a.csv"), FAILURE)
     assert counter.errors == ["a.csv, line 7: no text"]
     assert "a.csv, line 7: no text" in caplog.text
 
 
 def test_a_reply_is_no_error():
     counter = RowCounter()
-    counter.add_failure(InputRow(1, {}), {"label": "yes"})
+    counter.report_failure(InputRow(1, {}), {"label": "yes"})
     assert counter.errors == []
 
 
-@pytest.mark.parametrize("logs", [True, False])
-def test_only_the_first_errors_are_kept_and_logged(logs, caplog):
-    counter = RowCounter(logs=logs)
+@pytest.mark.parametrize("logs_errors", [True, False])
+def test_only_the_first_errors_are_kept_and_logged(logs_errors, caplog):
+    counter = RowCounter(logs_errors=logs_errors)
     for line in range(MAX_LOGGED + 5):
-        counter.add_failure(InputRow(line, {}), FAILURE)
+        counter.report_failure(InputRow(line, {}), FAILURE)
     assert len(counter.errors) == MAX_LOGGED
-    assert caplog.text.count("no text") == logs * MAX_LOGGED
+    assert caplog.text.count("no text") == logs_errors * MAX_LOGGED

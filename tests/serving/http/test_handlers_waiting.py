@@ -1,7 +1,7 @@
 """How long a client of serve.py waits, and what it is told then.
 
-serving/http/waiting.py counts the time. The order of the calls that wait is
-tested in tests/serving/http/test_call_queue.py.
+The order of the calls that wait is tested in
+tests/serving/http/test_served_model_queue.py.
 """
 
 import asyncio
@@ -52,5 +52,5 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         await submit(served_model, TASK, "last")
         return engine.batches
 
-    # Nobody waits for the request's answer anymore.
+    # Nobody waits for the reply anymore.
     assert asyncio.run(main()) == [["first"], ["last"]]

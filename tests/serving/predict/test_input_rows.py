@@ -1,9 +1,9 @@
-"""Requests from the columns that a user names."""
+"""The requests in files, from the columns that a user names."""
 
 import pytest
 
 from data.tables.layout_options import LayoutOptions
-from serving.predict import request_files
+from serving.predict.input_rows import read_input_rows
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.registry import create_text_tasks
@@ -12,9 +12,7 @@ from serving.text_tasks.tag import TAG
 
 def read_checked(path, text_task, *columns):
     """Returns the requests of a file, checked."""
-    input_rows = [
-        *request_files.read_requests(text_task, [str(path)], columns=columns)
-    ]
+    input_rows = [*read_input_rows(text_task, [str(path)], columns=columns)]
     for input_row in input_rows:
         text_task.parse_request(input_row.request)
     return input_rows
@@ -66,7 +64,7 @@ def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
     columns = {kind: names}
-    (input_row,) = request_files.read_requests(CLASSIFY, paths, **columns)
+    (input_row,) = read_input_rows(CLASSIFY, paths, **columns)
     assert input_row.request == PAIR
 
 
@@ -83,7 +81,7 @@ def single_texts(tmp_path):
 
 def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):
     text_task, paths = single_texts
-    first, second = request_files.read_requests(text_task, paths)
+    first, second = read_input_rows(text_task, paths)
     text_task.parse_request(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
         text_task.parse_request(second.request)
@@ -92,11 +90,7 @@ def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):
 def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
     text_task, paths = single_texts
     with pytest.raises(ValueError, match="--text_b_column=more"):
-        next(
-            request_files.read_requests(
-                text_task, paths, columns=["text", "more"]
-            )
-        )
+        next(read_input_rows(text_task, paths, columns=["text", "more"]))
 
 
 @pytest.mark.parametrize(
@@ -122,9 +116,7 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     with pytest.raises(ValueError, match="--nohas_header"):
         read_checked(tmp_path / "a.csv", TAG)
     layout = LayoutOptions(has_header=False).layout(has_header=None)
-    input_rows = request_files.read_requests(
-        TAG, [str(tmp_path / "a.csv")], layout=layout
-    )
+    input_rows = read_input_rows(TAG, [str(tmp_path / "a.csv")], layout=layout)
     texts = [input_row.request["text"] for input_row in input_rows]
     assert texts == ["The boat left", "A ship waits", "The inn"]
     assert len(read_checked(tmp_path / "a.csv", TAG, "1")) == 3
@@ -134,8 +126,6 @@ def test_the_columns_of_the_training_tell_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("Nr,Kommentar\na,b c\n")
     paths = [str(tmp_path / "a.csv")]
     with pytest.raises(ValueError, match="--has_header"):
-        [*request_files.read_requests(TAG, paths)]
-    (input_row,) = request_files.read_requests(
-        TAG, paths, trained_columns=["Kommentar"]
-    )
+        [*read_input_rows(TAG, paths)]
+    (input_row,) = read_input_rows(TAG, paths, trained_columns=["Kommentar"])
     assert input_row.request == {"Nr": "a", "text": "b c"}

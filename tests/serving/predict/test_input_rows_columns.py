@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.predict.row_parser import RowParser
+from serving.predict.input_rows import RowParser
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.tag import TAG
 

@@ -1,16 +1,23 @@
-"""Reads requests from files or arguments, and keeps the rows of files."""
+"""Reads the requests in files or arguments as input rows.
 
+An `InputRow` is a request with the columns of its row. A `RowParser` says which
+column is which field of the request.
+"""
+
+import dataclasses
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from absl import logging
+
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import table_formats
+from data.tables import table_formats, tables
+from data.tables.column_names import find_usual_columns
 from data.tables.numbered_rows import NumberedRow
 from files.paths import named_errors
-from serving.predict.row_parser import RowParser
-from serving.text_tasks.request_fields import LIST_FIELDS, Request
+from serving.text_tasks.request_fields import LIST_FIELDS, Field, Request
 from serving.text_tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
@@ -41,6 +48,18 @@ class InputRow(NamedTuple):
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
+def create_input_rows(
+    text_task: AnyTextTask, texts: Sequence[str]
+) -> list[InputRow]:
+    """Returns the requests in the texts of the command line.
+
+    Raises:
+        ValueError: there are too few or too many texts.
+    """
+    numbered = enumerate(to_requests(text_task, texts), start=1)
+    return [InputRow(row_number, request) for row_number, request in numbered]
+
+
 def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     """Converts the texts of the command line to requests.
 
@@ -66,19 +85,7 @@ def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     return [dict(zip(names, values, strict=False))]
 
 
-def create_input_rows(
-    text_task: AnyTextTask, texts: Sequence[str]
-) -> list[InputRow]:
-    """Returns the requests in the texts of the command line.
-
-    Raises:
-        ValueError: there are too few or too many texts.
-    """
-    numbered = enumerate(to_requests(text_task, texts), start=1)
-    return [InputRow(row_number, request) for row_number, request in numbered]
-
-
-def read_requests(
+def read_input_rows(
     text_task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
@@ -120,8 +127,8 @@ def read_requests(
         for path in paths
     ]
     if file_names is None:
-        names_files = len(ranges) > 1
-        file_names = [part.path if names_files else "" for part in ranges]
+        has_several_files = len(ranges) > 1
+        file_names = [part.path if has_several_files else "" for part in ranges]
     for file_range, file in zip(ranges, file_names, strict=True):
         file_format = layout.format or table_formats.format_of(file_range.path)
         parser = RowParser(
@@ -167,7 +174,7 @@ def _choose_columns(
 
 
 def _to_input_rows(
-    parser: RowParser, rows: Iterable[NumberedRow], path: str
+    parser: "RowParser", rows: Iterable[NumberedRow], path: str
 ) -> Iterator[InputRow]:
     """Yields an InputRow without a file for each row of the file `path`."""
     with named_errors(path):
@@ -179,7 +186,7 @@ def _to_input_rows(
 
 
 def _to_input_row(
-    parser: RowParser, row_number: int, row: Mapping[str, object], path: str
+    parser: "RowParser", row_number: int, row: Mapping[str, object], path: str
 ) -> InputRow:
     """Returns an InputRow, whose error says why the row is no request.
 
@@ -194,3 +201,117 @@ def _to_input_row(
         return InputRow(row_number, {}, error, cells=row)
     cells = NO_CELLS if parser.is_plain(row) else row
     return InputRow(row_number, request, cells=cells)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RowParser:
+    """Converts the rows of a file, {column: cell}, to requests.
+
+    The column of a field is the first of these that the row contains:
+
+    1. the column that the flags choose for the field, and then no other
+    2. the column that the model was trained on
+    3. a column with the field's own name, or one of its other names
+    4. in a table, if the only field is a text and the flags choose no column,
+       the column whose name is usual for a text.
+
+    Attributes:
+        text_task: task that will answer the requests.
+        chosen_columns: {field: its column} of the flags.
+        trained_columns: {field: its column} of the table that the model was
+            trained on.
+        is_table: whether the file is a table, such as CSV.
+        may_be_plain: whether a line of the file may be plain text.
+    """
+
+    text_task: AnyTextTask
+    chosen_columns: Mapping[str, str]
+    trained_columns: Mapping[str, str]
+    is_table: bool
+    may_be_plain: bool
+
+    def is_plain(self, row: Mapping[str, object]) -> bool:
+        """Returns whether the row is a line of plain text, without columns."""
+        return self.may_be_plain and [*row] == ["text"]
+
+    def parse(self, row: Mapping[str, object]) -> Request:
+        """Converts a row to a request, which contains the other cells too.
+
+        In a table, empty cells are omitted unless their field is required, and
+        the field `words` is split at white space.
+
+        Raises:
+            ValueError: the row lacks a column, or repeats its name.
+        """
+        columns = self._find_columns(row)
+        chosen = self._chosen_of(row)
+        renamed = {
+            field: column
+            for field, column in columns.items()
+            if field.name in chosen or column not in field.names
+        }
+        # A renamed column overrides columns that are named like the field.
+        overridden = {*renamed.values()}
+        for field in renamed:
+            overridden.update(field.names)
+        request: Request = {
+            column: cell
+            for column, cell in row.items()
+            if column not in overridden and not (self.is_table and cell is None)
+        }
+        for field, column in columns.items():
+            if field in renamed:
+                request[field.name] = _to_text(field.name, row[column])
+            elif self.is_table and field.is_required:
+                request[column] = _to_text(column, row[column])
+        words = request.get("words")
+        if self.is_table and isinstance(words, str):
+            request["words"] = words.split()
+        return request
+
+    def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
+        """Returns `chosen_columns`, {} for plain text, which has no columns."""
+        return {} if self.is_plain(row) else self.chosen_columns
+
+    def _find_columns(self, row: Mapping[str, object]) -> dict[Field, str]:
+        """Returns {field: its column} of the fields that the row contains."""
+        chosen = self._chosen_of(row)
+        # If a model may read pairs, no rule finds their columns.
+        may_guess = (
+            self.is_table
+            and not chosen
+            and self.text_task.field_names == ["text"]
+        )
+        columns: dict[Field, str] = {}
+        for field in self.text_task.fields:
+            names = [self.trained_columns.get(field.name), *field.names]
+            if field.name in chosen:
+                names = [chosen[field.name]]
+            column = next((name for name in names if name in row), None)
+            if not column and may_guess:
+                column = _guess_and_log_column(row)
+            if column:
+                tables.check_columns("the table", row, [column])
+                columns[field] = column
+            elif field.name in chosen or (self.is_table and field.is_required):
+                expected = " or ".join(map(repr, filter(None, names)))
+                raise ValueError(
+                    f"there is no {expected}, only "
+                    f"{', '.join(map(repr, row))}; set --text_column to the "
+                    "column of the text"
+                )
+        return columns
+
+
+def _to_text(name: str, cell: object) -> object:
+    """Returns the value of a field. An empty cell is an empty text."""
+    return "" if cell is None and name not in LIST_FIELDS else cell
+
+
+def _guess_and_log_column(row: Mapping[str, object]) -> str | None:
+    """Returns the column whose name is usual for a text, and logs it."""
+    column = find_usual_columns(row)["text_column"]
+    if column:
+        message = "The column of the text is %r"
+        logging.log_first_n(logging.INFO, message, 1, column)
+    return column

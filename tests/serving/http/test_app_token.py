@@ -8,7 +8,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from starlette.responses import Response
 
-from serving.http.token_check import TokenCheck
+from serving.http.app import TokenCheck
 
 CHECK = TokenCheck(Response("passed"), "s3cret", open_paths=["/healthz"])
 

@@ -1,0 +1,184 @@
+"""Defines calls to a model of the server, and computes them together, in turns.
+
+A call is the requests of one body. A call that needs more time than a batch of
+short calls is computed in several turns, so that the other calls need not wait
+until it ends. served_model.py queues the calls and chooses whose turn it is.
+"""
+
+import asyncio
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Iterator, Sequence
+
+from serving.http.errors import http_errors_of_requests, to_http_error
+from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.request_fields import CheckedRequest
+from serving.text_tasks.request_lists import describe_place
+from serving.text_tasks.text_task import AnyTextTask, Reply
+
+# A batch contains the requests that wait, up to these numbers of texts and of
+# bytes, of which the network computes about a thousand WordPieces at a time.
+# A request beyond them is a batch by itself.
+MAX_BATCH_SIZE = 32
+MAX_BATCH_BYTES = 1 << 12
+# Options of the replies, for all clients.
+_REPLY_OPTIONS = ReplyOptions(top_k=8, n_best=8)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class QueuedCall:
+    """Requests of one body, whose texts are checked.
+
+    Attributes:
+        text_task: task that answers the requests.
+        requests: the requests of the body, in its order.
+        future: the JSON text of each reply. If it is canceled, the call is
+            dropped.
+    """
+
+    text_task: AnyTextTask
+    requests: Sequence[CheckedRequest]
+    future: asyncio.Future[list[bytes]]
+
+    @classmethod
+    def create(
+        cls, text_task: AnyTextTask, requests: Sequence[object]
+    ) -> "QueuedCall":
+        """Checks requests, and returns their call, for the running event loop.
+
+        Args:
+            text_task: task that answers the requests.
+            requests: the unchecked requests of the body, in its order.
+
+        Raises:
+            HttpError: a text is wrong. If there are several texts, the message
+                says which one.
+        """
+        is_list = len(requests) > 1
+        checked: list[CheckedRequest] = []
+        for request_number, request in enumerate(requests, 1):
+            place = describe_place(request_number, is_list)
+            with http_errors_of_requests(place):
+                checked.append(text_task.parse_request(request))
+        return cls(
+            text_task=text_task,
+            requests=checked,
+            future=asyncio.get_running_loop().create_future(),
+        )
+
+    @functools.cached_property
+    def texts(self) -> list[str]:
+        """All texts of all requests."""
+        return [
+            text
+            for request in self.requests
+            for text in self.text_task.texts_of(request)
+        ]
+
+    @functools.cached_property
+    def num_bytes(self) -> int:
+        """Bytes of all texts in UTF-8, at least as many as WordPieces."""
+        return sum(max(len(text.encode()), 1) for text in self.texts)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the call is computed by itself, in several turns."""
+        num_requests = len(self.requests)
+        return num_requests > MAX_BATCH_SIZE or self.num_bytes > MAX_BATCH_BYTES
+
+    def finish(self, replies: Sequence[bytes | Failure]) -> None:
+        """Ends `future` with the replies, or the error of the first failure."""
+        succeeded: list[bytes] = []
+        for request_number, reply in enumerate(replies, 1):
+            if isinstance(reply, Failure):
+                is_list = len(self.requests) > 1
+                self.fail(reply.error, describe_place(request_number, is_list))
+                return
+            succeeded.append(reply)
+        if not self.future.done():
+            self.future.set_result(succeeded)
+
+    def fail(self, error: Exception, where: str = "") -> None:
+        """Ends `future` with an error, unless it has ended already.
+
+        `where` is the beginning of the message.
+        """
+        if not self.future.done():
+            self.future.set_exception(to_http_error(error, where))
+
+
+class CallBatch:
+    """Calls of one task that are computed together, in turns.
+
+    After the last turn, call `finish`. If a turn or `finish` raises an error,
+    call `fail`.
+
+    Attributes:
+        calls: calls of one task.
+        is_computed: whether the last turn is over.
+    """
+
+    def __init__(self, calls: Sequence[QueuedCall]) -> None:
+        self.calls = calls
+        self._requests = [
+            request for call in calls for request in call.requests
+        ]
+        self._replies: list[bytes | Failure] = [b""] * len(self._requests)
+        # None before the first turn.
+        self._steps: Iterator[StepReplies] | None = None
+        self.is_computed = False
+
+    def run(self, loaded_model: LoadedModel, seconds: float) -> None:
+        """Computes until the first step that ends after `seconds`."""
+        end = time.monotonic() + seconds
+        if self._steps is None:
+            self._steps = ask_in_steps(
+                loaded_model,
+                self.calls[0].text_task,
+                dict(enumerate(self._requests)),
+                _REPLY_OPTIONS,
+            )
+        for step_replies in self._steps:
+            self._keep(step_replies)
+            if time.monotonic() > end:
+                return
+        self.is_computed = True
+
+    def _keep(self, step_replies: StepReplies) -> None:
+        """Keeps the replies of a step, as the JSON that clients get."""
+        for index, reply in step_replies.items():
+            if isinstance(reply, Failure):
+                self._replies[index] = reply
+            else:
+                self._replies[index] = _encode_reply(reply)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the batch is a call that is computed by itself."""
+        return self.calls[0].is_long
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a client still waits for a reply."""
+        return not all(call.future.done() for call in self.calls)
+
+    def finish(self) -> None:
+        """Ends each call with its replies, or its first failure's error."""
+        replies = iter(self._replies)
+        for call in self.calls:
+            call.finish([next(replies) for _ in call.requests])
+
+    def fail(self, error: Exception) -> None:
+        """Ends each call that has no replies yet with an error."""
+        for call in self.calls:
+            call.fail(error)
+
+
+def _encode_reply(reply: Reply) -> bytes:
+    """Returns the JSON text of a reply, in UTF-8."""
+    text = json.dumps(reply, ensure_ascii=False)
+    return text.encode("utf-8", "replace")
