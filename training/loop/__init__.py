@@ -7,11 +7,10 @@ Read them in this order:
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    callbacks.py: `Callback`, which runs after each step
+    callbacks.py: `Callback`, which runs after each step, and its first kind,
+        which logs losses, speed and memory
     best_step.py: evaluates, and keeps the weights of the best step
-    summary_callback.py: logs losses, speed and memory
     stopping.py: signals, skipped steps, workers that stop together
-    checkpointer.py: saves and restores the weights and the optimizer
-    checkpoint_rotation.py: removes old checkpoints, and links the best one
+    checkpointer.py: saves, restores and removes checkpoints, and links the best
     eval_loss.py: adds up the loss of an evaluation
 """

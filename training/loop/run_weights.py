@@ -8,8 +8,7 @@ import modeling
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.load_check import check_loaded
 from training.config.training_config import TrainingConfig
-from training.loop import checkpoint_rotation
-from training.loop.checkpointer import Checkpointer
+from training.loop.checkpointer import Checkpointer, link_checkpoint
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 
@@ -198,7 +197,7 @@ class RunWeights:
         """Stores the best step's weights only once, if it is the last step."""
         step = self._run_folder.history.best_step
         if self._config.is_chief and step is not None:
-            checkpoint_rotation.link_checkpoint(
+            link_checkpoint(
                 step, self._run_folder.path, self._run_folder.best_folder
             )
 
