@@ -255,9 +255,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     ) -> Scores:
         """Computes the scores of the model's outputs.
 
-        The best step may be chosen by the scores named in `metrics`. If
-        `eval_loss` is set, this method must read all batches, because their
-        loss is added up while they are read.
+        The best step may be chosen by the scores named in `metrics`.
         """
 
     def write_report(

@@ -1,16 +1,20 @@
 """What a command of fine-tuning does with its model, set by set."""
 
+from collections.abc import Iterator
 from typing import Any, Generic, TypeAlias
 
+import numpy as np
+
+from data.arrays import Batch
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
+from modeling.base_loss import Loss
 from training.flows.encoded_sets import select_sets
 from training.loop.best_step import (
     BestStepRule,
     evaluate_once_per_step,
     train_and_evaluate,
 )
-from training.loop.eval_loss import EvalLoss
 from training.loop.trainer import Trainer
 from training.task import (
     Batches,
@@ -121,7 +125,6 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
             return self.task.evaluate(encoded_set, batches)
         batches_with_loss = EvalLoss(self.task.eval_loss, batches)
         scores = self.task.evaluate(encoded_set, batches_with_loss)
-        # `Task.evaluate` has read all batches, so that the loss is complete.
         return scores | batches_with_loss.scores()
 
     def write_reports(self) -> None:
@@ -191,3 +194,45 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
 
 # A run, for functions that read none of its examples, origins and outputs.
 AnyFineTuningRun: TypeAlias = FineTuningRun[Any, Any, Any]
+
+
+class EvalLoss(Generic[OutputsT]):
+    """Adds up the loss of evaluation batches while they are iterated over.
+
+    Iterate over the batches once, and then call `scores`.
+    """
+
+    def __init__(
+        self, loss: Loss[OutputsT], batches: Batches[OutputsT]
+    ) -> None:
+        self._loss = loss
+        self._unread = iter(batches)
+        # {name of a loss term: [(sum, divisor) of each batch]}.
+        self._parts: dict[str, list[tuple[float, float]]] = {}
+
+    def __iter__(self) -> Iterator[Batch[OutputsT]]:
+        """Yields the batches unchanged."""
+        for features, outputs in self._unread:
+            sums = self._loss.sums(outputs, features)
+            divisors = self._loss.divisors(features)
+            for name, value in sums.items():
+                pair = float(value), float(divisors[name])
+                self._parts.setdefault(name, []).append(pair)
+            yield features, outputs
+
+    def scores(self) -> Scores:
+        """Returns {"eval_loss": mean loss of all examples}.
+
+        The mean loss is the sum of the means of its terms, such as the masked
+        LM loss. Without a batch, it is NaN. Reads the batches that nobody has
+        read so far.
+        """
+        for _ in self:
+            pass
+        total = 0.0 if self._parts else float("nan")
+        for pairs in self._parts.values():
+            sums, divisors = np.array(pairs).T
+            # `Loss.means` adds Google's epsilon, for batches of the training.
+            # The mean over a set is exact, and 0 without any weight.
+            total += float(sums.sum() / max(divisors.sum(), 1.0))
+        return {"eval_loss": total}

@@ -12,5 +12,4 @@ Read them in this order:
     best_step.py: evaluates, and keeps the weights of the best step
     stopping.py: signals, skipped steps, workers that stop together
     checkpointer.py: saves, restores and removes checkpoints, and links the best
-    eval_loss.py: adds up the loss of an evaluation
 """
