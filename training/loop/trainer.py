@@ -108,7 +108,7 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self._recorded_settings is not None:
-            self.run_folder.write_description(
+            self.run_folder.replace_description(
                 self.model, self._recorded_settings
             )
         first_step = self.run_weights.global_step

@@ -47,7 +47,7 @@ class RunFolder:
         tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
         current_preset: Preset of the current weights, None if they are random.
-            It is the Preset of the start until `write_description` runs.
+            It is the Preset of the start until `replace_description` runs.
         results: the files of the scores, reports and predictions.
     """
 
@@ -90,12 +90,13 @@ class RunFolder:
         )
         return cls(start, labels, run_history)
 
-    def write_description(
+    def replace_description(
         self, model: "AnyTaskModel", settings: TrainingSettings
     ) -> None:
-        """Writes the files that describe the weights which training changes.
+        """Describes the weights that training changes, instead of the start's.
 
-        From then on, `current_preset` is the Preset of these files.
+        Writes the files of the description and the card to the folder, and sets
+        `current_preset` to the Preset of these files.
 
         Args:
             model: the model of the weights.
@@ -142,10 +143,13 @@ class RunFolder:
         """Returns the path of the best step's checkpoint, None without one."""
         return find_best(self.path, self._fixed_model_json)
 
-    def set_best_step(self, step: int) -> None:
-        """Names the step of the best weights in model.json and the history.
+    def write_best_step(self, step: int) -> None:
+        """Writes the step of the best weights to model.json.
 
-        Each later line of a checkpoint in the history contains it.
+        The history remembers the step, for each later line of a checkpoint.
+
+        Raises:
+            OSError: the file cannot be written.
         """
         self.history.best_step = step
         file = self.path / MODEL_JSON_FILE
