@@ -64,7 +64,7 @@ class StepLoop:
         self._config = config
         self._callbacks = callbacks
         self._num_train_steps = num_train_steps
-        self._skipped = stopping.SkippedStepCounter(config.training)
+        self._skipped = stopping.SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
     def begin(self) -> None:

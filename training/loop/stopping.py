@@ -10,8 +10,8 @@ import tensorflow as tf
 from absl import logging
 
 from data.arrays import IntArray
+from files.paths import StrPath
 from terminal import signals
-from training.config.training_flags import TrainingFlags
 from training.loop.train_step import Outcome
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
@@ -19,6 +19,8 @@ INTERRUPTED_STATUS = 75
 # Several workers agree to stop after this number of steps, or when a save or
 # evaluation is due. To agree after each step would slow the training down.
 AGREEMENT_STEPS = 100
+# Number of skipped steps in a row that end a training.
+MAX_SKIPPED_STEPS = 10
 
 
 @contextlib.contextmanager
@@ -88,19 +90,22 @@ class SkippedStepCounter:
     A gradient that overflows only because of float16's loss scaling does not
     count.
 
+    Args:
+        output_dir: folder of the run, for the message.
+
     Attributes:
         num_in_a_row: number of these steps up to the current step.
     """
 
-    def __init__(self, training_flags: TrainingFlags) -> None:
-        self._training_flags = training_flags
+    def __init__(self, output_dir: StrPath) -> None:
+        self._output_dir = output_dir
         self.num_in_a_row = 0
 
     def count(self, step: int, outcomes: IntArray) -> None:
         """Counts the outcomes of steps, the last of which is `step`.
 
         Raises:
-            ValueError: `max_nonfinite_steps` were skipped.
+            ValueError: MAX_SKIPPED_STEPS steps in a row were skipped.
         """
         for outcome_step, outcome in enumerate(
             outcomes, step - len(outcomes) + 1
@@ -115,11 +120,11 @@ class SkippedStepCounter:
                     outcome_step,
                     self.num_in_a_row,
                 )
-            if self.num_in_a_row >= self._training_flags.max_nonfinite_steps:
+            if self.num_in_a_row >= MAX_SKIPPED_STEPS:
                 raise ValueError(
                     f"the loss or gradient of {self.num_in_a_row} steps in a "
                     f"row was not finite, up to step {outcome_step}. Set a "
                     "smaller --learning_rate. If the weights of the newest "
-                    f"checkpoint in {self._training_flags.output_dir} are the "
+                    f"checkpoint in {self._output_dir} are the "
                     "cause, remove its files to resume from an earlier step"
                 )

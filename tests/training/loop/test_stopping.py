@@ -7,34 +7,31 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from training.config.training_flags import TrainingFlags
 from training.loop import stopping
 from training.loop.train_step import Outcome
 
 
-def create_counter():
-    """Returns a counter that allows two skipped steps in a row."""
-    flags = TrainingFlags(output_dir="run", max_nonfinite_steps=3)
-    return stopping.SkippedStepCounter(flags)
+@pytest.fixture
+def skipped(monkeypatch):
+    """A counter that allows two skipped steps in a row."""
+    monkeypatch.setattr(stopping, "MAX_SKIPPED_STEPS", 3)
+    return stopping.SkippedStepCounter("run")
 
 
-def test_skipped_steps_in_a_row_are_counted():
-    skipped = create_counter()
+def test_skipped_steps_in_a_row_are_counted(skipped):
     skipped.count(
         4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.NOT_FINITE])
     )
     assert skipped.num_in_a_row == 2
 
 
-def test_a_finite_step_begins_a_new_count():
-    skipped = create_counter()
+def test_a_finite_step_begins_a_new_count(skipped):
     skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
     skipped.count(4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE]))
     assert skipped.num_in_a_row == 1
 
 
-def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew():
-    skipped = create_counter()
+def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew(skipped):
     skipped.count(
         3,
         np.array([Outcome.NOT_FINITE, Outcome.OVERFLOWED, Outcome.NOT_FINITE]),
@@ -42,16 +39,15 @@ def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew():
     assert skipped.num_in_a_row == 2
 
 
-def test_the_log_names_each_skipped_step(caplog):
+def test_the_log_names_each_skipped_step(skipped, caplog):
     with caplog.at_level(logging.WARNING, logger="absl"):
-        create_counter().count(
+        skipped.count(
             9, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.APPLIED])
         )
     assert "Step 8 was skipped (1 in a row)" in caplog.text
 
 
-def test_too_many_skipped_steps_end_the_run():
-    skipped = create_counter()
+def test_too_many_skipped_steps_end_the_run(skipped):
     skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
     with pytest.raises(ValueError, match=r"of 3 steps in a row .* to step 3"):
         skipped.count(4, np.array([Outcome.NOT_FINITE, Outcome.APPLIED]))
