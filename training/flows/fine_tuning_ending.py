@@ -95,7 +95,7 @@ def _predict_test_sets(run: AnyFineTuningRun, dev_scores: Scores) -> Scores:
     trainer = run.trainer
     logging.info("Predicting with %s", trainer.run_weights.describe())
     for test_set in run.test_sets:
-        scores = run.write_predictions(test_set)
+        scores = run.write_and_score_predictions(test_set)
         if not scores:
             # The right answers are unknown.
             continue

@@ -140,10 +140,10 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
                 str(self.trainer.run_folder.path),
             )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self, test_set: EncodedSet[ExampleT, OriginT]
     ) -> Scores:
-        """Writes the predictions of a set.
+        """Writes the predictions of a set, and scores them if it can.
 
         Returns:
             their scores, {} if the right answers are unknown.
@@ -151,7 +151,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
         Raises:
             OSError: a file cannot be written.
         """
-        return self.task.write_predictions(
+        return self.task.write_and_score_predictions(
             test_set,
             self._predict(
                 test_set,

@@ -128,7 +128,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
                 path, encoded_set.examples, outputs, self.codec
             )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

@@ -140,7 +140,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
             tags,
         )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

@@ -140,7 +140,7 @@ class SquadTask(
         answers = self.decode_answers(encoded_set, batches)
         return self._compute_scores(self._read_gold_answers(), answers)
 
-    def write_predictions(
+    def write_and_score_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
     ) -> Scores:
         """Writes the answers, and report.html if --report is set.

@@ -86,7 +86,7 @@ class SwagTask(
             encoded_set, text_outputs.concatenate_outputs(batches)
         )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

@@ -94,7 +94,7 @@ def test_an_illegal_tag_is_only_predicted_without_legal_tags(
     windows = create_windows(task)
     encoded_set = create_set("test", EXAMPLES, windows)
     logits = logits_of(windows, [["O", "I-PER"], ["O", "O"]])
-    task.write_predictions(encoded_set, [({}, logits)], str(tmp_path))
+    task.write_and_score_predictions(encoded_set, [({}, logits)], str(tmp_path))
     words = (tmp_path / "test_predictions.txt").read_text().split("\n")
     assert words[1].split()[-1] == tag
 
@@ -106,5 +106,8 @@ def test_a_test_set_without_tags_has_no_scores(create_task, tmp_path):
     encoded_set = create_set("test", examples, windows)
     logits = logits_of(windows, [["O", "O"]])
     assert (
-        task.write_predictions(encoded_set, [({}, logits)], str(tmp_path)) == {}
+        task.write_and_score_predictions(
+            encoded_set, [({}, logits)], str(tmp_path)
+        )
+        == {}
     )

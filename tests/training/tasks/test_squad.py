@@ -115,14 +115,18 @@ def test_a_longer_span_shares_words_with_the_answer(create_task):
 
 def test_the_answers_are_written_as_by_googles_script(create_task, tmp_path):
     task = create_task()
-    task.write_predictions(*predict_words(task, "a", "river"), str(tmp_path))
+    task.write_and_score_predictions(
+        *predict_words(task, "a", "river"), str(tmp_path)
+    )
     answers = json.loads((tmp_path / "predictions.json").read_text())
     assert answers == {"q": ANSWER}
 
 
 def test_the_null_odds_are_only_written_for_version_2(create_task, tmp_path):
     task = create_task()
-    task.write_predictions(*predict_words(task, "a", "river"), str(tmp_path))
+    task.write_and_score_predictions(
+        *predict_words(task, "a", "river"), str(tmp_path)
+    )
     assert (tmp_path / "nbest_predictions.json").exists()
     assert not (tmp_path / "null_odds.json").exists()
 
@@ -132,6 +136,9 @@ def test_questions_without_answers_are_answered_and_not_scored(
 ):
     task = create_task(answers=())
     encoded_set, batches = predict_words(task, "a", "river")
-    assert task.write_predictions(encoded_set, batches, str(tmp_path)) == {}
+    assert (
+        task.write_and_score_predictions(encoded_set, batches, str(tmp_path))
+        == {}
+    )
     assert (tmp_path / "predictions.json").exists()
     assert "The answers are not scored" in caplog.text
