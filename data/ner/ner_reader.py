@@ -8,7 +8,7 @@ from absl import logging
 
 from data.ner import column_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.sets.file_sets import FileSets, SetFile
 from data.sets.set_names import BaseSet

@@ -17,11 +17,10 @@ from data.arrays import FloatArray
 from data.io import feature_specs, tf_examples
 from data.ner import (
     entity_files,
-    entity_report,
     entity_scoring,
     sentence_windows,
 )
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
@@ -144,7 +143,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         gold_tags = [example.labels for example in encoded_set.examples]
         scores = entity_scoring.score_entities(gold_tags, tags)
         data_path = self.config.required_data_source
-        entity_report.write_entity_report(
+        entity_files.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data_path, scores),
             encoded_set.examples,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from command_line.config_values import create_config
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import create_ner_features
