@@ -5,10 +5,9 @@
     squad_questions.py: questions from SQuAD's JSON and from tables
     squad_examples.py: these as examples, with their answers' places
     answer_cells.py: answers from the cells of a table
-    passage_windows.py: questions and passages to windows
-    passage_tokens.py: a passage to tokens, which know their characters
-    answer_tokens.py: which of these tokens are the answer, for training
-    squad_features.py: the features of a window, and its record
+    passage_windows.py: questions and passages to windows, and these to records
+    passage_tokens.py: a passage to tokens, which know their characters, and
+        which of these tokens are the answer, for training
     answer_spans.py: start and end logits to spans of tokens
     answer_decoding.py: spans to answers
     final_text.py: answers in the passage's own spelling

@@ -23,8 +23,8 @@ from data.squad.final_text import (
     find_in_tokenized,
     read_words,
 )
+from data.squad.passage_windows import SquadFeatures
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import DecodingOptions
 from data.text.wordpiece import BasicTokenizer
 

@@ -4,9 +4,8 @@ import dataclasses
 from typing import NamedTuple, NotRequired, TypedDict
 
 from data.squad import answer_decoding, answer_spans
-from data.squad.passage_windows import create_squad_features
+from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,

@@ -22,9 +22,12 @@ from data.squad import (
     answer_scoring,
     answer_spans,
 )
-from data.squad.passage_windows import create_squad_features
+from data.squad.passage_windows import (
+    SquadFeatures,
+    create_squad_features,
+    encode_squad_features,
+)
 from data.squad.squad_examples import SquadExample
-from data.squad.squad_features import SquadFeatures, encode_squad_features
 from data.squad.squad_options import to_settings
 from data.squad.squad_processor import SquadProcessor
 from data.squad.squad_questions import read_squad_file

@@ -12,7 +12,7 @@ from data.squad.answer_spans import (
     RawResult,
     find_spans,
 )
-from data.squad.squad_features import SquadFeatures
+from data.squad.passage_windows import SquadFeatures
 from data.squad.squad_options import DecodingOptions
 
 LENGTH = 8
