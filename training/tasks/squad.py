@@ -20,7 +20,7 @@ from data.squad import (
     answer_decoding,
     answer_report,
     answer_scoring,
-    answer_spans,
+    token_spans,
 )
 from data.squad.passage_windows import (
     SquadFeatures,
@@ -216,11 +216,11 @@ class SquadTask(
         self, encoded_set: _EncodedSet, batches: _Batches
     ) -> answer_decoding.SquadAnswers:
         """Turns the logits of all windows into answers to the questions."""
-        results: list[answer_spans.RawResult] = []
+        results: list[token_spans.RawResult] = []
         for features, outputs in batches:
             # The logits are arrays, although SpanOutputs also means tensors.
             results += map(
-                answer_spans.RawResult,
+                token_spans.RawResult,
                 features["unique_ids"].tolist(),
                 np.asarray(outputs["start_logits"]),
                 np.asarray(outputs["end_logits"]),
