@@ -9,7 +9,7 @@ from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, virtual_devices
 from tests.support.two_weight_model import batches, create_trainer
-from training.loop import stopping
+from training.loop import step_loop
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def end_after(monkeypatch):
     """A function (number) that sets which skipped step in a row is an error."""
 
     def set_max_skipped_steps(number):
-        monkeypatch.setattr(stopping, "MAX_SKIPPED_STEPS", number)
+        monkeypatch.setattr(step_loop, "MAX_SKIPPED_STEPS", number)
 
     return set_max_skipped_steps
 
@@ -49,7 +49,7 @@ def overflow_on_all_devices(output_dir):
             at_once=4,
         )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stopping, "MAX_SKIPPED_STEPS", 1)
+        patch.setattr(step_loop, "MAX_SKIPPED_STEPS", 1)
         trainer.fit_batches(batches([1, 1e36, 1e36, 1]), 6)
     scale = trainer.train_step.optimizer.dynamic_scale.value
     scales = strategy.experimental_local_results(scale)
