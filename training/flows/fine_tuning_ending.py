@@ -17,8 +17,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import run_ending
 from training.flows.fine_tuning_export import export_model
 from training.flows.fine_tuning_run import AnyFineTuningRun
-from training.run_files.run_folder import RunFolder
-from training.run_files.run_results import log_scores
+from training.run_files.run_folder import RunFolder, log_scores
 from training.task import AnyTask
 
 
