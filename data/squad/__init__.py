@@ -1,9 +1,9 @@
 """Reads SQuAD's questions, cuts them into windows, and finds answers.
 
     squad_options.py: the flags
-    squad_processor.py: the sets of run_squad.py
+    squad_examples.py: `SquadProcessor`, the sets of run_squad.py: questions as
+        examples, with their answers' places
     squad_questions.py: questions from SQuAD's JSON and from tables
-    squad_examples.py: these as examples, with their answers' places
     table_answers.py: answers from the cells of a table
     passage_windows.py: questions and passages to windows, and these to records
     passage_tokens.py: a passage to tokens, which know their characters, and
