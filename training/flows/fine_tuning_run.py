@@ -123,7 +123,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
         batches = self._predict_dev_set(encoded_set, "Evaluating")
         if not self.task.eval_loss:
             return self.task.evaluate(encoded_set, batches)
-        batches_with_loss = EvalLoss(self.task.eval_loss, batches)
+        batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
         scores = self.task.evaluate(encoded_set, batches_with_loss)
         return scores | batches_with_loss.scores()
 
@@ -196,7 +196,7 @@ class FineTuningRun(Generic[ExampleT, OriginT, OutputsT]):
 AnyFineTuningRun: TypeAlias = FineTuningRun[Any, Any, Any]
 
 
-class EvalLoss(Generic[OutputsT]):
+class LossAccumulator(Generic[OutputsT]):
     """Adds up the loss of evaluation batches while they are iterated over.
 
     Iterate over the batches once, and then call `scores`.

@@ -46,10 +46,10 @@ _CHECKPOINT_FILE = re.compile(
 
 
 class Checkpointer:
-    """Saves and restores the state of one run in `output_dir`.
+    """Saves and restores the state of one run in a folder.
 
     Args:
-        output_dir: folder of the run. The first save creates it.
+        folder: folder of the checkpoints. The first save creates it.
         variables: {variable name in Google's code: variable} of the model.
         optimizer: optimizer to save with the model. None = save and restore
             only the model's variables.
@@ -63,16 +63,16 @@ class Checkpointer:
 
     def __init__(
         self,
-        output_dir: StrPath,
+        folder: StrPath,
         variables: Mapping[str, keras.Variable],
         optimizer: "TrainingOptimizer | None" = None,
         *,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
     ) -> None:
-        self.output_dir = Path(output_dir)
-        self.keep_checkpoint_max = keep_checkpoint_max
-        self.is_chief = is_chief
+        self._folder = Path(folder)
+        self._keep_checkpoint_max = keep_checkpoint_max
+        self._is_chief = is_chief
         self._variables = dict(variables)
         self._optimizer_state: dict[str, keras.Variable] = {}
         if optimizer is not None:
@@ -98,15 +98,15 @@ class Checkpointer:
         state = self._optimizer_state if keeps_optimizer else {}
         variables = self._variables | state
         _check_finite(step, variables)
-        if not self.is_chief:
+        if not self._is_chief:
             return
-        path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
+        path = f"{self._folder}/{CHECKPOINT_PREFIX}-{step}"
         tf1.write_checkpoint(path, variables)
         remove_old_checkpoints(
-            self.output_dir,
+            self._folder,
             step,
             restored_step=self._restored_step,
-            keep_max=self.keep_checkpoint_max,
+            keep_max=self._keep_checkpoint_max,
         )
 
     def restore(self) -> int | None:
@@ -118,17 +118,17 @@ class Checkpointer:
         Raises:
             ValueError: the folder contains checkpoints, but all are damaged.
         """
-        steps = list_checkpoint_steps(self.output_dir)
+        steps = list_checkpoint_steps(self._folder)
         for step in reversed(steps):
             try:
-                path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
+                path = f"{self._folder}/{CHECKPOINT_PREFIX}-{step}"
                 self._restored_step = self.restore_from(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
         if steps:
             raise ValueError(
-                f"none of the checkpoints in {self.output_dir} can be read "
+                f"none of the checkpoints in {self._folder} can be read "
                 f"(steps {steps}); restore one from a backup, or train into "
                 "another --output_dir"
             )
