@@ -12,7 +12,7 @@ from command_line import cli, flags
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
-from training.tasks.ner_setup import create_task, read_sets
+from training.tasks.ner import NerTask, read_sets
 
 
 def main(parsed: flags.ParsedCommand[NerConfig]) -> None:
@@ -24,7 +24,7 @@ def main(parsed: flags.ParsedCommand[NerConfig]) -> None:
         file_sets,
         may_set_flags=not start.config.ner.document_context,
     )
-    ner_task = create_task(start, file_sets)
+    ner_task = NerTask(start, file_sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning

@@ -8,17 +8,16 @@ single file.
 
 import abc
 import dataclasses
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
+    Final,
     Generic,
     Protocol,
     TypeAlias,
     TypeVar,
     Unpack,
-    cast,
 )
 
 from data.arrays import Batches as Batches
@@ -44,8 +43,8 @@ ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
-# Read-only, because all tasks without settings share it.
-_NO_SETTINGS = cast(HeadSettings, types.MappingProxyType({}))
+# All tasks without settings share it. A task with settings assigns a new dict.
+_NO_SETTINGS: Final[HeadSettings] = {}
 
 
 class CreateModel(Protocol):
@@ -255,9 +254,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     ) -> Scores:
         """Computes the scores of the model's outputs.
 
-        The best step may be chosen by the scores named in `metrics`. If
-        `eval_loss` is set, this method must read all batches, because their
-        loss is added up while they are read.
+        The best step may be chosen by the scores named in `metrics`.
         """
 
     def write_report(
@@ -274,13 +271,13 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         return
 
     @abc.abstractmethod
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: EncodedSet[ExampleT, OriginT],
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> Scores:
-        """Writes the predictions of a set.
+        """Writes the predictions of a set, and scores them if it can.
 
         Returns:
             scores of the predictions, or {} if the right answers are unknown.

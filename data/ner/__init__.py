@@ -1,7 +1,7 @@
 """Reads texts with named entities, cuts them into windows, and scores tags.
 
     ner_options.py: the flags
-    ner_example.py: a sentence with tagged words
+    ner_examples.py: a sentence with tagged words, and a text as words
     ner_reader.py: `NerReader`, which reads a set from a file of two forms
 
 Words with tags, in columns:
@@ -14,19 +14,18 @@ Texts with spans, from annotation tools:
 
     span_files.py: the texts and spans of a file
     annotations.py: the spans or the tags in a row, by its keys
-    label_studio.py: a row of Label Studio, whose keys are its own
-    labeled_spans.py: one span, whichever tool wrote it
-    span_tagging.py: the tags of the words that spans cover
-    span_units.py: whether spans count other units than characters
+    labeled_spans.py: one span, whichever tool wrote it, and a row of Label
+        Studio, whose keys are its own
+    span_tagging.py: the tags of the words that spans cover, which must count
+        characters
 
 From words to scores:
 
-    word_splitting.py: splits a text into words
     tag_names.py: names the tags as this project does
     sentence_windows.py: cuts sentences into windows
     legal_tags.py: the most probable legal tags
     entity_scoring.py: conlleval's scores
-    entity_files.py: files of predicted tags and entities
-    entity_report.py: the part of report.html
+    entity_files.py: files of predicted tags and entities, and the part of
+        report.html
     tagging_graph.py: words, windows and legal tags in a graph
 """

@@ -6,11 +6,16 @@ docs/named_entities.md shows the formats of the tools.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard, TypeVar
 
-from data.ner import label_studio
 from data.ner.entity_scoring import find_entities, to_scheme
-from data.ner.labeled_spans import has_spans, is_list_of_spans, parse_span
+from data.ner.labeled_spans import (
+    has_spans,
+    is_label_studio_task,
+    is_list_of_spans,
+    parse_label_studio_task,
+    parse_span,
+)
+from data.ner.ner_examples import find_words
 from data.ner.tag_names import is_tag
-from data.ner.word_splitting import find_words
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
 from files.json_files import JsonObject
@@ -225,8 +230,8 @@ def find_text_and_spans(
         ValueError: the row lacks a text or spans, or two keys contain spans
             that differ.
     """
-    if label_studio.is_task(row):
-        row = label_studio.parse_task(row, where)
+    if is_label_studio_task(row):
+        row = parse_label_studio_task(row, where)
 
     keys = _find_span_keys(row, where)
     values = row[keys[0]] if keys else None

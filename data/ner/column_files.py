@@ -19,7 +19,7 @@ from typing import NamedTuple
 from data.io import text_files
 from data.ner.column_layouts import ColumnLayout, find_layout
 from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ColumnOptions
 from data.ner.tag_names import find_tag_names, is_tag
 from data.tables import dialects, table_formats, workbooks

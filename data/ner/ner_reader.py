@@ -8,7 +8,7 @@ from absl import logging
 
 from data.ner import column_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.sets.file_sets import FileSets, SetFile
 from data.sets.set_names import BaseSet
@@ -162,7 +162,10 @@ class NerReader:
     def collect_labels(
         self, train: Sequence[NerExample], dev: Sequence[NerExample]
     ) -> list[str]:
-        """Returns the tags of the words, O first."""
+        """Returns the tags of the words, O first.
+
+        Logs nothing, because `read_file` has warned of strange tags.
+        """
         examples = [*train, *dev]
         tags = {tag for example in examples for tag in example.labels}
         if examples[0].text is not None:
@@ -175,14 +178,6 @@ class NerReader:
                 "Tag the words of the named entities"
             )
         return ["O", *sorted(tags - {"O"})]
-
-    def log_labels(
-        self,
-        labels: Sequence[str],
-        train: Sequence[NerExample],
-        dev: Sequence[NerExample],
-    ) -> None:
-        """Logs nothing, because `read_file` has warned of strange tags."""
 
     def texts_of(self, example: NerExample) -> list[str]:
         """Returns the words as one text."""

@@ -21,7 +21,7 @@ import numpy as np
 
 from data.arrays import BoolArray, FloatArray
 from data.ner import legal_tags
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 from data.text.token_windows import cut_spans, max_context_windows
 from data.text.tokenization import FullTokenizer
 

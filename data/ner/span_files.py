@@ -24,11 +24,14 @@ from data.ner.annotations import (
     find_text_and_spans,
     without_answers,
 )
-from data.ner.ner_example import NerExample
-from data.ner.span_tagging import TaggedSpan, check_span_labels, tag_words
-from data.ner.span_units import check_units
+from data.ner.ner_examples import NerExample, split_words
+from data.ner.span_tagging import (
+    TaggedSpan,
+    check_span_labels,
+    check_units,
+    tag_words,
+)
 from data.ner.tag_names import find_tag_names
-from data.ner.word_splitting import split_words
 from data.sets.set_names import BaseSet
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from data.ner import legal_tags
-from data.ner.word_splitting import BETWEEN_WORDS
+from data.ner.ner_examples import BETWEEN_WORDS
 from data.text import ragged
 from data.text.token_windows_graph import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
@@ -25,7 +25,7 @@ _BLOCK_WORDS = 512
 
 
 def separate_words(texts: tf.Tensor) -> tf.Tensor:
-    """Puts spaces between the words that `word_splitting.split_words` finds.
+    """Puts spaces between the words that `ner_examples.split_words` finds.
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
 

@@ -88,6 +88,8 @@ class RowReader(Protocol[RowExampleT]):
     ) -> list[str]:
         """Returns the labels that the examples have, in order.
 
+        Logs what users should know of the labels.
+
         Args:
             train: the train set.
             dev: the dev set of --data_file. Empty for a data folder, whose dev
@@ -95,17 +97,6 @@ class RowReader(Protocol[RowExampleT]):
 
         Raises:
             ValueError: the examples have too few labels.
-        """
-
-    def log_labels(
-        self,
-        labels: Sequence[str],
-        train: Sequence[RowExampleT],
-        dev: Sequence[RowExampleT],
-    ) -> None:
-        """Logs what users should know of labels that rows name.
-
-        The arguments are what `collect_labels` returns and takes.
         """
 
     def texts_of(self, example: RowExampleT) -> Sequence[str]:
@@ -211,7 +202,6 @@ class FileSets(Generic[RowExampleT]):
             # The dev set of the same file may have more labels.
             dev = self._held["dev"] if self._data_file else []
             self._labels_of_rows = self.reader.collect_labels(train, dev)
-            self.reader.log_labels(self._labels_of_rows, train, dev)
         return self._labels_of_rows
 
     @property

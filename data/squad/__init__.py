@@ -1,15 +1,14 @@
 """Reads SQuAD's questions, cuts them into windows, and finds answers.
 
     squad_options.py: the flags
-    squad_processor.py: the sets of run_squad.py
+    squad_examples.py: `SquadProcessor`, the sets of run_squad.py: questions as
+        examples, with their answers' places
     squad_questions.py: questions from SQuAD's JSON and from tables
-    squad_examples.py: these as examples, with their answers' places
-    answer_cells.py: answers from the cells of a table
-    passage_windows.py: questions and passages to windows
-    passage_tokens.py: a passage to tokens, which know their characters
-    answer_tokens.py: which of these tokens are the answer, for training
-    squad_features.py: the features of a window, and its record
-    answer_spans.py: start and end logits to spans of tokens
+    table_answers.py: answers from the cells of a table
+    passage_windows.py: questions and passages to windows, and these to records
+    passage_tokens.py: a passage to tokens, which know their characters, and
+        which of these tokens are the answer, for training
+    token_spans.py: start and end logits to spans of tokens
     answer_decoding.py: spans to answers
     final_text.py: answers in the passage's own spelling
     answer_scoring.py: the official scores
@@ -18,6 +17,6 @@
 The same in a graph:
 
     passage_windows_graph.py: cuts the windows
-    answer_spans_graph.py: finds possible answers, and their texts
+    token_spans_graph.py: finds possible answers, and their texts
     answer_decoding_graph.py: chooses among them
 """

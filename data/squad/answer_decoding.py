@@ -1,6 +1,6 @@
 """Turns the network's start and end logits into answers to SQuAD's questions.
 
-answer_spans.py finds the spans that may answer a question, in all its windows.
+token_spans.py finds the spans that may answer a question, in all its windows.
 This module sorts the spans by the sum of their logits. final_text.py finds the
 best spans in the text of the passage.
 """
@@ -12,20 +12,20 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
-from data.squad.answer_spans import (
-    NULL_ODDS_WITHOUT_ANSWER,
-    RawResult,
-    TokenSpan,
-    find_spans,
-)
 from data.squad.final_text import (
     PassageWords,
     find_in_tokenized,
     read_words,
 )
+from data.squad.passage_windows import SquadFeatures
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import DecodingOptions
+from data.squad.token_spans import (
+    NULL_ODDS_WITHOUT_ANSWER,
+    RawResult,
+    TokenSpan,
+    find_spans,
+)
 from data.text.wordpiece import BasicTokenizer
 
 

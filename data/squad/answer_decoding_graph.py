@@ -13,8 +13,10 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_spans import NULL_ODDS_WITHOUT_ANSWER
-from data.squad.answer_spans_graph import (
+from data.squad.passage_windows_graph import Passages
+from data.squad.squad_options import DecodingOptions
+from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
+from data.squad.token_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
@@ -24,8 +26,6 @@ from data.squad.answer_spans_graph import (
     order_by_score,
     with_texts,
 )
-from data.squad.passage_windows_graph import Passages
-from data.squad.squad_options import DecodingOptions
 from data.text.token_windows_graph import Windows
 
 

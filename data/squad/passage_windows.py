@@ -6,20 +6,65 @@ reads the questions from a file, and answer_decoding.py turns the network's
 outputs for the windows into answers.
 """
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypedDict, TypeVar
 
-from data.squad.answer_tokens import AnswerTokens, find_answer_tokens
-from data.squad.passage_tokens import Passage, PassageTokenizer
+from data.io import tf_examples
+from data.squad.passage_tokens import (
+    AnswerTokens,
+    Passage,
+    PassageTokenizer,
+    find_answer_tokens,
+)
 from data.squad.squad_examples import SquadExample
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import WindowOptions
 from data.text.token_windows import cut_spans, max_context_windows
 from data.text.tokenization import FullTokenizer
 
 ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000
+
+
+@dataclasses.dataclass(slots=True)
+class SquadFeatures:
+    """Features of one window.
+
+    Attributes:
+        unique_id: number of the window among the windows of all examples. As in
+            Google's code, the first number is 1000000000.
+        example_index: index of the window's example.
+        doc_span_index: index of the window among its example's windows.
+        tokens: the WordPieces without padding.
+        token_to_orig_map: {position of a passage token in the window: index of
+            its word in the passage}.
+        token_is_max_context: {position of a passage token in the window:
+            whether no other window contains more context around the token}.
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], 1 = token of the passage, or the [SEP]
+            after it.
+        start_position, end_position: in training: positions of the answer's
+            first and last token, or 0 if the window does not contain it.
+        is_impossible: whether the passage does not answer the question.
+        token_to_char_map: {position of a passage token: (start, end) of its
+            characters in the passage}. None without --use_char_offsets.
+    """
+
+    unique_id: int
+    example_index: int
+    doc_span_index: int
+    tokens: list[str]
+    token_to_orig_map: dict[int, int]
+    token_is_max_context: dict[int, bool]
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
+    start_position: int | None = None
+    end_position: int | None = None
+    is_impossible: bool | None = None
+    token_to_char_map: dict[int, tuple[int, int]] | None = None
 
 
 class _PassagePart(NamedTuple):
@@ -166,3 +211,15 @@ def _find_positions(
         return 0, 0
     shift = num_before - part.start
     return answer.first + shift, answer.last + shift
+
+
+def encode_squad_features(feature: SquadFeatures) -> bytes:
+    """Serializes SquadFeatures as a tf.train.Example."""
+    values: dict[str, tf_examples.Values] = {}
+    if feature.start_position is not None and feature.end_position is not None:
+        values["start_positions"] = [feature.start_position]
+        values["end_positions"] = [feature.end_position]
+        values["is_impossible"] = [int(bool(feature.is_impossible))]
+    # Protocol buffers merge the fields of concatenated messages.
+    unique_id = tf_examples.encode_example({"unique_ids": [feature.unique_id]})
+    return unique_id + tf_examples.encode_inputs(feature, values)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
 from data.io import compressed_files, encodings, text_files
-from data.squad import answer_cells
+from data.squad import table_answers
 from data.tables import table_formats, tables
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -52,7 +52,7 @@ def read_squad_file(
     instead of a dict with `data`, or contain one entry in each line. Or the
     file is a table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns
     `question`, `context` and, optionally, `id` and the columns that
-    `answer_cells.answers_of_row` reads.
+    `table_answers.answers_of_row` reads.
 
     Args:
         path: path of the file.
@@ -135,7 +135,7 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     cells = row.cells
     with _named_errors(row.where):
-        answers = answer_cells.answers_of_row(cells)
+        answers = table_answers.answers_of_row(cells)
     has_id = cells.get("id") not in (None, "")
     return {
         "id": cells["id"] if has_id else str(row.line_number),
@@ -174,18 +174,18 @@ def _in_squad_layout(qa: object, where: str) -> JsonObject:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    column = answer_cells.find_answer_column(qa)
+    column = table_answers.find_answer_column(qa)
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)
         with _named_errors(where):
-            qa["answers"] = answer_cells.list_answers(answer, start)
+            qa["answers"] = table_answers.list_answers(answer, start)
         qa.setdefault("is_impossible", not qa["answers"])
     elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
         with _named_errors(where):
-            answers = answer_cells.list_answers(qa["answers"])
+            answers = table_answers.list_answers(qa["answers"])
         if isinstance(qa["answers"], dict):
             qa.setdefault("is_impossible", not answers)
         qa["answers"] = answers

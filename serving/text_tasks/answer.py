@@ -3,10 +3,9 @@
 import dataclasses
 from typing import NamedTuple, NotRequired, TypedDict
 
-from data.squad import answer_decoding, answer_spans
-from data.squad.passage_windows import create_squad_features
+from data.squad import answer_decoding, token_spans
+from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
@@ -94,7 +93,7 @@ def _decode_answer(
     """Returns the best answer in any of the windows."""
     example, windows = question
     results = {
-        window.unique_id: answer_spans.RawResult(
+        window.unique_id: token_spans.RawResult(
             window.unique_id, logits["start_logits"], logits["end_logits"]
         )
         for window, logits in zip(windows, outputs, strict=True)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict
 
 from data.ner import entity_scoring, sentence_windows
-from data.ner.ner_example import NerExample
-from data.ner.word_splitting import find_words, split_words
+from data.ner.ner_examples import NerExample, find_words, split_words
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.reply_options import ReplyOptions

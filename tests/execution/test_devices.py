@@ -14,7 +14,8 @@ from tests.support.models import NO_DROPOUT, write_config
 from tests.support.paths import ROOT
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import fine_tuning_flags
-from training.loop import stopping
+from training.loop.step_loop import AGREEMENT_STEPS
+from training.loop.trainer import INTERRUPTED_STATUS
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20
@@ -40,7 +41,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
     flags = flags | {"output_dir": output_dir} | more
     with script_runner.start(script, output_dir, **flags) as run:
         stop_after_some_steps(run, output_dir)
-        assert run.finish().status == stopping.INTERRUPTED_STATUS
+        assert run.finish().status == INTERRUPTED_STATUS
     return recorded_losses(output_dir)
 
 
@@ -133,10 +134,10 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     losses = recorded_losses(tmp_path)
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
-    assert statuses == [stopping.INTERRUPTED_STATUS] * 2, done
+    assert statuses == [INTERRUPTED_STATUS] * 2, done
     (saved,) = list_checkpoint_steps(tmp_path)
     # Workers agree to stop only now and then.
-    assert saved % stopping.AGREEMENT_STEPS == 0
+    assert saved % AGREEMENT_STEPS == 0
     for one in done:
         assert f"Stopped after step {saved}," in one.stderr
 

@@ -11,7 +11,7 @@ import pytest
 import serving
 from data.ner import span_files
 from data.ner.entity_scoring import find_entities
-from data.ner.word_splitting import find_words
+from data.ner.ner_examples import find_words
 from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
 from tests.support.output_files import read_json_lines, read_results

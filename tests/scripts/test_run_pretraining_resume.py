@@ -10,7 +10,7 @@ import tensorflow as tf
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
-from training.loop import stopping
+from training.loop.trainer import INTERRUPTED_STATUS
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
@@ -109,7 +109,7 @@ def test_killed_runs_end_with_the_same_bits(
             while_saving=number % 3 == 0,
         )
         assert status == (
-            stopping.INTERRUPTED_STATUS if gets_ctrl_c else -signal.SIGKILL
+            INTERRUPTED_STATUS if gets_ctrl_c else -signal.SIGKILL
         )
         caught_saving += saving
         steps = list_checkpoint_steps(output_dir)

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 import modeling
 from command_line import config_values
-from command_line.flags import ParsedCommand, flag, group
+from command_line.flags import ParsedCommand, flag
 from data.io.record_datasets import Records
 from data.padding import trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingConfig
-from training.config.training_flags import TrainingFlags
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
@@ -90,17 +89,9 @@ class OnStep(Callback):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LoopFlags(TrainingFlags):
-    """Flags of the loop, and its number that no script lets the user set."""
-
-    max_nonfinite_steps: int = flag(10, "Steps that end a training.")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(TrainingConfig):
     """Configuration of a Trainer that may run several steps in one call."""
 
-    training: TrainingFlags = group(LoopFlags)
     at_once: int = flag(1, "Number of steps in one call.")
 
     @property

@@ -102,8 +102,6 @@ class TrainingFlags:
         "to a folder laid out like Google's releases.",
         kind=PathKind.NEW_FOLDER,
     )
-    # Not a flag: the steps in a row without a finite loss that end a training.
-    max_nonfinite_steps: int = 10
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

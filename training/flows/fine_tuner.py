@@ -1,16 +1,20 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
+from collections.abc import Iterator
 from typing import Any, Generic, TypeAlias
 
+import numpy as np
+
+from data.arrays import Batch
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
+from modeling.base_loss import Loss
 from training.flows.encoded_sets import select_sets
 from training.loop.best_step import (
     BestStepRule,
     evaluate_once_per_step,
     train_and_evaluate,
 )
-from training.loop.eval_loss import EvalLoss
 from training.loop.trainer import Trainer
 from training.task import (
     Batches,
@@ -119,9 +123,8 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         batches = self._predict_dev_set(encoded_set, "Evaluating")
         if not self.task.eval_loss:
             return self.task.evaluate(encoded_set, batches)
-        batches_with_loss = EvalLoss(self.task.eval_loss, batches)
+        batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
         scores = self.task.evaluate(encoded_set, batches_with_loss)
-        # `Task.evaluate` has read all batches, so that the loss is complete.
         return scores | batches_with_loss.scores()
 
     def write_reports(self) -> None:
@@ -137,10 +140,10 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
                 str(self.trainer.run_folder.path),
             )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self, test_set: EncodedSet[ExampleT, OriginT]
     ) -> Scores:
-        """Writes the predictions of a set.
+        """Writes the predictions of a set, and scores them if it can.
 
         Returns:
             their scores, {} if the right answers are unknown.
@@ -148,7 +151,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         Raises:
             OSError: a file cannot be written.
         """
-        return self.task.write_predictions(
+        return self.task.write_and_score_predictions(
             test_set,
             self._predict(
                 test_set,
@@ -191,3 +194,45 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
 
 # For functions that read none of its examples, origins and outputs.
 AnyFineTuner: TypeAlias = FineTuner[Any, Any, Any]
+
+
+class LossAccumulator(Generic[OutputsT]):
+    """Adds up the loss of evaluation batches while they are iterated over.
+
+    Iterate over the batches once, and then call `scores`.
+    """
+
+    def __init__(
+        self, loss: Loss[OutputsT], batches: Batches[OutputsT]
+    ) -> None:
+        self._loss = loss
+        self._unread = iter(batches)
+        # {name of a loss term: [(sum, divisor) of each batch]}.
+        self._parts: dict[str, list[tuple[float, float]]] = {}
+
+    def __iter__(self) -> Iterator[Batch[OutputsT]]:
+        """Yields the batches unchanged."""
+        for features, outputs in self._unread:
+            sums = self._loss.sums(outputs, features)
+            divisors = self._loss.divisors(features)
+            for name, value in sums.items():
+                pair = float(value), float(divisors[name])
+                self._parts.setdefault(name, []).append(pair)
+            yield features, outputs
+
+    def scores(self) -> Scores:
+        """Returns {"eval_loss": mean loss of all examples}.
+
+        The mean loss is the sum of the means of its terms, such as the masked
+        LM loss. Without a batch, it is NaN. Reads the batches that nobody has
+        read so far.
+        """
+        for _ in self:
+            pass
+        total = 0.0 if self._parts else float("nan")
+        for pairs in self._parts.values():
+            sums, divisors = np.array(pairs).T
+            # `Loss.means` adds Google's epsilon, for batches of the training.
+            # The mean over a set is exact, and 0 without any weight.
+            total += float(sums.sum() / max(divisors.sum(), 1.0))
+        return {"eval_loss": total}

@@ -31,8 +31,7 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
-from training.run_files.run_folder import RunFolder
-from training.run_files.run_results import log_scores
+from training.run_files.run_folder import RunFolder, log_scores
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
 
 
@@ -159,7 +158,7 @@ def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
     trainer = fine_tuner.trainer
     logging.info("Predicting with %s", trainer.run_weights.describe())
     for test_set in fine_tuner.test_sets:
-        scores = fine_tuner.write_predictions(test_set)
+        scores = fine_tuner.write_and_score_predictions(test_set)
         if not scores:
             # The right answers are unknown.
             continue

@@ -2,16 +2,15 @@
 
 Read them in this order:
 
-    trainer.py: `Trainer`: the model, its step, its weights and predictions
-    step_loop.py: runs steps, their callbacks and saves, until training ends
+    trainer.py: `Trainer`: the model, its step, its weights and predictions,
+        and the signals that stop a training
+    step_loop.py: runs steps, their callbacks and saves, until training ends,
+        for all workers after the same step
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: gradients, clipping, update, on several devices
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
-    callbacks.py: `Callback`, which runs after each step
+    callbacks.py: `Callback`, which runs after each step, and its first kind,
+        which logs losses, speed and memory
     best_step.py: evaluates, and keeps the weights of the best step
-    summary_callback.py: logs losses, speed and memory
-    stopping.py: signals, skipped steps, workers that stop together
-    checkpointer.py: saves and restores the weights and the optimizer
-    checkpoint_rotation.py: removes old checkpoints, and links the best one
-    eval_loss.py: adds up the loss of an evaluation
+    checkpointer.py: saves, restores and removes checkpoints, and links the best
 """

@@ -1,4 +1,9 @@
-"""Evaluates while training, saves the best step's weights, and stops early."""
+"""Evaluates while training, saves the best step's weights, and stops early.
+
+`History.best_step` says which step is the best, and everything here asks the
+history. `RunWeights` saves the weights of this step, and `RunFolder` writes its
+number to model.json, where later commands find it.
+"""
 
 import math
 from collections.abc import Callable
@@ -41,9 +46,9 @@ class BestStepRule(NamedTuple):
 class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
-    The best weights are saved in a separate folder, model.json names their
-    step, and the history contains their scores. A resumed run continues with
-    these scores, unless they are of another dev set.
+    The best weights are saved in a separate folder, and model.json names their
+    step. The history remembers this step and its scores. A resumed run
+    continues with these scores, unless they are of another dev set.
 
     Args:
         run_folder: folder of the run.
@@ -70,8 +75,8 @@ class BestStepCallback(Callback):
         self._num_train_steps = num_train_steps
         is_loss = rule.metric == "loss" or rule.metric.startswith("eval_loss")
         self._sign = -1 if is_loss else 1
-        # None before the first evaluation.
-        self._best: BestEvaluation | None = None
+        # The best step of an earlier command, if its weights are missing.
+        self._missing_step: int | None = None
 
     def on_train_begin(self) -> None:
         """Continues with the best step of a resumed run."""
@@ -84,16 +89,20 @@ class BestStepCallback(Callback):
         steps = list_checkpoint_steps(self._best_folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > self._run_weights.global_step
-        best = self._history.find_best_evaluation(self._rule.dev_set_checksum)
-        if best and (step in steps or is_repeated):
-            self._best = best
-        else:
+        if step not in steps and not is_repeated:
+            self._missing_step = step
+        if self._find_best() is None:
             logging.warning(
                 "The best step so far, %d, is missing in %s or was evaluated "
                 "on another dev set. The next best step replaces it.",
                 step,
                 self._best_folder,
             )
+
+    def _find_best(self) -> BestEvaluation | None:
+        """Returns the evaluation of the best step so far, None without one."""
+        best = self._history.find_best_evaluation(self._rule.dev_set_checksum)
+        return best if best and best.step != self._missing_step else None
 
     def on_step(self, step: int, logs: Logs) -> Decision:
         """Runs an evaluation if one is due at `step`, and decides by it."""
@@ -102,7 +111,8 @@ class BestStepCallback(Callback):
         if step % self.interval and step != self._num_train_steps:
             return Decision.NONE
         scores = {**self._evaluate(), "global_step": step}
-        is_best = self._is_best(scores[self._rule.metric])
+        best = self._find_best()
+        is_best = self._is_better(scores[self._rule.metric], best)
         self._history.add_evaluation(
             step,
             scores,
@@ -111,7 +121,6 @@ class BestStepCallback(Callback):
         )
         _log_evaluation(step, logs["loss"], scores, is_best=is_best)
         if is_best:
-            self._best = BestEvaluation(step, scores)
             self._run_weights.save_best()
             return Decision.GO_ON
         reason = self.find_reason_to_stop(step)
@@ -120,19 +129,21 @@ class BestStepCallback(Callback):
         logging.info("%s", reason)
         return Decision.END
 
-    def _is_best(self, value: float) -> bool:
-        """Returns whether a value of the metric is better than all before."""
+    def _is_better(self, value: float, best: BestEvaluation | None) -> bool:
+        """Returns whether a value of the metric is better than the best one."""
         if math.isnan(value):
             return False
-        if self._best is None:
+        if best is None:
             return True
-        former = self._best.scores[self._rule.metric]
-        # The history of a resumed run keeps an infinite value as NaN.
-        return math.isnan(former) or self._sign * (value - former) > 0
+        former = best.scores[self._rule.metric]
+        # The history keeps a value that is not finite as NaN.
+        if math.isnan(former):
+            return math.isfinite(value)
+        return self._sign * (value - former) > 0
 
     def find_reason_to_stop(self, step: int) -> str | None:
         """Returns why training stops early at `step`, None if it goes on."""
-        best = self._best
+        best = self._find_best()
         if not self._rule.patience or best is None:
             return None
         num_evaluations = (step - best.step) // self.interval

@@ -1,4 +1,4 @@
-"""Saves the checkpoints of a training run, and restores them.
+"""Saves the checkpoints of a run, restores them, and removes old ones.
 
 `Checkpointer.save` writes at a step:
 
@@ -8,17 +8,23 @@
   `.../adam_v`), `global_step`, and in float16 the loss scale (`loss_scale`,
   `loss_scale_good_steps`). A checkpoint can therefore resume training, or be
   the --init_checkpoint of another task.
-- before it, a line of the history (history.py) with the hours trained and the
-  best step so far.
+- `checkpoint`, the list of the checkpoints that the run keeps.
+
+Before it, `StepLoop` writes a line of the history, with the hours trained and
+the best step so far.
 """
 
-from collections.abc import Mapping
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import keras
 import tensorflow as tf
 from absl import logging
 
+from files.atomic import write_text
 from files.paths import StrPath
 from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
@@ -26,18 +32,24 @@ from model_folders.checkpoint_folders import (
 )
 from model_folders.formats.tensorflow import tf1_weights
 from modeling.checkpoints import tf1
-from training.loop import checkpoint_rotation
 from training.optimizers.adamw import TrainingOptimizer
 
 # Keras's name of the variable in a `keras.random.SeedGenerator`.
 _SEED_STATE = "seed_generator_state"
+# Matches the files that saving a checkpoint writes, but not similar names, such
+# as a user's copies.
+_CHECKPOINT_FILE = re.compile(
+    re.escape(CHECKPOINT_PREFIX)
+    + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
+    + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
+)
 
 
 class Checkpointer:
-    """Saves and restores the state of one run in `output_dir`.
+    """Saves and restores the state of one run in a folder.
 
     Args:
-        output_dir: folder of the run. The first save creates it.
+        folder: folder of the checkpoints. The first save creates it.
         variables: {variable name in Google's code: variable} of the model.
         optimizer: optimizer to save with the model. None = save and restore
             only the model's variables.
@@ -51,16 +63,16 @@ class Checkpointer:
 
     def __init__(
         self,
-        output_dir: StrPath,
+        folder: StrPath,
         variables: Mapping[str, keras.Variable],
         optimizer: "TrainingOptimizer | None" = None,
         *,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
     ) -> None:
-        self.output_dir = Path(output_dir)
-        self.keep_checkpoint_max = keep_checkpoint_max
-        self.is_chief = is_chief
+        self._folder = Path(folder)
+        self._keep_checkpoint_max = keep_checkpoint_max
+        self._is_chief = is_chief
         self._variables = dict(variables)
         self._optimizer_state: dict[str, keras.Variable] = {}
         if optimizer is not None:
@@ -86,15 +98,15 @@ class Checkpointer:
         state = self._optimizer_state if keeps_optimizer else {}
         variables = self._variables | state
         _check_finite(step, variables)
-        if not self.is_chief:
+        if not self._is_chief:
             return
-        path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
+        path = f"{self._folder}/{CHECKPOINT_PREFIX}-{step}"
         tf1.write_checkpoint(path, variables)
-        checkpoint_rotation.remove_old_checkpoints(
-            self.output_dir,
+        remove_old_checkpoints(
+            self._folder,
             step,
             restored_step=self._restored_step,
-            keep_max=self.keep_checkpoint_max,
+            keep_max=self._keep_checkpoint_max,
         )
 
     def restore(self) -> int | None:
@@ -106,17 +118,17 @@ class Checkpointer:
         Raises:
             ValueError: the folder contains checkpoints, but all are damaged.
         """
-        steps = list_checkpoint_steps(self.output_dir)
+        steps = list_checkpoint_steps(self._folder)
         for step in reversed(steps):
             try:
-                path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
+                path = f"{self._folder}/{CHECKPOINT_PREFIX}-{step}"
                 self._restored_step = self.restore_from(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
         if steps:
             raise ValueError(
-                f"none of the checkpoints in {self.output_dir} can be read "
+                f"none of the checkpoints in {self._folder} can be read "
                 f"(steps {steps}); restore one from a backup, or train into "
                 "another --output_dir"
             )
@@ -175,3 +187,89 @@ def _name_state(
         for slot, value in inner.slots(variable).items():
             state[f"{name}/{slot}"] = value
     return state
+
+
+def remove_old_checkpoints(
+    folder: Path, step: int, *, restored_step: int, keep_max: int
+) -> None:
+    """Removes old, later and partial checkpoints after a step was saved.
+
+    Checkpoints that the file `checkpoint` does not list are the user's. They
+    stay. Then the file lists the checkpoints that the run keeps.
+
+    Args:
+        folder: folder of the checkpoints.
+        step: the step that was saved.
+        restored_step: the step that the run was resumed from, -1 for none.
+        keep_max: number of newest checkpoints to keep, 0 for all.
+
+    Raises:
+        OSError: a file cannot be removed, or the list cannot be written.
+    """
+    listing = folder / "checkpoint"
+    steps = list_checkpoint_steps(folder)
+    own_steps = _read_listing(listing) | {step, restored_step}
+    kept = [
+        own_step
+        for own_step in steps
+        if own_step <= step and own_step in own_steps
+    ]
+    if keep_max:
+        kept = kept[-keep_max:]
+    users_steps = {*steps} - own_steps
+    _remove_others(folder, {*kept} | users_steps)
+    _write_listing(listing, step, kept)
+
+
+def _read_listing(listing: Path) -> set[int]:
+    """Returns the steps that `_write_listing` wrote, or none."""
+    if not listing.is_file():
+        return set()
+    text = listing.read_text(errors="replace")
+    return {*map(int, re.findall(rf'"{CHECKPOINT_PREFIX}-(\d+)"', text))}
+
+
+def _write_listing(listing: Path, step: int, kept: Sequence[int]) -> None:
+    """Writes the file that tf.train.latest_checkpoint reads."""
+    lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
+    lines += [
+        f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
+        for kept_step in kept
+    ]
+    write_text(listing, "\n".join(lines) + "\n")
+
+
+def _remove_others(folder: Path, staying: set[int]) -> None:
+    """Removes the checkpoints of other steps, and partial files.
+
+    A run that was killed while saving leaves partial files.
+    """
+    # Delete indices first, because a data file without an index is no
+    # checkpoint.
+    for file in sorted(
+        folder.iterdir(), key=lambda file: ".index" not in file.name
+    ):
+        match = _CHECKPOINT_FILE.fullmatch(file.name)
+        if match and (match["partial"] or int(match["step"]) not in staying):
+            file.unlink(missing_ok=True)
+
+
+def link_checkpoint(step: int, source_folder: StrPath, folder: StrPath) -> None:
+    """Replaces a folder's step by links to it in `source_folder`, if possible.
+
+    The step stays a copy if the source is missing or damaged, or cannot be
+    linked. If the process is killed, the step may be missing in `folder` until
+    the next call.
+    """
+    source = f"{source_folder}/{CHECKPOINT_PREFIX}-{step}"
+    target = f"{folder}/{CHECKPOINT_PREFIX}-{step}"
+    partial = f"{target}.partial"
+    with contextlib.suppress(OSError):
+        tf1_weights.check_tf1_files(source)
+        for end in tf1.ENDINGS:
+            Path(partial + end).unlink(missing_ok=True)
+            os.link(os.path.realpath(source + end), partial + end)
+        for end in reversed(tf1.ENDINGS):
+            Path(target + end).unlink(missing_ok=True)
+        for end in tf1.ENDINGS:
+            os.rename(partial + end, target + end)

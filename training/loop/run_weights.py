@@ -8,8 +8,7 @@ import modeling
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.load_check import check_loaded
 from training.config.training_config import TrainingConfig
-from training.loop import checkpoint_rotation
-from training.loop.checkpointer import Checkpointer
+from training.loop.checkpointer import Checkpointer, link_checkpoint
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 
@@ -62,7 +61,7 @@ class RunWeights:
             keep_checkpoint_max=config.training.keep_checkpoint_max,
             is_chief=config.is_chief,
         )
-        self._best = Checkpointer(
+        self._best_checkpointer = Checkpointer(
             run_folder.best_folder,
             weights,
             keep_checkpoint_max=1,
@@ -162,7 +161,7 @@ class RunWeights:
         """Restores the best step's weights. Returns whether there is one."""
         path = self._run_folder.find_best()
         if path:
-            self.global_step = self._best.restore_from(path)
+            self.global_step = self._best_checkpointer.restore_from(path)
             self.is_best_step = True
         return bool(path)
 
@@ -191,14 +190,14 @@ class RunWeights:
             ValueError: a weight is not finite.
             OSError: the checkpoint could not be written.
         """
-        self._best.save(self.global_step)
-        self._run_folder.set_best_step(self.global_step)
+        self._best_checkpointer.save(self.global_step)
+        self._run_folder.write_best_step(self.global_step)
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
         step = self._run_folder.history.best_step
         if self._config.is_chief and step is not None:
-            checkpoint_rotation.link_checkpoint(
+            link_checkpoint(
                 step, self._run_folder.path, self._run_folder.best_folder
             )
 

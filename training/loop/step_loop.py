@@ -7,15 +7,22 @@ from typing import NamedTuple
 import tensorflow as tf
 from absl import logging
 
+from data.arrays import IntArray
 from execution import devices
+from files.paths import StrPath
 from modeling.tensors import Features
 from terminal import progress
 from training.config.training_config import TrainingConfig
-from training.loop import stopping
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
-from training.loop.train_step import TrainStep
+from training.loop.train_step import Outcome, TrainStep
 from training.run_files.history import History
+
+# Several workers agree to stop after this number of steps, or when a save or
+# evaluation is due. To agree after each step would slow the training down.
+AGREEMENT_STEPS = 100
+# Number of skipped steps in a row that end a training.
+MAX_SKIPPED_STEPS = 10
 
 
 class EndReasons(NamedTuple):
@@ -64,7 +71,7 @@ class StepLoop:
         self._config = config
         self._callbacks = callbacks
         self._num_train_steps = num_train_steps
-        self._skipped = stopping.SkippedStepCounter(config.training)
+        self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
     def begin(self) -> None:
@@ -84,7 +91,7 @@ class StepLoop:
         for reason in filter(None, reasons):
             logging.info("%s", reason)
         # All workers restored the same step.
-        agreed = stopping.agree_on_stop(
+        agreed = agree_on_stop(
             self._train_step.strategy,
             [self._is_time_over or any(reasons)],
             is_due=True,
@@ -198,10 +205,10 @@ class StepLoop:
         ]
         is_due = (
             is_save_due
-            or step % stopping.AGREEMENT_STEPS == 0
+            or step % AGREEMENT_STEPS == 0
             or any(decision is not Decision.NONE for decision in decisions)
         )
-        has_ended, is_time_over, is_stopped = stopping.agree_on_stop(
+        has_ended, is_time_over, is_stopped = agree_on_stop(
             self._train_step.strategy,
             [Decision.END in decisions, self._is_time_over, stop.is_set()],
             is_due=is_due,
@@ -230,3 +237,76 @@ class StepLoop:
             keeps_optimizer=self._config.training.keep_optimizer or goes_on
         )
         self._saved_step = step
+
+
+class SkippedStepCounter:
+    """Counts the steps in a row that changed no weight.
+
+    A gradient that overflows only because of float16's loss scaling does not
+    count.
+
+    Args:
+        output_dir: folder of the run, for the message.
+
+    Attributes:
+        num_in_a_row: number of these steps up to the current step.
+    """
+
+    def __init__(self, output_dir: StrPath) -> None:
+        self._output_dir = output_dir
+        self.num_in_a_row = 0
+
+    def count(self, step: int, outcomes: IntArray) -> None:
+        """Counts the outcomes of steps, the last of which is `step`.
+
+        Raises:
+            ValueError: MAX_SKIPPED_STEPS steps in a row were skipped.
+        """
+        for outcome_step, outcome in enumerate(
+            outcomes, step - len(outcomes) + 1
+        ):
+            if outcome == Outcome.APPLIED:
+                self.num_in_a_row = 0
+            elif outcome == Outcome.NOT_FINITE:
+                self.num_in_a_row += 1
+                logging.warning(
+                    "Step %d was skipped (%d in a row), because its loss or "
+                    "gradient is not finite.",
+                    outcome_step,
+                    self.num_in_a_row,
+                )
+            if self.num_in_a_row >= MAX_SKIPPED_STEPS:
+                raise ValueError(
+                    f"the loss or gradient of {self.num_in_a_row} steps in a "
+                    f"row was not finite, up to step {outcome_step}. Set a "
+                    "smaller --learning_rate. If the weights of the newest "
+                    f"checkpoint in {self._output_dir} are the "
+                    "cause, remove its files to resume from an earlier step"
+                )
+
+
+def agree_on_stop(
+    strategy: tf.distribute.Strategy,
+    wants_stop: Sequence[bool],
+    *,
+    is_due: bool,
+) -> Sequence[bool]:
+    """Returns for each reason to stop whether all workers stop for it.
+
+    A process that trains alone stops at once. Several workers must stop after
+    the same step. So they ask each other only if `is_due`, and then all stop if
+    any of them wants to.
+
+    Args:
+        strategy: the strategy of the training.
+        wants_stop: for each reason, whether this process wants to stop.
+        is_due: whether the workers ask each other after this step. All workers
+            must set it after the same steps.
+    """
+    if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+        return wants_stop
+    if not is_due:
+        return [False] * len(wants_stop)
+    counts = strategy.run(lambda: tf.constant(wants_stop, tf.int32))
+    counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
+    return list(counts.numpy() > 0)

@@ -5,7 +5,11 @@ outputs, and a loss (modeling/base_loss.py) maps the outputs to a number.
 step_loop.py has the loop, and train_step.py computes and applies the gradients.
 """
 
-from collections.abc import Sequence
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 import tensorflow as tf
 from absl import logging
@@ -14,14 +18,16 @@ from data.io import record_datasets
 from execution.batch_predictor import BatchPredictor
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
+from terminal import signals
 from training.config.training_config import TrainingConfig
-from training.loop import stopping
-from training.loop.callbacks import Callback
+from training.loop.callbacks import Callback, SummaryCallback
 from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
-from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
+
+# Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
+INTERRUPTED_STATUS = 75
 
 
 class Trainer:
@@ -109,19 +115,19 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self._recorded_settings is not None:
-            self.run_folder.write_description(
+            self.run_folder.replace_description(
                 self.model, self._recorded_settings
             )
         first_step = self.run_weights.global_step
         with (
             self.run_folder.history.training(first_step),
-            stopping.stop_signals() as stop,
+            stop_signals() as stop,
         ):
             reasons = loop.run(
                 self.create_dataset(records), stop, epochs=epochs
             )
         if reasons.is_stopped:
-            stopping.exit_after_signal(self.run_weights.global_step)
+            exit_after_signal(self.run_weights.global_step)
 
     def _create_loop(
         self, callbacks: Sequence[Callback], num_train_steps: int
@@ -175,3 +181,37 @@ class Trainer:
         logging.info(
             f"  Parameters = {num_params:,} ({16 * num_params:,} bytes)"
         )
+
+
+@contextlib.contextmanager
+def stop_signals() -> Iterator[threading.Event]:
+    """Yields an event that SIGTERM or Ctrl-C sets inside a `with` block.
+
+    Unlike `signals.stoppable`, which interrupts the block, this lets the step
+    that runs end and be saved. A second SIGTERM or a second Ctrl-C ends the
+    process.
+    """
+    stop = threading.Event()
+
+    def handle(signal_number: int, former: signals.Handler) -> None:
+        stop.set()
+        signal.signal(signal_number, former)
+        # Log last, because logging fails if the signal interrupts another line.
+        logging.warning("Stopping after this step, which is saved first")
+
+    with signals.handled_by(handle):
+        yield stop
+
+
+def exit_after_signal(step: int) -> NoReturn:
+    """Ends the process of a run that a signal stopped at `step`.
+
+    Raises:
+        SystemExit: always, with the status INTERRUPTED_STATUS.
+    """
+    logging.warning(
+        "Stopped after step %d, which is saved. Run the same command again to "
+        "resume.",
+        step,
+    )
+    raise SystemExit(INTERRUPTED_STATUS)

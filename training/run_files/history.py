@@ -8,13 +8,13 @@ evaluations.
 
 import contextlib
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from files import atomic
 from training.config.training_config import TrainingConfig
-from training.run_files.event_writer import EventWriter
 from training.run_files.history_lines import (
     LINE_KINDS,
     HistoryLine,
@@ -22,7 +22,9 @@ from training.run_files.history_lines import (
     format_line,
     read_history,
 )
-from training.run_files.training_clock import TrainingClock
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 
 class BestEvaluation(NamedTuple):
@@ -41,6 +43,8 @@ class BestEvaluation(NamedTuple):
 class History:
     """Writes the history of a run, and counts the hours of its training.
 
+    It also remembers which step is the best, and the scores of that step.
+
     Args:
         config: flags of the run. Only the chief writes the history and, unless
             --summary_steps is 0, the files for TensorBoard.
@@ -50,7 +54,7 @@ class History:
 
     Attributes:
         best_step: step of the best evaluation so far, or None before the first
-            evaluation. `RunFolder.set_best_step` sets this number, and each
+            evaluation. `RunFolder.write_best_step` sets this number, and each
             `checkpoint` line contains it.
     """
 
@@ -64,7 +68,10 @@ class History:
         self._config = config
         self._path = file
         self._event_writer = EventWriter(events)
-        self._clock = TrainingClock()
+        # time.monotonic() at which the training began, None while not training.
+        self._began: float | None = None
+        # Hours of training before `_began`.
+        self._hours_before = 0.0
         self.best_step: int | None = None
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
@@ -88,8 +95,13 @@ class History:
 
     @property
     def hours(self) -> float:
-        """Hours that the run has trained so far, evaluations included."""
-        return self._clock.hours
+        """Hours that the run has trained so far, evaluations included.
+
+        The hours of all commands of the run count.
+        """
+        if self._began is None:
+            return self._hours_before
+        return self._hours_before + (time.monotonic() - self._began) / 3600
 
     def restore(self, step: int) -> None:
         """Continues from the line of the checkpoint that was restored.
@@ -98,7 +110,7 @@ class History:
         """
         line = self._lines.get(("checkpoint", step))
         self.best_step = line.get("best_step") if line else None
-        self._clock.set_hours(line["hours"] if line else 0.0)
+        self._hours_before = line["hours"] if line else 0.0
 
     @contextlib.contextmanager
     def training(self, step: int) -> Iterator[None]:
@@ -111,8 +123,12 @@ class History:
         }
         if self._config.is_chief:
             self._write_all()
-        with self._clock.running():
+        self._began = time.monotonic()
+        try:
             yield
+        finally:
+            self._hours_before = self.hours
+            self._began = None
 
     def add_training(
         self,
@@ -130,7 +146,7 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        self._write(self._create_line("train", step, metrics, learning_rate))
+        self._add(self._create_line("train", step, metrics, learning_rate))
 
     def add_checkpoint(
         self, step: int, learning_rate: float | None = None
@@ -147,7 +163,7 @@ class History:
         line = self._create_line("checkpoint", step, {}, learning_rate)
         if self.best_step is not None:
             line["best_step"] = self.best_step
-        self._write(line)
+        self._add(line)
 
     def add_evaluation(
         self,
@@ -170,7 +186,7 @@ class History:
         """
         line = self._create_line("eval", step, scores, learning_rate)
         line["dev_set"] = dev_set_checksum
-        self._write(line)
+        self._add(line)
 
     def add_if_comparable(
         self,
@@ -206,7 +222,9 @@ class History:
 
         An evaluation on a dev set with another checksum does not count.
         """
-        line = self._lines.get(("eval", self.best_step or 0))
+        if self.best_step is None:
+            return None
+        line = self._lines.get(("eval", self.best_step))
         if line is None or line.get("dev_set") != dev_set_checksum:
             return None
         scores = {
@@ -247,19 +265,19 @@ class History:
         }
         return line
 
-    def _write(self, line: HistoryLine) -> None:
-        """Writes a line to the file, and its metrics for TensorBoard."""
-        if not self._config.is_chief:
-            return
+    def _add(self, line: HistoryLine) -> None:
+        """Adds a line. The chief writes it to the file, and for TensorBoard."""
         kind = line["kind"]
         step = line["step"]
         former = self._lines.get((kind, step))
         self._lines[kind, step] = line
+        if not self._config.is_chief:
+            return
         is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
             self._event_writer.write(prefix, step, line["metrics"])
-        if former or not self._clock.is_running:
+        if former or self._began is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
         else:
@@ -276,3 +294,36 @@ class History:
         atomic.write_text(
             self._path, "".join(map(format_line, self._lines.values()))
         )
+
+
+class EventWriter:
+    """Writes metrics as TensorBoard shows them.
+
+    Args:
+        folder: folder of the files. The first write creates a file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer: tf.summary.SummaryWriter | None = None
+
+    def write(
+        self, prefix: str, step: int, metrics: Mapping[str, float | None]
+    ) -> None:
+        """Writes the metrics of a step.
+
+        Args:
+            prefix: what the names of the metrics begin with, such as "eval/".
+            step: number of steps trained.
+            metrics: {name: value}. A value of None is not written.
+        """
+        # Import late, so that reading a history does not load TensorFlow.
+        import tensorflow as tf
+
+        if self._writer is None:
+            self._writer = tf.summary.create_file_writer(str(self._folder))
+        with self._writer.as_default():
+            for name, value in metrics.items():
+                if value is not None:
+                    tf.summary.scalar(prefix + name, value, step=step)
+        self._writer.flush()

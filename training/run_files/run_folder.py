@@ -1,12 +1,14 @@
 """Writes what a run's folder contains beside its checkpoints.
 
-These files are the card, the history, those that run_description.py creates,
-and the results, which run_results.py writes. This module imports no TensorFlow.
+These files are the card, the results, the history, and those that
+run_description.py creates. This module imports no TensorFlow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+from absl import logging
 
 from command_line.path_flags import STATE_FOLDER
 from files import json_files
@@ -19,14 +21,35 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading import preset_reading
+from model_folders.scores import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    format_scores,
+)
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
 from training.run_files.history import History
-from training.run_files.run_results import RunResults
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
+
+# Patterns of the files that contain results of a run's weights.
+_RESULT_FILES = (
+    "*eval_results*.txt",
+    "*predictions.*",
+    "null_odds.json",
+    "report*.html",
+    "test_results*.tsv",
+)
+# Files that a command names at its end, if the run wrote them.
+_SHOWN_FILES = (
+    "report.html",
+    "dev_predictions.csv",
+    "dev_predictions.jsonl",
+    "predictions.csv",
+    "predictions.jsonl",
+)
 
 
 class RunFolder:
@@ -47,7 +70,7 @@ class RunFolder:
         tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
         current_preset: Preset of the current weights, None if they are random.
-            It is the Preset of the start until `write_description` runs.
+            It is the Preset of the start until `replace_description` runs.
         results: the files of the scores, reports and predictions.
     """
 
@@ -90,12 +113,13 @@ class RunFolder:
         )
         return cls(start, labels, run_history)
 
-    def write_description(
+    def replace_description(
         self, model: "AnyTaskModel", settings: TrainingSettings
     ) -> None:
-        """Writes the files that describe the weights which training changes.
+        """Describes the weights that training changes, instead of the start's.
 
-        From then on, `current_preset` is the Preset of these files.
+        Writes the files of the description and the card to the folder, and sets
+        `current_preset` to the Preset of these files.
 
         Args:
             model: the model of the weights.
@@ -142,10 +166,13 @@ class RunFolder:
         """Returns the path of the best step's checkpoint, None without one."""
         return find_best(self.path, self._fixed_model_json)
 
-    def set_best_step(self, step: int) -> None:
-        """Names the step of the best weights in model.json and the history.
+    def write_best_step(self, step: int) -> None:
+        """Writes the step of the best weights to model.json.
 
-        Each later line of a checkpoint in the history contains it.
+        The history remembers the step, for each later line of a checkpoint.
+
+        Raises:
+            OSError: the file cannot be written.
         """
         self.history.best_step = step
         file = self.path / MODEL_JSON_FILE
@@ -191,3 +218,100 @@ class RunFolder:
             table=table,
         )
         write_text(path, card.text())
+
+
+class RunResults:
+    """The files in a run's folder that contain results of its weights.
+
+    Args:
+        folder: path of the run's folder.
+        is_chief: whether this process writes files.
+
+    Attributes:
+        dev_scores: what this command wrote to eval_results.txt, which the card
+            states. {} before it did.
+    """
+
+    def __init__(self, folder: Path, *, is_chief: bool) -> None:
+        self.dev_scores: Mapping[str, float] = {}
+        self._folder = folder
+        self._is_chief = is_chief
+
+    def write_dev_scores(self, scores: Mapping[str, float]) -> None:
+        """Logs the scores on the dev sets, and writes eval_results.txt.
+
+        Args:
+            scores: {name: score}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        log_scores(scores)
+        self.dev_scores = scores
+        self._write(DEV_RESULTS, scores)
+
+    def write_test_scores(
+        self, scores: Mapping[str, float], suffix: str = ""
+    ) -> None:
+        """Logs the scores on a test set, and writes its file.
+
+        Args:
+            scores: {name: score}.
+            suffix: suffix of the set's name, such as "_mm".
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        log_scores(scores)
+        self._write(f"test_eval_results{suffix}.txt", scores)
+
+    def write_export_scores(self, scores: Mapping[str, float]) -> None:
+        """Writes the scores of the exported files on the dev set.
+
+        Does not log them, because the table would only repeat the model's.
+
+        Args:
+            scores: {name: score}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._write(EXPORT_RESULTS, scores)
+
+    def _write(self, name: str, scores: Mapping[str, float]) -> None:
+        """Writes `key = value` lines like Google's code, sorted by key."""
+        if self._is_chief:
+            lines = [f"{key} = {scores[key]}\n" for key in sorted(scores)]
+            write_text(self._folder / name, "".join(lines))
+
+    def warn_of_earlier_files(self, begin_time: float) -> None:
+        """Logs a warning that names the results of earlier weights.
+
+        Their files stay, because the user may need them.
+
+        Args:
+            begin_time: time at which this command began, as time.time().
+        """
+        paths = sorted(
+            str(path)
+            for pattern in _RESULT_FILES
+            for path in self._folder.glob(pattern)
+            if path.stat().st_mtime < begin_time
+        )
+        if paths:
+            logging.warning(
+                "An earlier command wrote %s, with other weights than this "
+                "command trained. Move or remove what you no longer need.",
+                ", ".join(paths),
+            )
+
+    def list_shown_files(self) -> list[str]:
+        """Returns the paths of the reports and predictions in the folder."""
+        paths = [self._folder / name for name in _SHOWN_FILES]
+        return [str(path) for path in paths if path.is_file()]
+
+
+def log_scores(scores: Mapping[str, float]) -> None:
+    """Logs a table of scores, sorted by name."""
+    table = format_scores({key: scores[key] for key in sorted(scores)})
+    logging.info("***** Eval results *****\n%s", table)

@@ -228,7 +228,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             max_seq_length=length,
         )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

@@ -132,7 +132,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             self.codec,
         )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

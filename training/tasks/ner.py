@@ -1,4 +1,8 @@
-"""Tags named entities, for run_ner.py."""
+"""Tags named entities, for run_ner.py: reads the sets, and is their task.
+
+run_ner.py calls `read_sets`, then creates the `NerTask`. Importing this module
+loads no TensorFlow.
+"""
 
 import itertools
 import os
@@ -13,19 +17,18 @@ from data.arrays import FloatArray
 from data.io import feature_specs, tf_examples
 from data.ner import (
     entity_files,
-    entity_report,
     entity_scoring,
     sentence_windows,
 )
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
+from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
 from data.sets.file_sets import FileSets
 from data.sets.set_names import SetName, base_set_of
-from model_folders.model_json_types import HeadSettings
 from model_folders.scores import Scores
 from training import task
-from training.config.fine_tuning_config import DataFileConfig
+from training.config.ner_config import NerConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -34,25 +37,34 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
 
-class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
+def read_sets(config: NerConfig) -> FileSets[NerExample]:
+    """Reads the labels and the sets of the command.
+
+    Raises:
+        ValueError: a file is malformed.
+        OSError: a file cannot be read.
+    """
+    file_sets = create_ner_sets(
+        config.fine_tuning.data_dir, config.data_file_options, config.ner
+    )
+    file_sets.read_labels()
+    for set_name in config.set_names:
+        file_sets.read(set_name)
+    return file_sets
+
+
+class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
         start: as in `Task`.
         file_sets: the tags and the sentences.
-        document_context: True to fill the windows of a sentence with the
-            sentences around it.
-        legal_tags: True to choose the most probable legal sequence of tags,
-            False to choose the most probable tag of each word.
     """
 
     def __init__(
         self,
-        start: StartingPoint[DataFileConfig],
+        start: StartingPoint[NerConfig],
         file_sets: FileSets[NerExample],
-        *,
-        document_context: bool,
-        legal_tags: bool,
     ) -> None:
         super().__init__(
             start,
@@ -61,13 +73,11 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
         )
         self.eval_loss = self.loss
         self.file_sets = file_sets
-        self.document_context = document_context
-        self.legal_tags = legal_tags
         # There are tags, because the task is no regression.
         self.tags = file_sets.read_labels() or []
         self.labels = self.tags
         self.settings = {"labels": self.tags}
-        self.export_settings: HeadSettings = {"legal_tags": legal_tags}
+        self.export_settings = {"legal_tags": self.config.legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 
     def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
@@ -83,7 +93,7 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
             self.tags,
             self.max_seq_length,
             self.tokenizer,
-            document_context=self.document_context,
+            document_context=self.config.ner.document_context,
         ):
             labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
@@ -133,14 +143,14 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
         gold_tags = [example.labels for example in encoded_set.examples]
         scores = entity_scoring.score_entities(gold_tags, tags)
         data_path = self.config.required_data_source
-        entity_report.write_entity_report(
+        entity_files.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data_path, scores),
             encoded_set.examples,
             tags,
         )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],
@@ -177,5 +187,5 @@ class NerTask(task.Task[DataFileConfig, NerExample, NerFeatures, FloatArray]):
             encoded_set.origins,
             itertools.chain.from_iterable(probabilities),
             self.tags,
-            only_legal=self.legal_tags,
+            only_legal=self.config.legal_tags,
         )

@@ -1,4 +1,8 @@
-"""Answers questions about passages, for run_squad.py."""
+"""Answers questions about passages, for run_squad.py.
+
+run_squad.py calls `load_processor`, which reads the sets, then creates the
+`SquadTask`. Importing this module loads no TensorFlow.
+"""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +12,7 @@ import numpy as np
 from absl import logging
 
 import modeling
+from command_line.config_values import required_value
 from data import report
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
@@ -15,23 +20,22 @@ from data.squad import (
     answer_decoding,
     answer_report,
     answer_scoring,
-    answer_spans,
+    token_spans,
 )
-from data.squad.passage_windows import create_squad_features
-from data.squad.squad_examples import SquadExample
-from data.squad.squad_features import SquadFeatures, encode_squad_features
-from data.squad.squad_options import (
-    DecodingOptions,
-    WindowOptions,
-    to_settings,
+from data.squad.passage_windows import (
+    SquadFeatures,
+    create_squad_features,
+    encode_squad_features,
 )
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_examples import SquadExample, SquadProcessor
+from data.squad.squad_options import to_settings
+from data.squad.squad_questions import read_squad_file
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
 from modeling.outputs import SpanOutputs
 from training import task
-from training.config.fine_tuning_config import FineTuningConfig
+from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -41,8 +45,45 @@ _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]
 
 
+def load_processor(config: SquadConfig) -> SquadProcessor:
+    """Creates the processor, and lets it read the sets of the command.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed, or contains no answers to evaluate.
+    """
+    layout = config.table.layout()
+    is_v2 = config.decoding.version_2_with_negative
+    train_file = None
+    if config.training.do_train:
+        train_file = required_value(config.train_file)
+    predict_file = None
+    if config.reads_predict_file:
+        predict_file = read_squad_file(
+            required_value(config.predict_file), layout
+        )
+    processor = SquadProcessor(
+        train_file,
+        predict_file,
+        layout,
+        version_2_with_negative=is_v2,
+        use_char_offsets=config.windows.use_char_offsets,
+    )
+    if train_file is not None:
+        processor.read("train")
+    if predict_file is not None:
+        processor.read("dev")
+        if config.evaluates:
+            # A file without answers stops the script now, not after an epoch.
+            gold_answers = answer_scoring.read_gold_answers(
+                predict_file, version_2_with_negative=is_v2
+            )
+            gold_answers.log_num_skipped()
+    return processor
+
+
 class SquadTask(
-    task.Task[FineTuningConfig, SquadExample, SquadFeatures, SpanOutputs]
+    task.Task[SquadConfig, SquadExample, SquadFeatures, SpanOutputs]
 ):
     """Finds the answer to a question in a passage.
 
@@ -51,9 +92,6 @@ class SquadTask(
     Args:
         start: as in `Task`.
         processor: reads --train_file and --predict_file.
-        window_options: flags of how passages are cut into windows.
-        decoding_options: flags of how outputs become answers.
-        writes_report: True to write report.html about the predictions.
     """
 
     # SQuAD's official scores are percentages, not fractions.
@@ -66,23 +104,18 @@ class SquadTask(
 
     def __init__(
         self,
-        start: StartingPoint[FineTuningConfig],
+        start: StartingPoint[SquadConfig],
         processor: SquadProcessor,
-        window_options: WindowOptions,
-        decoding_options: DecodingOptions,
-        *,
-        writes_report: bool,
     ) -> None:
         super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
         self.processor = processor
-        self.window_options = window_options
-        self.decoding_options = decoding_options
-        self.writes_report = writes_report
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
         if processor.predict_file:
             self.eval_files = [processor.predict_file.path]
-        self.export_settings = to_settings(window_options, decoding_options)
+        self.export_settings = to_settings(
+            self.config.windows, self.config.decoding
+        )
 
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
@@ -95,7 +128,7 @@ class SquadTask(
 
         If the model skips padding, the longest windows of "dev" come first.
         """
-        limit = self.window_options.max_query_length
+        limit = self.config.windows.max_query_length
         counted = token_windows.log_num_cut(
             examples,
             lambda example: (
@@ -107,7 +140,7 @@ class SquadTask(
         windows: Iterable[SquadFeatures] = create_squad_features(
             counted,
             self.tokenizer,
-            self.window_options,
+            self.config.windows,
             is_training=set_name == "train",
         )
         if set_name == "dev" and self.config.trims_padding:
@@ -123,7 +156,7 @@ class SquadTask(
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.window_options.max_seq_length,
+            self.config.windows.max_seq_length,
             is_training=set_name == "train",
         )
 
@@ -140,7 +173,7 @@ class SquadTask(
         answers = self.decode_answers(encoded_set, batches)
         return self._compute_scores(self._read_gold_answers(), answers)
 
-    def write_predictions(
+    def write_and_score_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
     ) -> Scores:
         """Writes the answers, and report.html if --report is set.
@@ -153,7 +186,7 @@ class SquadTask(
             "predictions.json": answers.texts,
             "nbest_predictions.json": answers.nbest,
         }
-        is_v2 = self.decoding_options.version_2_with_negative
+        is_v2 = self.config.decoding.version_2_with_negative
         if is_v2:
             outputs["null_odds.json"] = answers.null_odds
         for name, content in outputs.items():
@@ -166,7 +199,7 @@ class SquadTask(
             logging.warning("The answers are not scored: %s", error)
             return {}
         scores = self._compute_scores(gold_answers, answers)
-        if self.writes_report:
+        if self.config.report:
             file = self.processor.required_predict_file
             heading = report.create_heading("SQuAD", file.path, scores)
             answer_report.write_answer_report(
@@ -182,11 +215,11 @@ class SquadTask(
         self, encoded_set: _EncodedSet, batches: _Batches
     ) -> answer_decoding.SquadAnswers:
         """Turns the logits of all windows into answers to the questions."""
-        results: list[answer_spans.RawResult] = []
+        results: list[token_spans.RawResult] = []
         for features, outputs in batches:
             # The logits are arrays, although SpanOutputs also means tensors.
             results += map(
-                answer_spans.RawResult,
+                token_spans.RawResult,
                 features["unique_ids"].tolist(),
                 np.asarray(outputs["start_logits"]),
                 np.asarray(outputs["end_logits"]),
@@ -199,7 +232,7 @@ class SquadTask(
             encoded_set.examples,
             windows,
             results,
-            self.decoding_options,
+            self.config.decoding,
             self.tokenizer.basic_tokenizer,
         )
 
@@ -207,7 +240,7 @@ class SquadTask(
         return answer_scoring.read_gold_answers(
             self.processor.required_predict_file,
             version_2_with_negative=(
-                self.decoding_options.version_2_with_negative
+                self.config.decoding.version_2_with_negative
             ),
         )
 

@@ -90,7 +90,7 @@ class SwagTask(
             encoded_set, label_codec.concatenate_outputs(batches)
         )
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from data.padding import trim_padding
 from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
-from data.squad.answer_spans_graph import BestLogits
 from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
     DecodingOptions,
@@ -19,6 +18,7 @@ from data.squad.squad_options import (
     read_options,
     to_settings,
 )
+from data.squad.token_spans_graph import BestLogits
 from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler

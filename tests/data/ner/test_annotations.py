@@ -1,6 +1,6 @@
 """Rows with tags, rows of this project's predictions, and contradictions.
 
-test_label_studio.py and test_labeled_spans.py test the notations of spans.
+test_labeled_spans.py tests the notations of spans.
 """
 
 import json

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from data.ner import sentence_windows as windows
-from data.ner.ner_example import NerExample
+from data.ner.ner_examples import NerExample
 
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 # Two sentences of a document, and one of another.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import legal_tags, tagging_graph, word_splitting
+from data.ner import legal_tags, ner_examples, tagging_graph
 
 
 def test_running_text_is_cut_as_in_the_graph():
@@ -19,7 +19,7 @@ def test_running_text_is_cut_as_in_the_graph():
     ]
     parted = tagging_graph.separate_words(texts).numpy()
     words = [expected.decode().split() for expected in parted]
-    assert [*map(word_splitting.split_words, texts)] == words
+    assert [*map(ner_examples.split_words, texts)] == words
 
 
 SCHEMES = {

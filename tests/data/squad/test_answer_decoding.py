@@ -9,7 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from data.squad import answer_decoding, answer_spans
+from data.squad import answer_decoding, token_spans
 from data.squad.squad_options import DecodingOptions
 from data.text import tokenization
 from tests.support.squad.squad_passages import create_windows
@@ -25,7 +25,7 @@ def decode_answers(examples, features, best, tokenizer=TOKENIZER, **kwargs):
         for i, (token, value) in enumerate(best):
             if token in feature.tokens:
                 logits[i, feature.tokens.index(token)] = value
-        results.append(answer_spans.RawResult(feature.unique_id, *logits))
+        results.append(token_spans.RawResult(feature.unique_id, *logits))
     options = DecodingOptions(n_best_size=3, max_answer_length=5)
     options = dataclasses.replace(options, **kwargs)
     return answer_decoding.decode_predictions(

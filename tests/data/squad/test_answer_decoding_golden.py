@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data.squad import answer_decoding, answer_spans
+from data.squad import answer_decoding, token_spans
 from tests.support.squad.squad_cases import (
     CASES,
     decoding_options,
@@ -19,7 +19,7 @@ def decoded(request):
     case = request.param
     examples, features, recorded = load_case(case, "predict_file", False)
     results = [
-        answer_spans.RawResult(*values)
+        token_spans.RawResult(*values)
         for values in zip(
             recorded["unique_ids"].tolist(),
             recorded["start_logits"],

@@ -1,6 +1,6 @@
 """Answers that a graph decodes, against the Python that equals the original.
 
-test_answer_spans_graph.py tests one rule at a time.
+test_token_spans_graph.py tests one rule at a time.
 """
 
 import json
@@ -14,8 +14,8 @@ import tensorflow as tf
 from data.squad import (
     answer_decoding,
     answer_decoding_graph,
-    answer_spans,
     passage_windows_graph,
+    token_spans,
 )
 from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
@@ -158,7 +158,7 @@ def check_places(outputs, examples, answers):
 def answer_in_python(examples, features, logits, options, tokenizer):
     """Returns the answer to each question, by answer_decoding.py."""
     results = {
-        feature.unique_id: answer_spans.RawResult(None, *values)
+        feature.unique_id: token_spans.RawResult(None, *values)
         for feature, *values in zip(features, *logits, strict=True)
     }
     return [

@@ -1,10 +1,22 @@
-"""The windows of small passages, and their characters.
+"""The windows of small passages, their characters, and their records.
 
 test_passage_windows_golden.py compares windows with those that the original
 recorded.
 """
 
+import pytest
+
+from data.io import tf_examples
+from data.squad.passage_windows import encode_squad_features
 from tests.support.squad.squad_passages import create_windows
+
+PREDICTION_LENGTHS = {
+    "unique_ids": 1,
+    "input_ids": 12,
+    "input_mask": 12,
+    "segment_ids": 12,
+}
+ANSWER_LENGTHS = {"start_positions": 1, "end_positions": 1, "is_impossible": 1}
 
 
 def test_a_window_that_lacks_a_part_of_the_answer_has_its_positions_at_0(
@@ -41,3 +53,17 @@ def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):
     spans = feature.token_to_char_map
     texts = [example.context[slice(*spans[i])] for i in (8, 9)]
     assert texts == ["!", "Ünd"]
+
+
+@pytest.mark.parametrize(
+    "training, lengths",
+    [(False, PREDICTION_LENGTHS), (True, PREDICTION_LENGTHS | ANSWER_LENGTHS)],
+)
+def test_only_records_for_training_contain_the_answer(
+    tmp_path, tokenizer, training, lengths
+):
+    _, (window,) = create_windows(
+        tmp_path, tokenizer, "a b", (0, "a"), training=training
+    )
+    record = encode_squad_features(window)
+    assert tf_examples.feature_lengths(record) == lengths

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.squad import answer_decoding, answer_spans
+from data.squad import answer_decoding, token_spans
 from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
@@ -61,7 +61,7 @@ def searched_answers(exports):
     logits = compute_outputs(served.model, features)
     ids = [feature.unique_id for feature in features]
     sides = (logits[name].numpy() for name in ("start_logits", "end_logits"))
-    results = [*map(answer_spans.RawResult, ids, *sides)]
+    results = [*map(token_spans.RawResult, ids, *sides)]
     return answer_decoding.decode_predictions(
         examples, features, results, DECODING, served.tokenizer.basic_tokenizer
     )

@@ -13,9 +13,8 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 from data.squad import passage_windows_graph
-from data.squad.passage_windows import create_squad_features
+from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import SquadExample, read_squad_examples
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization

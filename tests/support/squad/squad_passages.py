@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from data.squad.passage_windows import create_squad_features
+from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import SquadExample, read_squad_examples
-from data.squad.squad_features import SquadFeatures
 from data.squad.squad_options import WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text.tokenization import FullTokenizer

@@ -64,7 +64,7 @@ class ScriptedTask(toy_task.ToyTask):
         accuracy = self.find_accuracy()
         return {"accuracy": accuracy, "f1": 1 - accuracy}
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: EncodedSet[int, None],
         batches: Batches[FloatArray],

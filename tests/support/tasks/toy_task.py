@@ -235,7 +235,7 @@ class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
             pass
         return {"accuracy": 0.5}
 
-    def write_predictions(
+    def write_and_score_predictions(
         self,
         encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],

@@ -33,7 +33,7 @@ class PredictedDevSetTask(ToyTask):
 
     test_sets = ("dev",)
 
-    def write_predictions(self, encoded_set, batches, output_dir):
+    def write_and_score_predictions(self, encoded_set, batches, output_dir):
         return {"predicted_accuracy": 0.5}
 
 

@@ -1,14 +1,19 @@
-"""After which steps a training saves and ends, on a model of two weights."""
+"""After which steps a training saves and ends, and which steps are skipped."""
 
+import logging
 import signal
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import OnStep, batches, create_trainer
-from training.loop import stopping
+from training.loop import step_loop
 from training.loop.best_step import BestStepCallback, BestStepRule
+from training.loop.train_step import Outcome
+from training.loop.trainer import INTERRUPTED_STATUS
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 100])
@@ -53,7 +58,7 @@ def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
     )
     with pytest.raises(SystemExit) as caught:
         trainer.fit_batches(batches([]), 5, [signals])
-    assert caught.value.code == stopping.INTERRUPTED_STATUS
+    assert caught.value.code == INTERRUPTED_STATUS
     assert list_checkpoint_steps(tmp_path) == [2]
 
 
@@ -63,3 +68,53 @@ def test_a_run_out_of_time_saves_its_step(tmp_path, caplog):
     trainer.fit_batches(batches([]), 9)
     assert "Reached --max_hours after step 1." in caplog.text
     assert list_checkpoint_steps(tmp_path) == [1]
+
+
+@pytest.fixture
+def skipped(monkeypatch):
+    """A counter that allows two skipped steps in a row."""
+    monkeypatch.setattr(step_loop, "MAX_SKIPPED_STEPS", 3)
+    return step_loop.SkippedStepCounter("run")
+
+
+def test_skipped_steps_in_a_row_are_counted(skipped):
+    skipped.count(
+        4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.NOT_FINITE])
+    )
+    assert skipped.num_in_a_row == 2
+
+
+def test_a_finite_step_begins_a_new_count(skipped):
+    skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
+    skipped.count(4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE]))
+    assert skipped.num_in_a_row == 1
+
+
+def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew(skipped):
+    skipped.count(
+        3,
+        np.array([Outcome.NOT_FINITE, Outcome.OVERFLOWED, Outcome.NOT_FINITE]),
+    )
+    assert skipped.num_in_a_row == 2
+
+
+def test_the_log_names_each_skipped_step(skipped, caplog):
+    with caplog.at_level(logging.WARNING, logger="absl"):
+        skipped.count(
+            9, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.APPLIED])
+        )
+    assert "Step 8 was skipped (1 in a row)" in caplog.text
+
+
+def test_too_many_skipped_steps_end_the_run(skipped):
+    skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
+    with pytest.raises(ValueError, match=r"of 3 steps in a row .* to step 3"):
+        skipped.count(4, np.array([Outcome.NOT_FINITE, Outcome.APPLIED]))
+
+
+@pytest.mark.parametrize("is_due", [False, True])
+def test_a_process_alone_stops_at_once(is_due):
+    strategy = tf.distribute.get_strategy()
+    wants_stop = [True, False]
+    agreed = step_loop.agree_on_stop(strategy, wants_stop, is_due=is_due)
+    assert agreed == wants_stop

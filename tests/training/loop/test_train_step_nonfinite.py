@@ -9,13 +9,25 @@ from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, virtual_devices
 from tests.support.two_weight_model import batches, create_trainer
+from training.loop import step_loop
+
+
+@pytest.fixture
+def end_after(monkeypatch):
+    """A function (number) that sets which skipped step in a row is an error."""
+
+    def set_max_skipped_steps(number):
+        monkeypatch.setattr(step_loop, "MAX_SKIPPED_STEPS", number)
+
+    return set_max_skipped_steps
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_an_overflow_by_loss_scaling_is_no_failure(at_once, tmp_path, caplog):
-    trainer = create_trainer(
-        tmp_path, "float16", at_once=at_once, max_nonfinite_steps=1
-    )
+def test_an_overflow_by_loss_scaling_is_no_failure(
+    at_once, end_after, tmp_path, caplog
+):
+    end_after(1)
+    trainer = create_trainer(tmp_path, "float16", at_once=at_once)
     # Scaled by 2**15 and 2**14, the second and third gradient overflow.
     with caplog.at_level("INFO", logger="absl"):
         trainer.fit_batches(batches([1, 1e36, 1e36, 1]), 5)
@@ -35,9 +47,10 @@ def overflow_on_all_devices(output_dir):
             "float16",
             strategy,
             at_once=4,
-            max_nonfinite_steps=1,
         )
-    trainer.fit_batches(batches([1, 1e36, 1e36, 1]), 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step_loop, "MAX_SKIPPED_STEPS", 1)
+        trainer.fit_batches(batches([1, 1e36, 1e36, 1]), 6)
     scale = trainer.train_step.optimizer.dynamic_scale.value
     scales = strategy.experimental_local_results(scale)
     assert [*map(float, scales)] == [2**13] * 2
@@ -53,16 +66,16 @@ def test_devices_overflow_together(tmp_path):
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_a_nonfinite_loss_counts_in_float16(at_once, tmp_path):
-    trainer = create_trainer(
-        tmp_path, "float16", at_once=at_once, max_nonfinite_steps=2
-    )
+def test_a_nonfinite_loss_counts_in_float16(at_once, end_after, tmp_path):
+    end_after(2)
+    trainer = create_trainer(tmp_path, "float16", at_once=at_once)
     with pytest.raises(ValueError, match=r"2 steps.* step 5"):
         trainer.fit_batches(batches([1, np.nan, 1, np.nan, np.inf]), 6)
 
 
-def test_a_gradient_infinite_at_every_scale_counts(tmp_path):
-    trainer = create_trainer(tmp_path, "float16", max_nonfinite_steps=3)
+def test_a_gradient_infinite_at_every_scale_counts(end_after, tmp_path):
+    end_after(3)
+    trainer = create_trainer(tmp_path, "float16")
     # 15 halvings bring the scale from 2**15 down to 1.
     with pytest.raises(ValueError, match=r"3 steps.* step 18"):
         trainer.fit_batches(batches([], zeros=np.ones(100, np.float32)), 100)
@@ -107,12 +120,12 @@ def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
     ] == before
 
 
-def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
+def test_no_checkpoint_is_dropped_while_steps_are_skipped(end_after, tmp_path):
+    end_after(4)
     trainer = create_trainer(
         tmp_path,
         keep_checkpoint_max=2,
         save_checkpoints_steps=1,
-        max_nonfinite_steps=4,
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
         trainer.fit_batches(batches([1, 1, 1] + [np.nan] * 9), 20)

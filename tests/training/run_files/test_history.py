@@ -1,10 +1,11 @@
-"""What a run adds to its history, and the hours that count."""
+"""What a run adds to its history and for TensorBoard, and its hours."""
 
 import types
 
 import pytest
 
-from training.run_files import history, history_lines, training_clock
+from tests.support import tensorboard_events
+from training.run_files import history, history_lines
 
 
 @pytest.fixture
@@ -12,7 +13,7 @@ def seconds(monkeypatch):
     """A clock that the tests move."""
     clock = types.SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(training_clock, "time", clock)
+    monkeypatch.setattr(history, "time", clock)
     return clock
 
 
@@ -82,3 +83,24 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     with again.training(3):
         steps = [line["step"] for line in history_lines.read_history(path)]
     assert steps == [1, 2, 3, 3]
+
+
+def test_metrics_are_written_with_a_prefix(tmp_path):
+    writer = history.EventWriter(tmp_path / "state")
+    writer.write("eval/", 3, {"loss": 0.5, "f1": None})
+    writer.write("eval/", 6, {"loss": 0.25, "f1": 0.75})
+    assert tensorboard_events.scalars(tmp_path) == {
+        "eval/loss": {3: 0.5, 6: 0.25},
+        "eval/f1": {6: 0.75},
+    }
+
+
+def test_only_an_evaluation_of_the_best_step_is_the_best(tmp_path):
+    run_history = history_of(tmp_path)
+    run_history.add_evaluation(0, {"f1": 0.25}, dev_set_checksum=7)
+    assert run_history.find_best_evaluation(7) is None
+    run_history.add_evaluation(1, {"f1": 0.5}, dev_set_checksum=7)
+    run_history.best_step = 1
+    best = run_history.find_best_evaluation(7)
+    assert best == history.BestEvaluation(1, {"f1": 0.5})
+    assert run_history.find_best_evaluation(8) is None

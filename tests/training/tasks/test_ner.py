@@ -1,17 +1,25 @@
-"""What the task of run_ner.py makes of sentences and of outputs."""
+"""The sentences that run_ner.py reads, and what its task makes of them."""
 
 import numpy as np
 import pytest
 
-from data.ner.ner_example import NerExample
+from command_line.config_values import create_config
+from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import create_ner_features
 from data.tables.data_file_options import DataFileOptions
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
-from tests.support.tasks.task_sets import create_set, create_task_start
-from training.tasks.ner import NerTask
+from tests.support.tasks import task_files
+from tests.support.tasks.task_sets import create_set
+from tests.support.tasks.toy_task import (
+    create_flags,
+    create_start,
+    load_tokenizer,
+)
+from training.config.ner_config import NerConfig
+from training.tasks.ner import NerTask, read_sets
 
 TAGS = ["O", "B-PER", "I-PER"]
 EXAMPLES = [
@@ -29,12 +37,13 @@ def create_task(tmp_path):
         processor = create_ner_sets(
             tmp_path, DataFileOptions(), NerOptions(labels=TAGS)
         )
-        return NerTask(
-            create_task_start(tmp_path, max_seq_length=LENGTH),
-            processor,
-            document_context=False,
-            legal_tags=legal_tags,
+        flags = create_flags(
+            tmp_path, max_seq_length=LENGTH, legal_tags=legal_tags
         )
+        start = create_start(
+            create_config(NerConfig, **flags), SMALL, load_tokenizer()
+        )
+        return NerTask(start, processor)
 
     return create_ner_task
 
@@ -94,7 +103,7 @@ def test_an_illegal_tag_is_only_predicted_without_legal_tags(
     windows = create_windows(task)
     encoded_set = create_set("test", EXAMPLES, windows)
     logits = logits_of(windows, [["O", "I-PER"], ["O", "O"]])
-    task.write_predictions(encoded_set, [({}, logits)], str(tmp_path))
+    task.write_and_score_predictions(encoded_set, [({}, logits)], str(tmp_path))
     words = (tmp_path / "test_predictions.txt").read_text().split("\n")
     assert words[1].split()[-1] == tag
 
@@ -106,5 +115,30 @@ def test_a_test_set_without_tags_has_no_scores(create_task, tmp_path):
     encoded_set = create_set("test", examples, windows)
     logits = logits_of(windows, [["O", "O"]])
     assert (
-        task.write_predictions(encoded_set, [({}, logits)], str(tmp_path)) == {}
+        task.write_and_score_predictions(
+            encoded_set, [({}, logits)], str(tmp_path)
+        )
+        == {}
     )
+
+
+def load(folder, **flags):
+    """Returns the processor of a command on the sets of a folder."""
+    return read_sets(
+        create_config(NerConfig, output_dir="", data_dir=str(folder), **flags)
+    )
+
+
+def test_the_labels_are_those_of_the_train_set(tmp_path):
+    task_files.write_entity_sets(tmp_path)
+    labels = load(tmp_path, do_train=True).read_labels()
+    assert labels[0] == "O"
+    assert "B-LOC" in labels
+
+
+def test_every_set_of_the_command_is_read_before_it_trains(tmp_path):
+    task_files.write_entity_sets(tmp_path)
+    (tmp_path / "valid.txt").write_text("a O b\nc\n")
+    load(tmp_path, do_train=True)
+    with pytest.raises(ValueError, match=r"valid\.txt"):
+        load(tmp_path, do_train=True, do_eval=True)

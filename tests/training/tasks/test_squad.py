@@ -1,18 +1,21 @@
-"""What the task of run_squad.py makes of questions and of outputs."""
+"""The questions that run_squad.py reads, and what its task makes of them."""
 
 import json
 
 import numpy as np
 import pytest
 
-from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.squad.squad_processor import SquadProcessor
+from command_line.config_values import create_config
+from data.squad.squad_examples import SquadProcessor
 from data.squad.squad_questions import read_squad_file
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
-from tests.support.tasks.task_sets import create_set, create_task_start
-from training.tasks.squad import SquadTask
+from tests.support.squad.squad_files import write_squad
+from tests.support.tasks.task_sets import create_set
+from tests.support.tasks.toy_task import create_start, load_tokenizer
+from training.config.squad_config import SquadConfig
+from training.tasks.squad import SquadTask, load_processor
 
 LENGTH = 24
 PASSAGE = "the man saw a river ."
@@ -44,12 +47,15 @@ def create_task(tmp_path):
             version_2_with_negative=False,
             use_char_offsets=False,
         )
+        config = create_config(
+            SquadConfig,
+            output_dir=str(tmp_path),
+            max_seq_length=LENGTH,
+            doc_stride=8,
+            max_query_length=8,
+        )
         return SquadTask(
-            create_task_start(tmp_path),
-            processor,
-            WindowOptions(LENGTH, doc_stride=8, max_query_length=8),
-            DecodingOptions(),
-            writes_report=False,
+            create_start(config, SMALL, load_tokenizer()), processor
         )
 
     return create_squad_task
@@ -115,14 +121,18 @@ def test_a_longer_span_shares_words_with_the_answer(create_task):
 
 def test_the_answers_are_written_as_by_googles_script(create_task, tmp_path):
     task = create_task()
-    task.write_predictions(*predict_words(task, "a", "river"), str(tmp_path))
+    task.write_and_score_predictions(
+        *predict_words(task, "a", "river"), str(tmp_path)
+    )
     answers = json.loads((tmp_path / "predictions.json").read_text())
     assert answers == {"q": ANSWER}
 
 
 def test_the_null_odds_are_only_written_for_version_2(create_task, tmp_path):
     task = create_task()
-    task.write_predictions(*predict_words(task, "a", "river"), str(tmp_path))
+    task.write_and_score_predictions(
+        *predict_words(task, "a", "river"), str(tmp_path)
+    )
     assert (tmp_path / "nbest_predictions.json").exists()
     assert not (tmp_path / "null_odds.json").exists()
 
@@ -132,6 +142,50 @@ def test_questions_without_answers_are_answered_and_not_scored(
 ):
     task = create_task(answers=())
     encoded_set, batches = predict_words(task, "a", "river")
-    assert task.write_predictions(encoded_set, batches, str(tmp_path)) == {}
+    assert (
+        task.write_and_score_predictions(encoded_set, batches, str(tmp_path))
+        == {}
+    )
     assert (tmp_path / "predictions.json").exists()
     assert "The answers are not scored" in caplog.text
+
+
+@pytest.fixture
+def files(tmp_path):
+    """{flag: file of one question}. The one to predict has no answer."""
+    answer = {"text": "boat", "answer_start": 4}
+    answers = {"train_file": [answer], "predict_file": []}
+    return {
+        flag: str(
+            write_squad(
+                tmp_path / f"{flag}.json",
+                [{"id": flag, "answers": of_flag}],
+                "The boat.",
+            )
+        )
+        for flag, of_flag in answers.items()
+    }
+
+
+def load(files, **actions):
+    """Returns the processor of a command with these files."""
+    return load_processor(
+        create_config(SquadConfig, output_dir="", **files, **actions)
+    )
+
+
+def test_a_training_reads_only_the_questions_to_train_on(files):
+    processor = load(files, do_train=True)
+    (example,) = processor.take("train")
+    assert example.qas_id == "train_file"
+    assert processor.predict_file is None
+
+
+def test_a_prediction_needs_no_answers(files):
+    (example,) = load(files, do_predict=True).take("dev")
+    assert example.qas_id == "predict_file"
+
+
+def test_an_evaluation_needs_answers(files):
+    with pytest.raises(ValueError, match=r"predict_file\.json"):
+        load(files, do_train=True, evaluate_each_epoch=True)

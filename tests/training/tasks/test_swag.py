@@ -51,7 +51,7 @@ def test_only_examples_with_a_known_ending_are_scored(task):
 
 def test_the_predictions_name_the_chosen_endings(task, tmp_path):
     encoded_set = create_set("test", EXAMPLES)
-    task.write_predictions(encoded_set, [({}, LOGITS)], str(tmp_path))
+    task.write_and_score_predictions(encoded_set, [({}, LOGITS)], str(tmp_path))
     lines = (tmp_path / "predictions.jsonl").read_text().splitlines()
     entries = [json.loads(line) for line in lines]
     assert [entry["guid"] for entry in entries] == ["a", "b"]

@@ -1,11 +1,13 @@
-"""Splits text into words, for tagging named entities.
+"""A sentence with tagged words, and how a text is split into words.
 
 tagging_graph.py splits text in the same way inside a graph.
 """
 
+import dataclasses
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Self
 
 from data.text.characters import CJK_RANGES
 
@@ -15,6 +17,32 @@ from data.text.characters import CJK_RANGES
 # also if typed as -- and ..., often stand between two words without spaces.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 BETWEEN_WORDS = f"(\u2014+|\u2015+|\u2026+|--+|[.][.][.]+|[{_IDEOGRAPHS}])"
+
+
+@dataclasses.dataclass(slots=True)
+class NerExample:
+    """A sentence with tagged words, or a text with annotated spans.
+
+    Attributes:
+        guid: name of the example.
+        words: the words of the sentence or text.
+        labels: the words' tags.
+        document_index: index of the document that contains the sentence.
+        text: the text, or None if the file contains words in columns.
+        row: {name: value} of the example in the file, without annotations in a
+            test set. None in a train set.
+    """
+
+    guid: str
+    words: list[str]
+    labels: list[str]
+    document_index: int
+    text: str | None = None
+    row: Mapping[str, object] | None = None
+
+    def without_row(self) -> Self:
+        """Returns a copy whose `row` is None."""
+        return dataclasses.replace(self, row=None)
 
 
 def split_words(text: str) -> list[str]:

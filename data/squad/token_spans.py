@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from data.arrays import FloatArray
-from data.squad.squad_features import SquadFeatures
+from data.squad.passage_windows import SquadFeatures
 from data.squad.squad_options import DecodingOptions
 
 # Score of no answer minus score of the best answer, for a question whose only

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.squad.passage_windows_graph import WHITE_SPACE_RUN, Passages
+from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
 

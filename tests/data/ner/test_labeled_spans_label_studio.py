@@ -5,7 +5,7 @@ test_span_files.py and test_annotations.py read such tasks from files.
 
 import pytest
 
-from data.ner.label_studio import is_task, parse_task
+from data.ner.labeled_spans import is_label_studio_task, parse_label_studio_task
 
 TEXT = "Anna left Oslo."
 ANNA = {"start": 0, "end": 4, "labels": ["PER"]}
@@ -31,7 +31,7 @@ def task_of(*annotations, **data):
     ],
 )
 def test_a_row_with_data_and_annotations_is_a_task(row):
-    assert is_task(row)
+    assert is_label_studio_task(row)
 
 
 @pytest.mark.parametrize(
@@ -44,32 +44,32 @@ def test_a_row_with_data_and_annotations_is_a_task(row):
     ],
 )
 def test_a_row_whose_data_is_something_else_is_no_task(row):
-    assert not is_task(row)
+    assert not is_label_studio_task(row)
 
 
 def test_the_spans_become_entities():
-    row = parse_task(task_of(annotation_of(ANNA, OSLO)), "line 1")
+    row = parse_label_studio_task(task_of(annotation_of(ANNA, OSLO)), "line 1")
     assert row == {"text": TEXT, "entities": [ANNA, OSLO]}
 
 
 def test_a_text_that_nobody_annotated_has_no_entities():
-    assert parse_task(task_of(), "line 1")["entities"] is None
+    assert parse_label_studio_task(task_of(), "line 1")["entities"] is None
 
 
 def test_a_cancelled_annotation_is_left_out():
     task = task_of(annotation_of(ANNA, was_cancelled=True))
-    assert parse_task(task, "line 1")["entities"] is None
+    assert parse_label_studio_task(task, "line 1")["entities"] is None
 
 
 def test_a_result_of_another_kind_is_left_out():
     news = {"choices": ["news"]}
-    row = parse_task(task_of(annotation_of(news, ANNA)), "line 1")
+    row = parse_label_studio_task(task_of(annotation_of(news, ANNA)), "line 1")
     assert row["entities"] == [ANNA]
 
 
 def test_people_may_mark_the_same_spans_in_another_order():
     task = task_of(annotation_of(ANNA, OSLO), annotation_of(OSLO, ANNA))
-    assert parse_task(task, "line 1")["entities"] == [ANNA, OSLO]
+    assert parse_label_studio_task(task, "line 1")["entities"] == [ANNA, OSLO]
 
 
 def test_people_who_mark_other_spans_are_an_error():
@@ -77,19 +77,19 @@ def test_people_who_mark_other_spans_are_an_error():
     with pytest.raises(
         ValueError, match=r"line 1: the 2 annotations .* differ"
     ):
-        parse_task(task, "line 1")
+        parse_label_studio_task(task, "line 1")
 
 
 def test_the_ground_truth_wins():
     task = task_of(annotation_of(ANNA), annotation_of(OSLO, ground_truth=True))
-    assert parse_task(task, "line 1")["entities"] == [OSLO]
+    assert parse_label_studio_task(task, "line 1")["entities"] == [OSLO]
 
 
 def test_the_answers_of_a_model_in_the_data_are_left_out():
     task = task_of(annotation_of(OSLO), label=[[0, 4, "PER"]])
-    assert "label" not in parse_task(task, "line 1")
+    assert "label" not in parse_label_studio_task(task, "line 1")
 
 
 def test_the_only_text_of_the_data_may_have_any_name():
     task = {"data": {"review": TEXT, "id": 7}, "annotations": []}
-    assert parse_task(task, "line 1")["text"] == TEXT
+    assert parse_label_studio_task(task, "line 1")["text"] == TEXT

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import answer_spans_graph, passage_windows_graph
-from data.squad.answer_spans import NULL_ODDS_WITHOUT_ANSWER
+from data.squad import passage_windows_graph, token_spans_graph
 from data.squad.squad_options import WindowOptions
+from data.squad.token_spans import NULL_ODDS_WITHOUT_ANSWER
 from data.text import tokenization
 from tests.support.paths import ROOT
 
@@ -35,7 +35,7 @@ def question_about(passage, starts, ends, max_seq_length=32):
     def repeat(values, dtype):
         return tf.constant([[*values]] * num_windows, dtype)
 
-    question = answer_spans_graph.QuestionWindows(
+    question = token_spans_graph.QuestionWindows(
         start=tf.constant(0, tf.int64),
         end=tf.constant(num_windows, tf.int64),
         windows=windows,
@@ -53,10 +53,10 @@ def question_about(passage, starts, ends, max_seq_length=32):
 
 def find_texts(passage, starts, ends, max_answer_length=9, **options):
     question, passages = question_about(passage, starts, ends, **options)
-    spans = answer_spans_graph.find_spans(
+    spans = token_spans_graph.find_spans(
         question, passages, max_answer_length, use_char_offsets=True
     )
-    texts = answer_spans_graph.with_texts(
+    texts = token_spans_graph.with_texts(
         spans, tf.constant(passage), True
     ).texts
     return [text.decode() for text in texts.numpy()]
@@ -103,7 +103,7 @@ def test_a_text_has_the_spelling_of_the_passage():
 def test_no_answer_is_the_cls_with_the_lowest_score():
     passage = "1 2 3 4 5 6 7 8 9"
     question, _ = question_about(passage, {0: 1.0}, {0: 1.0}, FIRST + 7)
-    null, score = answer_spans_graph.find_null(question)
+    null, score = token_spans_graph.find_null(question)
     assert float(score) == 0.0
     assert null.start_bytes.numpy().tolist() == [-1]
     assert null.scores.numpy().tolist() == [0.0]
@@ -112,7 +112,7 @@ def test_no_answer_is_the_cls_with_the_lowest_score():
 def test_without_a_window_no_answer_has_the_highest_score():
     question, _ = question_about("1", {0: 1.0}, {0: 1.0})
     none = question._replace(end=question.start)
-    null, score = answer_spans_graph.find_null(none)
+    null, score = token_spans_graph.find_null(none)
     assert float(score) == NULL_ODDS_WITHOUT_ANSWER
     assert null.scores.numpy().tolist() == [0.0]
 
@@ -120,15 +120,15 @@ def test_without_a_window_no_answer_has_the_highest_score():
 def test_equal_scores_keep_their_order():
     logits = tf.constant([1.0, 3.0, 1.0, 3.0], tf.float64)
     zeros = tf.zeros([4], tf.int32)
-    spans = answer_spans_graph.Spans(
+    spans = token_spans_graph.Spans(
         logits, logits, zeros, zeros, tf.fill([4], "")
     )
-    order = answer_spans_graph.order_by_score(spans)
+    order = token_spans_graph.order_by_score(spans)
     np.testing.assert_array_equal(order, [1, 3, 0, 2])
 
 
 def test_the_first_of_equal_texts_is_found():
-    firsts = answer_spans_graph.first_of_equals(
+    firsts = token_spans_graph.first_of_equals(
         tf.constant(["b", "a", "b", "c", "a"])
     )
     np.testing.assert_array_equal(firsts, [0, 1, 3])

@@ -7,13 +7,13 @@ import dataclasses
 
 import pytest
 
-from data.squad.answer_spans import (
+from data.squad.passage_windows import SquadFeatures
+from data.squad.squad_options import DecodingOptions
+from data.squad.token_spans import (
     NULL_ODDS_WITHOUT_ANSWER,
     RawResult,
     find_spans,
 )
-from data.squad.squad_features import SquadFeatures
-from data.squad.squad_options import DecodingOptions
 
 LENGTH = 8
 # The passage is at the positions 2 to 6 of the window.
