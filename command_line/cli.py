@@ -136,7 +136,9 @@ def _run_guarded(
     # Filled as soon as the flags are read, because errors name these flags.
     path_flags: list[PathFlag] = []
     try:
-        parsed = _prepare(flag_parsing.parse_flags(config_class, rest))
+        parsed = config_values.decide_implied_flags(
+            flag_parsing.parse_flags(config_class, rest)
+        )
         path_flags += config_values.list_path_flags(parsed.config)
         return _run_locked(main, parsed, path_flags)
     except BrokenPipeError:
@@ -149,18 +151,6 @@ def _run_guarded(
         return user_errors.print_error(
             user_errors.describe_error(error, path_flags)
         )
-
-
-def _prepare(parsed: ParsedCommand[ConfigT]) -> ParsedCommand[ConfigT]:
-    """Returns the command with the flags decided that other flags imply."""
-    prepared = parsed.config.prepare(parsed.set_by_user)
-    former_values = config_values.flag_values_of(parsed.config)
-    implied = {
-        name: value
-        for name, value in config_values.flag_values_of(prepared).items()
-        if value != former_values[name]
-    }
-    return config_values.decide_flags(parsed, implied)
 
 
 def _run_locked(

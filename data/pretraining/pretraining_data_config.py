@@ -71,6 +71,6 @@ def complete_casing(
         options.do_lower_case,
         is_set_by_user="do_lower_case" in parsed.set_by_user,
     )
-    return config_values.replace_values(
-        parsed.config, do_lower_case=tokenizer.do_lower_case
+    return config_values.replace_flags(
+        parsed.config, InstanceOptions, do_lower_case=tokenizer.do_lower_case
     )

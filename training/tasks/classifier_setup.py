@@ -12,6 +12,7 @@ from data.classification.labels.class_weights import (
 )
 from data.classification.pairs import pair_features
 from data.classification.table_tasks import pair_scores, table_columns
+from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_processor import TableProcessor
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
@@ -46,7 +47,15 @@ def open_data_file(
         config.table, parsed.set_by_user, table
     )
     table_columns.log_columns(config.table, parsed.set_by_user, table, columns)
-    return config_values.decide_flags(parsed, columns), table
+    if "text_column" in columns:
+        parsed = config_values.decide_flags(
+            parsed, TableOptions, text_column=columns["text_column"]
+        )
+    if "label_column" in columns:
+        parsed = config_values.decide_flags(
+            parsed, TableOptions, label_column=columns["label_column"]
+        )
+    return parsed, table
 
 
 def create_classification_sets(

@@ -16,6 +16,7 @@ from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
+from training.config.fine_tuning_config import FineTuningFlags
 from training.preparation.data_file_adaptation import adapt_to_data_file
 
 COLUMNS = {
@@ -67,7 +68,10 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
     start = dataclasses.replace(
-        start, parsed=config_values.decide_flags(start.parsed, decided)
+        start,
+        parsed=config_values.decide_flags(
+            start.parsed, FineTuningFlags, **decided
+        ),
     )
     processor = create_processor(table, task_name)
     adapted = adapt_to_data_file(start, processor.file_sets).config.fine_tuning
