@@ -8,16 +8,16 @@ Nothing here loads TensorFlow, so that --help and wrong flags show quickly.
 Where a flag is declared:
 
     flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
-    roles.py: what a trained model imposes on the values of flags
     path_flags.py: the kinds of flags whose values are paths
-    flag_metadata.py: what the field of a flag or of a group records
+    flag_metadata.py: what the field of a flag or of a group records, such as
+        the `Role` of a flag, which a trained model imposes on its values
     declared_flags.py: the flags that a `Config` declares
 
 Where a command line becomes a `Config`:
 
-    cli.py: `run`, from the command line to the exit status
+    cli.py: `run`, from the command line to the exit status. An error in the
+        command line ends the script
     flag_parsing.py: defines the flags with absl, and returns the `Config`
-    arguments.py: parses the command line, and ends the script at an error in it
     beam_flags.py: parses the flags of Apache Beam on the same command line
     config_values.py: reads and changes the values of a `Config`
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import ParamSpec
 
 from command_line.declared_flags import flags_of
-from command_line.flag_metadata import group_of, is_flag
+from command_line.flag_metadata import Role, group_of, is_flag
 from command_line.flags import Config, ConfigT, ParsedCommand, ValueT
 from command_line.path_flags import PathFlag
-from command_line.roles import Role
 
 # The arguments of a class of flags, which are the flags that it declares.
 FlagsOfOwner = ParamSpec("FlagsOfOwner")

@@ -7,7 +7,7 @@ import os
 
 from command_line import config_values, flags
 from command_line.declared_flags import flags_of
-from command_line.roles import Role
+from command_line.flag_metadata import Role
 from model_folders.reading import hub
 
 # Flags that name machines or accounts, which model.json must not contain.
