@@ -15,18 +15,17 @@ from data.io import tfrecord_files
 from data.jobs.manifest import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
-from data.pretraining.instance_context import InstanceContext
-from data.pretraining.instance_encoding import InstanceEncoder
+from data.pretraining.instance_encoding import InstanceContext, InstanceEncoder
 from data.pretraining.instances import create_instances_from_document
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.shuffling import shuffle
+from data.pretraining.static_masking import shuffle
 from files.json_files import write_json
 
 # Maximum number of characters of a document, of WordPieces of a group of
 # documents, and of bytes of records in memory. Without these limits, compressed
 # files or a large --dupe_factor could exhaust the memory.
 _MAX_CHARACTERS = 8 << 20
-_MAX_PIECES = 2 << 20
+_MAX_TOKENS = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
 # --eval_fraction is a multiple of 1 / _NUM_HASHES.
 _NUM_HASHES = 10_000
@@ -125,14 +124,14 @@ def _read_texts(
 def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yields lists of documents that fit into memory."""
     group = []
-    num_pieces = 0
+    num_tokens = 0
     for document in documents:
         group.append(document)
-        num_pieces += sum(map(len, document))
-        if num_pieces >= _MAX_PIECES:
+        num_tokens += sum(map(len, document))
+        if num_tokens >= _MAX_TOKENS:
             yield group
             group = []
-            num_pieces = 0
+            num_tokens = 0
     if group:
         yield group
 
