@@ -11,7 +11,7 @@ from data.jobs.sharded_job import choose_unit_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from data.pretraining.pretraining_job import create_job_paths, write_all_shards
+from data.pretraining.sharded_writing import create_job_paths, write_all_shards
 from files.paths import absolute_path, is_remote
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import modeling
 from data.io import record_datasets
-from data.pretraining import record_files
+from data.pretraining import record_inspection
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
@@ -41,7 +41,7 @@ def create_pretraining_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.fingerprint_records(records.eval.files)
+        dev_set = record_inspection.fingerprint_records(records.eval.files)
     # Without training, those of the weights' training.
     settings = start.recorded_settings
     if config.training.do_train:
@@ -87,7 +87,9 @@ def create_pretraining_settings(
         dev_set: identity of the records of --eval_input_file.
     """
     settings = fingerprints.fingerprint_start(start)
-    settings["input_file"] = record_files.fingerprint_records(records.files)
+    settings["input_file"] = record_inspection.fingerprint_records(
+        records.files
+    )
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
     return settings

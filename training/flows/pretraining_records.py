@@ -78,7 +78,7 @@ def _find_records(
     record_checks.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_files.fingerprint_records` checks all records.
+        # training, `record_inspection.fingerprint_records` checks all records.
         count_records(
             files,
             config.pretraining.max_eval_steps

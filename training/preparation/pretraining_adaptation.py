@@ -5,7 +5,7 @@ This module imports no TensorFlow.
 
 from command_line import config_values, flags
 from data.io.text_files import expand_patterns
-from data.pretraining.record_files import find_masking_and_lengths
+from data.pretraining.record_inspection import find_masking_and_lengths
 from training.config.pretraining_config import (
     PretrainingConfig,
     PretrainingFlags,

@@ -1,6 +1,6 @@
 """Writes the records of one unit of a pretraining job, in bounded memory.
 
-pretraining_job.py divides a corpus into these units. The random draws depend
+sharded_writing.py divides a corpus into these units. The random draws depend
 only on the seed and the part of the corpus, so any process can do a unit, in
 any order.
 """
@@ -57,7 +57,7 @@ class InstanceUnit:
 create_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
 
 
-def write_shards(unit: InstanceUnit) -> None:
+def write_unit(unit: InstanceUnit) -> None:
     """Writes a unit's shards, and then its result file.
 
     The result file contains the sizes and checksums of the shards, and counts
