@@ -14,16 +14,21 @@ import keras
 from files.json_files import JsonObject
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
-from modeling.base_model import BaseModel
+from modeling.base_model import BaseModel, TaskModelOptions
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.model_options import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
-from modeling.outputs import Outputs, PretrainerOutputs, SpanOutputs
 from modeling.sequence_ops import gather_indexes
-from modeling.tensors import Features, Shape, Tensor
+from modeling.tensors import (
+    Features,
+    Outputs,
+    PretrainerOutputs,
+    Shape,
+    SpanOutputs,
+    Tensor,
+)
 
 # As in Google's code, no entry of the configuration changes this rate.
 HEAD_DROPOUT_PROB = 0.1

@@ -29,8 +29,7 @@ from keras.callbacks import History
 from keras.initializers import Initializer
 from keras.layers import Layer as Layer
 
-from modeling.outputs import Outputs
-from modeling.tensors import Index, Operand, Tensor
+from modeling.tensors import Index, Operand, Outputs, Tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

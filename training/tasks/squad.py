@@ -29,13 +29,13 @@ from data.squad.squad_processor import SquadProcessor
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
-from modeling.outputs import SpanOutputs
+from modeling.tensors import SpanOutputs
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.model_options import TaskModelOptions
+    from modeling.base_model import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]
