@@ -10,7 +10,8 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
-    layers.py: initial weights, and the base class of the layers
+    layers.py: initial weights, the base class of the layers, and the arguments
+        that the layers and the models share
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
     task_models.py: `BertClassifier` and its siblings, one for each task
@@ -25,7 +26,7 @@ What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
     base_model.py: `BaseModel`, the base class of all models, which are created
-        from a folder of weights, and the arguments that they share
+        from a folder of weights
     keras_saving.py: its base class, which Keras saves, quantizes and exports
     keras_fit.py: the base class of that, which makes `fit` use these losses,
         with the labels of `fit`

@@ -12,7 +12,7 @@ such models, and this file imports modeling/checkpoints.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Self, TypedDict, Unpack
+from typing import ClassVar, Self, Unpack
 
 from absl import logging
 
@@ -23,29 +23,7 @@ from model_folders.reading import preset_reading, presets
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.restore import LoadReport
 from modeling.keras_saving import KerasSavingModel
-from modeling.layers import LayerOptions
-
-
-class EncoderOptions(TypedDict, total=False):
-    """Arguments of `BertModel` that a task model passes on to its encoder."""
-
-    use_one_hot_embeddings: bool
-    gradient_checkpointing: bool
-    left_to_right: bool
-    unpad: bool
-    seed: int | None
-
-
-class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
-    """Arguments that every task model accepts besides its own."""
-
-    bilstm: bool
-
-
-class ModelOptions(TaskModelOptions, total=False):
-    """Arguments of any model. Only classifiers accept `num_labels`."""
-
-    num_labels: int
+from modeling.layers import ModelOptions
 
 
 class BaseModel(KerasSavingModel):

@@ -14,11 +14,12 @@ import keras
 from files.json_files import JsonObject
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
-from modeling.base_model import BaseModel, TaskModelOptions
+from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
+from modeling.layers import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
 from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (

@@ -19,8 +19,8 @@ from modeling.checkpoints.new_heads import find_num_outputs
 from modeling.checkpoints.restore import LoadReport
 
 if TYPE_CHECKING:
-    from modeling.base_model import ModelOptions
     from modeling.keras_fit import KerasFitModel
+    from modeling.layers import ModelOptions
 
 ModelT = TypeVar("ModelT", bound="KerasFitModel")
 

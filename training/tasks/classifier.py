@@ -33,7 +33,7 @@ from training.tasks import classifier_settings, prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
-    from modeling.base_model import TaskModelOptions
+    from modeling.layers import TaskModelOptions
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]

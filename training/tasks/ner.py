@@ -29,7 +29,7 @@ from training.config.fine_tuning_config import DataFileConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_model import TaskModelOptions
+    from modeling.layers import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 

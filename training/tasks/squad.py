@@ -35,7 +35,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_model import TaskModelOptions
+    from modeling.layers import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]
