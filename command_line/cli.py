@@ -20,8 +20,7 @@ from command_line import (
     user_errors,
 )
 from command_line.flags import ConfigT, ParsedCommand
-from command_line.path_checks import check_paths
-from command_line.path_flags import PathFlag
+from command_line.path_flags import PathFlag, check_paths
 from files import lock
 from terminal import logs, signals
 
