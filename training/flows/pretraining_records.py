@@ -110,7 +110,7 @@ def _create_masking(
             "the file was created with"
         )
     config = start.config
-    config.masking.check_shares()
+    config.masking.check_fractions()
     return DynamicMasking(
         start.tokenizer,
         config.pretraining.max_predictions_per_seq,
