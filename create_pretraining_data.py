@@ -50,7 +50,7 @@ def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
 
 
 command = functools.partial(
-    cli.run, main, PretrainingDataConfig, takes_beam_flags=True
+    cli.run, main, PretrainingDataConfig, may_have_beam_flags=True
 )
 
 if __name__ == "__main__":

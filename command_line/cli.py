@@ -48,8 +48,8 @@ class _CommonConfig(flags.Config):
 def run(
     main: Main[ConfigT],
     config_class: type[ConfigT],
-    takes_beam_flags: bool = False,
-    takes_arguments: bool = False,
+    may_have_beam_flags: bool = False,
+    may_have_arguments: bool = False,
 ) -> None:
     """Defines the flags of a script, and runs `main` with absl's app.run.
 
@@ -61,13 +61,13 @@ def run(
         main: function (flags.ParsedCommand) -> exit status. --help shows the
             docstring of its module.
         config_class: class of the script's flags. See command_line/flags.py.
-        takes_beam_flags: True if `config_class` contains `BeamFlags`. With
+        may_have_beam_flags: True if `config_class` contains `BeamFlags`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
             that the script does not define. Otherwise such flags are errors.
-        takes_arguments: True if `ParsedCommand.arguments` may contain arguments
-            that are not flags. Otherwise such arguments are errors.
+        may_have_arguments: True if `ParsedCommand.arguments` may contain
+            arguments that are not flags. Otherwise such arguments are errors.
     """
-    is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
+    is_on_beam = may_have_beam_flags and beam_flags.is_beam_requested(sys.argv)
     required = _define_flags(config_class, is_on_beam)
     logs.install_log_handler()
     ctrl_c = signals.CtrlC()
@@ -80,7 +80,7 @@ def run(
     def run_main(argv: list[str]) -> int | None:
         _choose_what_to_log()
         rest = argv[1:]
-        if rest and not (is_on_beam or takes_arguments):
+        if rest and not (is_on_beam or may_have_arguments):
             return user_errors.print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
