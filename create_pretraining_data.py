@@ -18,11 +18,9 @@ import time
 
 from command_line import cli, flags
 from data.io import text_files
-from data.pretraining.pretraining_data_config import (
-    PretrainingDataConfig,
-    complete_casing,
-)
+from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
+    complete_casing,
     write_records_at_scale,
     write_records_in_order,
 )
@@ -35,7 +33,7 @@ def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
     beam_options = config.beam.parse(parsed.arguments, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     config = complete_casing(parsed)
-    config.instances.check_shares()
+    config.instances.check_fractions()
     if config.is_scalable:
         written = write_records_at_scale(config, input_files, beam_options)
     else:
@@ -52,7 +50,7 @@ def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
 
 
 command = functools.partial(
-    cli.run, main, PretrainingDataConfig, takes_beam_flags=True
+    cli.run, main, PretrainingDataConfig, may_have_beam_flags=True
 )
 
 if __name__ == "__main__":

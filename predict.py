@@ -61,7 +61,11 @@ def main(parsed: flags.ParsedCommand[PredictConfig]) -> int:
 
 
 command = functools.partial(
-    cli.run, main, PredictConfig, takes_beam_flags=True, takes_arguments=True
+    cli.run,
+    main,
+    PredictConfig,
+    may_have_beam_flags=True,
+    may_have_arguments=True,
 )
 
 if __name__ == "__main__":

@@ -8,22 +8,19 @@ Nothing here loads TensorFlow, so that --help and wrong flags show quickly.
 Where a flag is declared:
 
     flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
-    roles.py: what a trained model imposes on the values of flags
-    path_flags.py: the kinds of flags whose values are paths
-    flag_metadata.py: what the field of a flag or of a group records
+    path_flags.py: flags whose values are paths: their kinds, and the check that
+        no output overlaps an input or another output
+    flag_metadata.py: what the field of a flag or of a group records, such as
+        the `Role` of a flag, which a trained model imposes on its values
     declared_flags.py: the flags that a `Config` declares
 
 Where a command line becomes a `Config`:
 
-    cli.py: `run`, from the command line to the exit status
+    cli.py: `run`, from the command line to the exit status. An error in the
+        command line ends the script
     flag_parsing.py: defines the flags with absl, and returns the `Config`
-    arguments.py: parses the command line, and ends the script at an error in it
     beam_flags.py: parses the flags of Apache Beam on the same command line
     config_values.py: reads and changes the values of a `Config`
-
-Where values are checked, beside the bounds and choices of flag_parsing.py:
-
-    path_checks.py: checks that no output overlaps an input or another output
 
 What it shows to the user:
 

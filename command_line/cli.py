@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,18 +12,17 @@ from absl import app, logging
 from absl import flags as absl_flags
 
 from command_line import (
-    arguments,
     beam_flags,
     config_values,
     flag_parsing,
     flags,
+    help_pages,
     user_errors,
 )
 from command_line.flags import ConfigT, ParsedCommand
-from command_line.path_checks import check_paths
-from command_line.path_flags import PathFlag
+from command_line.path_flags import PathFlag, check_paths
 from files import lock
-from terminal import script_logs, signals, tensorflow_logs
+from terminal import logs, signals
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED_STATUS = 130
@@ -48,8 +48,8 @@ class _CommonConfig(flags.Config):
 def run(
     main: Main[ConfigT],
     config_class: type[ConfigT],
-    takes_beam_flags: bool = False,
-    takes_arguments: bool = False,
+    may_have_beam_flags: bool = False,
+    may_have_arguments: bool = False,
 ) -> None:
     """Defines the flags of a script, and runs `main` with absl's app.run.
 
@@ -61,26 +61,26 @@ def run(
         main: function (flags.ParsedCommand) -> exit status. --help shows the
             docstring of its module.
         config_class: class of the script's flags. See command_line/flags.py.
-        takes_beam_flags: True if `config_class` contains `BeamFlags`. With
+        may_have_beam_flags: True if `config_class` contains `BeamFlags`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
             that the script does not define. Otherwise such flags are errors.
-        takes_arguments: True if `ParsedCommand.arguments` may contain arguments
-            that are not flags. Otherwise such arguments are errors.
+        may_have_arguments: True if `ParsedCommand.arguments` may contain
+            arguments that are not flags. Otherwise such arguments are errors.
     """
-    is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
+    is_on_beam = may_have_beam_flags and beam_flags.is_beam_requested(sys.argv)
     required = _define_flags(config_class, is_on_beam)
-    script_logs.install_log_handler()
+    logs.install_log_handler()
     ctrl_c = signals.CtrlC()
     ctrl_c.watch()
 
     def parse(argv: list[str]) -> list[str]:
         purpose = sys.modules[main.__module__].__doc__ or ""
-        return arguments.parse_arguments(argv, required, is_on_beam, purpose)
+        return parse_arguments(argv, required, is_on_beam, purpose)
 
     def run_main(argv: list[str]) -> int | None:
         _choose_what_to_log()
         rest = argv[1:]
-        if rest and not (is_on_beam or takes_arguments):
+        if rest and not (is_on_beam or may_have_arguments):
             return user_errors.print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
@@ -107,6 +107,75 @@ def _define_flags(
     return required
 
 
+def parse_arguments(
+    argv: list[str], required: Sequence[str], known_only: bool, purpose: str
+) -> list[str]:
+    """Parses the command line, and ends the script if it is wrong.
+
+    Returns the name of the script, and the arguments that are not its flags.
+
+    Args:
+        argv: the name of the script, and its arguments.
+        required: names of the flags that the user must set.
+        known_only: whether flags that the script does not define are allowed.
+        purpose: docstring of the script, for --help.
+    """
+    for name in argv:
+        if name in ("-h", "-help", "--help", "--helpfull"):
+            help_pages.print_help(purpose, name == "--helpfull")
+            sys.exit(0)
+    try:
+        rest = absl_flags.FLAGS(argv, known_only=known_only)
+    except absl_flags.UnrecognizedFlagError as error:
+        hint = _describe_similar_flags(error.flagname)
+        sys.exit(
+            user_errors.print_error(f"{error}{hint} (--help lists the flags)")
+        )
+    except (absl_flags.Error, ValueError) as error:
+        sys.exit(user_errors.print_error(f"{error} (--help lists the flags)"))
+    _check_values(required, rest[1:])
+    return rest
+
+
+def _describe_similar_flags(name: str) -> str:
+    """Returns a hint for an error message about a flag that does not exist."""
+    all_flags = absl_flags.FLAGS
+    if "pipeline" in all_flags and beam_flags.is_for_beam(name):
+        return "; set --pipeline=beam for the flags of Beam"
+    # absl already suggests names with a similar spelling. This function
+    # suggests longer names that contain the same words.
+    words = {*name.split("_")}
+    longer = [
+        f"--{other}" for other in all_flags if words < {*other.split("_")}
+    ]
+    return f"; perhaps {' or '.join(longer)}" if longer else ""
+
+
+def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
+    """Ends the script if a flag is missing, or is not a finite number.
+
+    `rest` are the arguments that are not flags of the script.
+    """
+    values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
+    missing = [f"--{name}" for name in required if values[name] is None]
+    if missing:
+        names = ", ".join(missing)
+        hint = f"; perhaps {missing[0]}={rest[0]}" if rest else ""
+        sys.exit(
+            user_errors.print_error(
+                f"missing required flags: {names}{hint} (see --help)"
+            )
+        )
+    for name, value in values.items():
+        # absl accepts NaN, because NaN is not below any bound.
+        if isinstance(value, float) and not math.isfinite(value):
+            sys.exit(
+                user_errors.print_error(
+                    f"--{name}={value} is not a finite number"
+                )
+            )
+
+
 def _choose_what_to_log() -> None:
     """Sets what is logged, from the flags that every script has."""
     flag_values = absl_flags.FLAGS
@@ -114,7 +183,7 @@ def _choose_what_to_log() -> None:
         level = logging.DEBUG if flag_values.verbose else logging.INFO
         logging.set_verbosity(level)
     if not flag_values.debug:
-        tensorflow_logs.silence_tensorflow()
+        logs.silence_tensorflow()
 
 
 def _run_guarded(
@@ -136,7 +205,9 @@ def _run_guarded(
     # Filled as soon as the flags are read, because errors name these flags.
     path_flags: list[PathFlag] = []
     try:
-        parsed = _prepare(flag_parsing.parse_flags(config_class, rest))
+        parsed = config_values.decide_implied_flags(
+            flag_parsing.parse_flags(config_class, rest)
+        )
         path_flags += config_values.list_path_flags(parsed.config)
         return _run_locked(main, parsed, path_flags)
     except BrokenPipeError:
@@ -149,18 +220,6 @@ def _run_guarded(
         return user_errors.print_error(
             user_errors.describe_error(error, path_flags)
         )
-
-
-def _prepare(parsed: ParsedCommand[ConfigT]) -> ParsedCommand[ConfigT]:
-    """Returns the command with the flags decided that other flags imply."""
-    prepared = parsed.config.prepare(parsed.set_by_user)
-    former_values = config_values.flag_values_of(parsed.config)
-    implied = {
-        name: value
-        for name, value in config_values.flag_values_of(prepared).items()
-        if value != former_values[name]
-    }
-    return config_values.decide_flags(parsed, implied)
 
 
 def _run_locked(

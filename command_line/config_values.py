@@ -1,17 +1,21 @@
 """Reads and changes the values of a script's flags, whatever their group is.
 
 flags.py declares the flags. A Config is frozen, so each function that changes a
-value returns another Config.
+value returns another Config, or another command. In it, all groups that share a
+flag have the same value, and the command knows who decided it.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import ParamSpec
 
 from command_line.declared_flags import flags_of
-from command_line.flag_metadata import group_of, is_flag
+from command_line.flag_metadata import Role, group_of, is_flag
 from command_line.flags import Config, ConfigT, ParsedCommand, ValueT
 from command_line.path_flags import PathFlag
-from command_line.roles import Role
+
+# The arguments of a class of flags, which are the flags that it declares.
+FlagsOfOwner = ParamSpec("FlagsOfOwner")
 
 
 def create_config(config_class: type[ConfigT], **values: object) -> ConfigT:
@@ -72,65 +76,94 @@ def flag_values_of(config: Config) -> dict[str, object]:
     return values
 
 
-def replace_values(config: ConfigT, **values: object) -> ConfigT:
+def replace_flags(
+    config: ConfigT,
+    owner: Callable[FlagsOfOwner, object],
+    *_: FlagsOfOwner.args,
+    **values: FlagsOfOwner.kwargs,
+) -> ConfigT:
     """Returns a copy of a Config with other values of some flags.
+
+    For example, `replace_flags(config, TrainingFlags, do_train=True)`. A type
+    checker compares the names and the values with the fields of the class, as
+    in `TrainingFlags(do_train=True)`. Other groups that share a flag get the
+    same value.
 
     Args:
         config: the flags to copy.
-        **values: {name of a flag: value}, whatever group the flag is in.
+        owner: the class that declares the flags: a group of the Config, or the
+            class of the Config.
+        **values: {name of a flag: value}.
 
     Raises:
-        TypeError: there is no flag of this name.
+        TypeError: the Config contains no such group, or no flag of this name.
     """
-    names = {flag.name for flag in flags_of(config)}
-    if unknown := values.keys() - names:
-        raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
-    changes: dict[str, object] = {}
-    for field in dataclasses.fields(config):
-        if is_flag(field) and field.name in values:
-            changes[field.name] = values[field.name]
-        elif group := group_of(field):
-            changed_names = group.names_with_values() & values.keys()
-            group_values = {name: values[name] for name in changed_names}
-            former = getattr(config, field.name)
-            changes[field.name] = dataclasses.replace(former, **group_values)
-    return dataclasses.replace(config, **changes)
+    return _replace_values(config, owner, values)
 
 
-def convert_paths(
-    config: ConfigT, function: Callable[[str], str], *names: str
+def replace_unset_flags(
+    config: ConfigT,
+    set_by_user: frozenset[str],
+    owner: Callable[FlagsOfOwner, object],
+    *_: FlagsOfOwner.args,
+    **values: FlagsOfOwner.kwargs,
 ) -> ConfigT:
-    """Returns a copy of a Config in which a function has converted paths.
+    """Returns a copy as `replace_flags` does, but keeps what the user set.
 
     Args:
-        config: the flags.
-        function: function from the value of a flag to the new value.
-        *names: names of flags. Flags that are not set stay unset.
+        config: the flags to copy.
+        set_by_user: names of the flags that the user set.
+        owner: as for `replace_flags`.
+        **values: {name of a flag: value}.
+
+    Raises:
+        TypeError: as in `replace_flags`.
     """
-    values = flag_values_of(config)
-    converted = {
-        name: function(str(values[name])) for name in names if values[name]
+    unset = {
+        name: value for name, value in values.items() if name not in set_by_user
     }
-    return replace_values(config, **converted)
+    return _replace_values(config, owner, unset)
 
 
 def decide_flags(
-    parsed: ParsedCommand[ConfigT], values: Mapping[str, object]
+    parsed: ParsedCommand[ConfigT],
+    owner: Callable[FlagsOfOwner, object],
+    *_: FlagsOfOwner.args,
+    **values: FlagsOfOwner.kwargs,
 ) -> ParsedCommand[ConfigT]:
     """Returns the command with flags decided, whatever decided them before.
 
+    For example, `decide_flags(parsed, TableOptions, text_column="review")`.
+
     Args:
         parsed: the command.
-        values: {name of a flag: value}.
+        owner: as for `replace_flags`.
+        **values: {name of a flag: value}.
 
     Raises:
-        TypeError: there is no flag of this name.
+        TypeError: as in `replace_flags`.
     """
-    return dataclasses.replace(
-        parsed,
-        config=replace_values(parsed.config, **values),
-        decided=parsed.decided | values.keys(),
-    )
+    config = _replace_values(parsed.config, owner, values)
+    return _with_decided(parsed, config, values)
+
+
+def decide_implied_flags(
+    parsed: ParsedCommand[ConfigT],
+) -> ParsedCommand[ConfigT]:
+    """Returns the command with the flags decided that other flags imply.
+
+    Raises:
+        ValueError: flags contradict each other.
+    """
+    prepared = parsed.config.prepare(parsed.set_by_user)
+    former_values = flag_values_of(parsed.config)
+    implied = {
+        name: value
+        for name, value in flag_values_of(prepared).items()
+        if value != former_values[name]
+    }
+    config = _copy_with_values(parsed.config, implied)
+    return _with_decided(parsed, config, implied)
 
 
 def decide_open_flags(
@@ -148,7 +181,6 @@ def decide_open_flags(
         ValueError: a value is not valid for its flag, even if the flag was
             decided before.
     """
-    open_flags = find_open_flags(parsed)
     values: dict[str, object] = {}
     for flag in flags_of(parsed.config, *Role):
         value = stated.get(flag.name)
@@ -158,18 +190,22 @@ def decide_open_flags(
             raise ValueError(
                 f"{source}: `{flag.name}` must not be {value!r:.80}"
             )
-        if flag.name in open_flags:
+        if is_open(parsed, flag.name):
             values[flag.name] = value
-    return decide_flags(parsed, values)
+    config = _copy_with_values(parsed.config, values)
+    return _with_decided(parsed, config, values)
 
 
-def find_open_flags(parsed: ParsedCommand[Config]) -> set[str]:
-    """Returns the names of the flags that nothing has decided yet.
+def is_open(parsed: ParsedCommand[Config], name: str) -> bool:
+    """Returns whether nothing has decided a flag yet, so that a file may.
 
-    These are only flags with a role (roles.py), which files may decide.
+    Raises:
+        TypeError: no flag with a role has this name. Files decide no other.
     """
     names = {flag.name for flag in flags_of(parsed.config, *Role)}
-    return names - parsed.set_by_user - parsed.decided
+    if name not in names:
+        raise TypeError(f"{name} is no flag that files may decide")
+    return name not in parsed.set_by_user | parsed.decided
 
 
 def list_path_flags(config: Config) -> list[PathFlag]:
@@ -182,3 +218,53 @@ def list_path_flags(config: Config) -> list[PathFlag]:
         if kind is not None and value is not None:
             flags_with_paths.append(PathFlag(flag.name, str(value), kind))
     return flags_with_paths
+
+
+def _with_decided(
+    parsed: ParsedCommand[ConfigT], config: ConfigT, names: Iterable[str]
+) -> ParsedCommand[ConfigT]:
+    """Returns the command with a changed Config, and who decided the flags.
+
+    Args:
+        parsed: the command.
+        config: the flags, some of them with other values.
+        names: names of the flags that are now decided.
+    """
+    decided = parsed.decided.union(names)
+    return dataclasses.replace(parsed, config=config, decided=decided)
+
+
+def _replace_values(
+    config: ConfigT, owner: object, values: Mapping[str, object]
+) -> ConfigT:
+    """Returns a copy of a Config with other values of the flags of `owner`."""
+    groups = filter(None, map(group_of, dataclasses.fields(config)))
+    classes = [type(config), *(group.group_class for group in groups)]
+    if not any(owner in flag_class.__mro__ for flag_class in classes):
+        raise TypeError(f"{type(config)} contains no flags of {owner}")
+    return _copy_with_values(config, values)
+
+
+def _copy_with_values(config: ConfigT, values: Mapping[str, object]) -> ConfigT:
+    """Returns a copy of a Config in which all groups have the new values.
+
+    Args:
+        config: the flags to copy.
+        values: {name of a flag: value}, whatever group the flag is in.
+
+    Raises:
+        TypeError: there is no flag of this name.
+    """
+    names = {flag.name for flag in flags_of(config)}
+    if unknown := values.keys() - names:
+        raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
+    changes: dict[str, object] = {}
+    for field in dataclasses.fields(config):
+        if is_flag(field) and field.name in values:
+            changes[field.name] = values[field.name]
+        elif group := group_of(field):
+            changed_names = group.names_with_values() & values.keys()
+            group_values = {name: values[name] for name in changed_names}
+            former = getattr(config, field.name)
+            changes[field.name] = dataclasses.replace(former, **group_values)
+    return dataclasses.replace(config, **changes)

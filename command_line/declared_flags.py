@@ -11,13 +11,13 @@ from command_line.flag_metadata import (
     Field,
     FlagChanges,
     FlagProperties,
+    Role,
     declaration_of,
     group_of,
     is_flag,
 )
 from command_line.flags import Config
 from command_line.path_flags import PathKind
-from command_line.roles import Role
 
 _type_hints = functools.cache(typing.get_type_hints)
 

@@ -7,17 +7,41 @@ group. declared_flags.py and config_values.py read the entries.
 
 import collections
 import dataclasses
+import enum
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 from command_line.path_flags import PathKind
-from command_line.roles import Role
 
 # A field of a class of flags. Any, because the fields have different types.
 Field: TypeAlias = dataclasses.Field[Any]
 # Keys of the metadata of fields.
 _FLAG = "flag"
 _GROUP = "group"
+
+
+class Role(enum.Enum):
+    """Rule that a trained model imposes on the value of a flag.
+
+    A model's folder records the flags of the model's training.
+
+    IDENTITY: describes the network, or how text is tokenized. The default is
+        the recorded value. Any other value is an error.
+    HEAD: describes the head for a task. The default is the recorded value if a
+        command uses the head without training it. A resumed run must not change
+        the value.
+    TRAINING: describes the training. The recorded value is never the default. A
+        resumed run must not change the value.
+    DECODING: describes how the model's outputs become answers. The default is
+        chosen as for HEAD. A resumed run may change the value.
+    NEUTRAL: changes no weight, and changes predictions only by rounding errors.
+    """
+
+    IDENTITY = "identity"
+    HEAD = "head"
+    TRAINING = "training"
+    DECODING = "decoding"
+    NEUTRAL = "neutral"
 
 
 class FlagProperties(TypedDict, total=False):

@@ -22,11 +22,12 @@ A function has a parameter for the group that it needs, such as
 The way of a flag, from its declaration to its use:
 
 1. Here, a field of a Config or of a group declares it. flag_metadata.py says
-   what the field records, and roles.py what a trained model imposes on it.
+   what the field records, and by its `Role` what a trained model imposes on
+   it.
 2. declared_flags.py reads the fields of a Config and of its groups, which the
    command line does not show, and returns a `Flag` for each.
-3. flag_parsing.py defines the flags with absl, arguments.py parses the command
-   line, and flag_parsing.py reads the values.
+3. flag_parsing.py defines the flags with absl, cli.py lets absl parse the
+   command line, and flag_parsing.py reads the values.
 4. config_values.py creates the Config from the values.
 5. cli.py passes the Config to the `main` of the script, as `ParsedCommand`.
 """
@@ -42,9 +43,9 @@ from command_line.flag_metadata import (
     FlagDeclaration,
     FlagGroup,
     FlagProperties,
+    Role,
     find_repeated_flags,
 )
-from command_line.roles import Role
 
 ValueT = TypeVar("ValueT")
 GroupT = TypeVar("GroupT")
@@ -92,7 +93,7 @@ class _FlagOfRole:
         return flag(default, help, self.role, **properties)
 
 
-# One for each Role. roles.py says which role suits a flag.
+# One for each Role, whose docstring says which one suits a flag.
 identity_flag = _FlagOfRole(Role.IDENTITY)
 head_flag = _FlagOfRole(Role.HEAD)
 training_flag = _FlagOfRole(Role.TRAINING)

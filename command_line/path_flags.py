@@ -1,15 +1,32 @@
-"""Defines the flags whose values are paths: their kinds, and how to parse them.
+"""Flags whose values are paths: their kinds, their values, and their checks.
 
-path_checks.py checks the paths.
+There is one rule for the paths of a command, which `check_paths` checks before
+any work: an output is not, contains not and lies not in an input or another
+output. Two paths are equal if they lead to the same file, for example `a`,
+`./a`, a symbolic link to `a` and a hard link to `a`.
 """
 
 import dataclasses
 import enum
+import glob
+import itertools
 import os
 import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from files.paths import find_matches, is_remote
 
 # Folder of a run's lock, records and events, which only the run itself reads.
 STATE_FOLDER = "state"
+# Endings of a run's files, which a table or an image of runs must not replace.
+_ENDINGS_OF_RUN_FILES = (
+    "eval_results.txt",
+    "history.jsonl",
+    "model.json",
+    ".index",
+)
 
 
 class PathKind(enum.Enum):
@@ -35,12 +52,12 @@ class PathKind(enum.Enum):
     NEW_FOLDER = "folder of a model"
 
 
-KINDS_OF_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
+_KINDS_OF_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
 _KINDS_OF_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
 OUTPUT_KINDS = (
     PathKind.OUTPUT_FILE,
     PathKind.OUTPUT_FILES,
-    *KINDS_OF_OUTPUT_FOLDERS,
+    *_KINDS_OF_OUTPUT_FOLDERS,
 )
 
 
@@ -117,3 +134,131 @@ def split_file_and_name(value: str) -> tuple[str, str]:
     """Returns the file and the name of FILE:NAME, "" for a missing name."""
     file, separator, name = value.rpartition(":")
     return (file, name) if separator else (name, "")
+
+
+def check_paths(flags: Sequence[PathFlag]) -> None:
+    """Checks the paths that flags name, and reports the first problem.
+
+    Raises:
+        ValueError: a path is empty, or an output overlaps another path.
+        OSError: an output file cannot be written.
+    """
+    flag_paths: list[_ResolvedPath] = []
+    for flag in flags:
+        if not all(map(str.strip, flag.paths)) or not flag.paths:
+            raise ValueError(
+                f"{flag}: a path is empty, perhaps because a shell variable is "
+                "not set. Use a path, or remove the flag"
+            )
+        for path in flag.paths:
+            _check_output(flag, path)
+            local_path = path.removeprefix("file://")
+            flag_paths += [
+                _ResolvedPath(flag, single_path, _find_lineage(single_path))
+                for single_path in _find_paths(flag, local_path)
+            ]
+    outputs = [path for path in flag_paths if path.flag.kind in OUTPUT_KINDS]
+    for output, other in itertools.product(outputs, flag_paths):
+        if _may_harm(output, other):
+            raise ValueError(
+                f"{output} overlaps {other}. An output must not be, "
+                "contain or lie in an input or another output; change one of "
+                "the two paths"
+            )
+
+
+class _ResolvedPath(NamedTuple):
+    """A file or folder that a flag leads to.
+
+    Attributes:
+        flag: the flag.
+        path: path of the file or folder.
+        lineage: keys of the path and of the folders above it, from
+            `_find_lineage`.
+    """
+
+    flag: PathFlag
+    path: str
+    lineage: list[object]
+
+    def __str__(self) -> str:
+        if self.path == self.flag.value:
+            return f"{self.flag}"
+        return f"{self.flag} ({self.path})"
+
+
+def _may_harm(output: _ResolvedPath, other: _ResolvedPath) -> bool:
+    """Returns whether writing an output may change another path."""
+    if other is output:
+        return False
+    is_inside = other.lineage[0] in output.lineage[1:]
+    if not is_inside and output.lineage[0] not in other.lineage:
+        return False
+    other_flag = other.flag
+    is_run = output.flag.kind is PathKind.RUN_FOLDER
+    # A run reads its own weights, and writes through its links.
+    if is_run and (
+        other_flag is output.flag or other_flag.kind is PathKind.MODEL
+    ):
+        return False
+    # A script reads files of known names from such a folder, so an output
+    # inside the folder does no harm.
+    if is_inside and other_flag.kind is PathKind.DATA_FOLDER:
+        return False
+    if is_inside and other_flag.kind is PathKind.RUNS:
+        return output.path.endswith(_ENDINGS_OF_RUN_FILES)
+    return True
+
+
+def _check_output(flag: PathFlag, path: str) -> None:
+    """Raises an error for an output that would fail after the work is done."""
+    is_folder = flag.kind in _KINDS_OF_OUTPUT_FOLDERS
+    if is_folder and is_remote(path):
+        raise ValueError(f"{flag} must be a local folder; copy it afterward")
+    if is_folder or flag.kind not in OUTPUT_KINDS or is_remote(path):
+        return
+    if os.path.isdir(path) or path.endswith(os.sep):
+        raise IsADirectoryError(f"{flag}: {path} is a folder, not a file")
+    if os.path.exists(path) and not os.path.isfile(path):
+        # Bytes are written to a FIFO or a device directly.
+        return
+    file = Path(os.path.realpath(path))
+    folder = next(filter(Path.exists, file.parents))
+    is_protected = file.exists() and not os.access(file, os.W_OK)
+    if is_protected or not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise PermissionError(f"{flag}: you may not write to this path")
+
+
+def _find_paths(flag: PathFlag, path: str) -> Iterator[str]:
+    """Yields the files and folders that a path of a flag leads to."""
+    if flag.kind is PathKind.INPUT_FILES and not is_remote(path):
+        yield from find_matches(path)
+    elif not Path(path).is_char_device():
+        # Terminals and /dev/null may be read and written.
+        yield path
+    if flag.kind is PathKind.MODEL and not os.path.isdir(path):
+        yield from glob.glob(f"{glob.escape(path)}.*")
+    if flag.kind is PathKind.RUN_FOLDER and os.path.isdir(path):
+        # A run writes through links in its folder, to their targets.
+        links = filter(os.DirEntry.is_symlink, os.scandir(path))
+        yield from (
+            link.path
+            for link in links
+            if link.is_file() or link.name == STATE_FOLDER
+        )
+
+
+def _find_lineage(path: str) -> list[object]:
+    """Returns the key of a path, then the keys of the folders above it.
+
+    Paths with equal keys lead to the same file, even through links.
+    """
+    if is_remote(path):
+        remote = PurePosixPath(path)
+        return [remote, *remote.parents[:-1]]
+    local = Path(os.path.realpath(path))
+    lineage: list[object] = []
+    for ancestor in (local, *local.parents):
+        status = ancestor.stat() if ancestor.exists() else None
+        lineage.append((status.st_dev, status.st_ino) if status else ancestor)
+    return lineage

@@ -14,7 +14,7 @@ from conversion.convert_checkpoint_config import (
     CheckpointFormat,
     ConvertCheckpointConfig,
 )
-from data.text import tokenization, tokenizer_loading, vocabulary
+from data.text import tokenization, tokenizer_loading, vocabulary_learning
 from model_folders import kinds
 from model_folders.reading import presets, settings_check
 from modeling.checkpoints.head_detection import find_head_classes
@@ -128,7 +128,9 @@ def extend_tokenizer(
         extended_vocab_file, tokenizer.do_lower_case
     )
     extended.check_vocab()
-    old_ids = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
+    old_ids = vocabulary_learning.extension_rows(
+        tokenizer.tokens, extended.tokens
+    )
     return extended, old_ids
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal, Self, TypeAlias, get_args
 
-from command_line import config_values, flags
+from command_line import flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from model_folders import kinds
@@ -79,6 +79,6 @@ class ConvertCheckpointConfig(flags.Config):
 
     def download(self) -> Self:
         """Downloads a model of the hub. Returns the flags with its folder."""
-        return config_values.convert_paths(
-            self, hub.to_local_folder, "init_checkpoint"
+        return dataclasses.replace(
+            self, init_checkpoint=hub.to_local_folder(self.init_checkpoint)
         )

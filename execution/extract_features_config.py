@@ -50,6 +50,7 @@ class ExtractFeaturesConfig(flags.Config):
 
     def download(self) -> Self:
         """Downloads a model of the hub. Returns the flags with its folder."""
-        return config_values.convert_paths(
-            self, hub.to_local_folder, "init_checkpoint"
+        folder = hub.to_local_folder(str(self.model.init_checkpoint))
+        return config_values.replace_flags(
+            self, ModelFlags, init_checkpoint=folder
         )

@@ -1,4 +1,17 @@
-"""Runs code around the import of a package that nobody has imported yet."""
+"""Runs code around the import of a package that nobody has imported yet.
+
+For example, TensorFlow prints lines while it loads, and `import tensorflow` may
+stand in any package. terminal/logs.py calls
+`surround_import("tensorflow", _silent_stderr)`, step by step:
+
+1. `surround_import` puts a `_Finder` in front of Python's own finders of
+   modules. Nothing is imported yet.
+2. Some code runs `import tensorflow`. Python asks the `_Finder` for the spec of
+   the package, and the `_Finder` asks the other finders.
+3. The `_Finder` replaces the function of the spec that executes the package, by
+   one that does so in `with _silent_stderr():`.
+4. Python executes the package so. The `_Finder` then removes itself.
+"""
 
 import importlib.machinery
 import sys

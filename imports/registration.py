@@ -4,6 +4,15 @@ A `.keras` file names classes such as `bert>BertClassifier`. Importing all these
 classes imports Keras, which is too slow for a script that only prints --help.
 So Keras gets placeholders as soon as both Keras and a package with such classes
 are imported. A placeholder imports its class when a file needs the class.
+
+For example, `import modeling, keras`, then `keras.models.load_model(path)`:
+
+1. `modeling` calls `register_saved_classes`, which imports nothing. When Keras
+   is imported, it adds a `_Placeholder` named `bert>BertClassifier` to the
+   classes that Keras knows, and so for all others. The names are those that
+   `modeling/__init__.py` lists for imports/lazy.py.
+2. `load_model` finds this name in the file, and calls `from_config` of the
+   placeholder, which imports modeling/task_models.py and creates the model.
 """
 
 import contextlib

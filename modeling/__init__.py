@@ -10,10 +10,9 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
-    model_options.py: the arguments that the models share
-    layers.py: initial weights, and the base class of the layers
+    layers.py: initial weights, the base class of the layers, and the arguments
+        that the layers and the models share
     heads.py: what each task adds to the encoder
-    outputs.py: types of what the task models return
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
     task_models.py: `BertClassifier` and its siblings, one for each task
 
@@ -29,13 +28,12 @@ What Keras calls:
     base_model.py: `BaseModel`, the base class of all models, which are created
         from a folder of weights
     keras_saving.py: its base class, which Keras saves, quantizes and exports
-    keras_fit.py: the base class of that, which makes `fit` use these losses
-    fit_labels.py: the labels of `fit`, for a loss and for metrics
-    keras_export.py: the shapes of symbolic inputs and outputs, for exports
+    keras_fit.py: the base class of that, which makes `fit` use these losses,
+        with the labels of `fit`
 
 What the layers compute with:
 
-    tensors.py: types of tensors, and of dicts of tensors
+    tensors.py: types of tensors, and of what models read and return
     ops.py: building blocks in plain `keras.ops`, the reference for faster ones
     dispatch.py: chooses a plain version of ops.py or a faster one
     sequence_ops.py: masks, and the vectors at some positions

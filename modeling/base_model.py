@@ -23,7 +23,7 @@ from model_folders.reading import preset_reading, presets
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.restore import LoadReport
 from modeling.keras_saving import KerasSavingModel
-from modeling.model_options import ModelOptions
+from modeling.layers import ModelOptions
 
 
 class BaseModel(KerasSavingModel):

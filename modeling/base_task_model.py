@@ -21,11 +21,10 @@ from model_folders.bert_config import BertConfig
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.model_options import EncoderOptions
+from modeling.layers import EncoderOptions
 from modeling.ops import dropout_seed
-from modeling.outputs import Outputs
 from modeling.sequence_ops import attended_positions
-from modeling.tensors import Features, Shape, Tensor
+from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # What the head returns, and so what a call of the model returns.
 OutputsT_co = TypeVar("OutputsT_co", bound=Outputs, covariant=True)

@@ -7,7 +7,19 @@ and for some functions on whether the call is part of a training step. The mark
 names the keyword-only parameter that shows this: `training`, or `seed` if the
 function drops elements, because only training drops elements.
 
-Without modeling/accelerated/, each call runs the plain version.
+For example, modeling/ops.py contains:
+
+    @dispatched(training_parameter="training")
+    def activation(inputs, hidden_act, *, training): ...
+
+1. The mark makes `ops.activation` a `DispatchedFunction`, whose `plain` is the
+   function.
+2. An encoder calls `ops.activation(inputs, "gelu", training=True)`, which asks
+   `choose_version` of modeling/accelerated/ for a faster version.
+3. In training, that is `compiled.activation`, if the inputs are wide. It is
+   called with the same arguments. For None, the plain version is called.
+
+On other backends than TensorFlow, each call runs the plain version.
 """
 
 import contextlib
@@ -16,7 +28,6 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from importlib.util import find_spec
 from typing import (
     Concatenate,
     Generic,
@@ -175,14 +186,12 @@ def _choose_plain(
 
 @functools.cache
 def _find_chooser() -> _Chooser:
-    """Returns `accelerated.choose_version`, if there are faster versions.
-
-    modeling/accelerated/ imports modeling/ops.py, which uses this module, so
-    this module imports the package late. The package also needs TensorFlow, and
-    may have been deleted.
-    """
-    package = "modeling.accelerated"
-    if keras.backend.backend() != "tensorflow" or not find_spec(package):
+    """Returns `choose_version`, if the backend has faster versions."""
+    if keras.backend.backend() != "tensorflow":
         return _choose_plain
-    choose: _Chooser = importlib.import_module(package).choose_version
+    # Imported late, because the package imports modeling/ops.py, which uses
+    # this module.
+    choose: _Chooser = importlib.import_module(
+        "modeling.accelerated"
+    ).choose_version
     return choose

@@ -11,8 +11,7 @@ import keras
 
 from modeling.base_loss import AnyLoss, BatchLoss, Terms, sum_weighted
 from modeling.ops import at_least_float32
-from modeling.outputs import Outputs
-from modeling.tensors import Features, Tensor
+from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

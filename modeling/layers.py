@@ -1,4 +1,7 @@
-"""Initial weights, base class of the layers, dense layer with activation."""
+"""Initial weights, base class of the layers, dense layer with activation.
+
+The layers and the models share arguments, whose types are here too.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,6 +20,28 @@ class LayerOptions(TypedDict, total=False):
     name: str | None
     dtype: str | keras.DTypePolicy | None
     trainable: bool
+
+
+class EncoderOptions(TypedDict, total=False):
+    """Arguments of `BertModel` that a task model passes on to its encoder."""
+
+    use_one_hot_embeddings: bool
+    gradient_checkpointing: bool
+    left_to_right: bool
+    unpad: bool
+    seed: int | None
+
+
+class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
+    """Arguments that every task model accepts besides its own."""
+
+    bilstm: bool
+
+
+class ModelOptions(TaskModelOptions, total=False):
+    """Arguments of any model. Only classifiers accept `num_labels`."""
+
+    num_labels: int
 
 
 def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:

@@ -22,8 +22,7 @@ from modeling.base_loss import (
     weigh_examples,
 )
 from modeling.ops import at_least_float32, cross_entropy
-from modeling.outputs import PretrainerOutputs, SpanOutputs
-from modeling.tensors import Features, Tensor
+from modeling.tensors import Features, PretrainerOutputs, SpanOutputs, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert")

@@ -19,11 +19,17 @@ from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.model_options import TaskModelOptions
+from modeling.layers import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
-from modeling.outputs import Outputs, PretrainerOutputs, SpanOutputs
 from modeling.sequence_ops import gather_indexes
-from modeling.tensors import Features, Shape, Tensor
+from modeling.tensors import (
+    Features,
+    Outputs,
+    PretrainerOutputs,
+    Shape,
+    SpanOutputs,
+    Tensor,
+)
 
 # As in Google's code, no entry of the configuration changes this rate.
 HEAD_DROPOUT_PROB = 0.1

@@ -1,15 +1,18 @@
-"""Types of tensors, of their shapes, and of dicts of tensors.
+"""Types of tensors, of their shapes, and of what models read and return.
 
 Keras runs on several backends, so `Tensor` lists what the tensors of all
 backends have in common. The functions of `keras.ops` accept and return this
 type (stubs/keras/ops.pyi).
+
+In shapes, B = batch, T = length in WordPieces, P = masked positions and V =
+vocabulary size.
 """
 
 # ruff: noqa: D105  Operators need no docstrings.
 
 from collections.abc import Iterator, Mapping
 from types import EllipsisType
-from typing import Any, Protocol, TypeAlias, overload
+from typing import Any, Protocol, TypeAlias, TypedDict, overload
 
 import numpy as np
 
@@ -70,5 +73,35 @@ class Tensor(Protocol):
 
 # The shape of a tensor. None = a size that varies.
 Shape: TypeAlias = tuple[int | None, ...]
-# {name: tensor} of a model's inputs and labels. Its outputs are in outputs.py.
+# {name: tensor} of a model's inputs and labels.
 Features: TypeAlias = Mapping[str, Tensor]
+
+
+class PretrainerOutputs(TypedDict):
+    """The outputs of `BertPretrainer`.
+
+    Attributes:
+        masked_lm_logits: float [B, P, V].
+        next_sentence_logits: float [B, 2], class 0 = the next sentence, 1 = a
+            random sentence.
+    """
+
+    masked_lm_logits: Tensor
+    next_sentence_logits: Tensor
+
+
+class SpanOutputs(TypedDict):
+    """The outputs of `BertSpanLabeler`.
+
+    Attributes:
+        start_logits: logits of where the answer starts, float [B, T].
+        end_logits: logits of where the answer ends, float [B, T].
+    """
+
+    start_logits: Tensor
+    end_logits: Tensor
+
+
+# What a model returns: one tensor, or {name: tensor}. A model of your own may
+# return any names.
+Outputs: TypeAlias = Tensor | PretrainerOutputs | SpanOutputs | Features

@@ -5,8 +5,7 @@ use it:
 
     progress.py: a changing line on a terminal, else lines of the log
     signals.py: ends a script at SIGTERM or Ctrl-C
-    script_logs.py: the format of the log, and which records the log shows
-    tensorflow_logs.py: hides the logs of TensorFlow
+    logs.py: the format of the log, and which records the log shows
 
 command_line/cli.py sets up the logs, and ends a script that a signal stopped.
 """

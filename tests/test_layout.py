@@ -6,7 +6,7 @@ import itertools
 import re
 import tomllib
 
-from terminal import script_logs
+from terminal import logs
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
@@ -25,7 +25,7 @@ def test_every_list_of_the_packages_names_all_of_them():
         "packages.find": {name.removesuffix("*") for name in patterns},
         "isort": {*tools["ruff"]["lint"]["isort"]["known-first-party"]},
         "mypy": {*checked},
-        "script_logs.py": {*script_logs.PACKAGES},
+        "logs.py": {*logs.PACKAGES},
         "tests": {*PACKAGES, "tools"},
     }
     lists["isort"].remove("tests")

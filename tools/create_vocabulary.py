@@ -27,7 +27,7 @@ from data.pretraining.vocabulary_creation import (
     write_configuration,
     write_vocabulary,
 )
-from data.text import vocabulary
+from data.text import vocabulary_learning
 from files.atomic import write_bytes
 from model_folders import tokenizer_files
 
@@ -50,10 +50,12 @@ def main(parsed: flags.ParsedCommand[VocabularyConfig]) -> None:
         write_configuration(os.path.dirname(config.output_file), len(vocab))
     else:
         print_extension(old_vocab, vocab, counts)
-    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
+    num_unknown, num_tokens = vocabulary_learning.count_corpus_tokens(
+        vocab, counts
+    )
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
-        f"{time.monotonic() - start:.1f} s; {num_unknown / num_pieces:.3%} "
+        f"{time.monotonic() - start:.1f} s; {num_unknown / num_tokens:.3%} "
         "[UNK] in the input"
     )
 

@@ -21,11 +21,11 @@ from data.jobs.sharded_job import WorkUnit
 from files.atomic import remove_partial
 from files.json_files import (
     JsonObject,
+    find_malformed_entry,
     read_entry,
     read_json,
     write_json,
 )
-from files.json_types import find_malformed_entry
 
 
 def create_input_entries(paths: Iterable[str]) -> list[InputEntry]:

@@ -17,25 +17,22 @@ As in Google's script, a corpus in memory becomes records in these steps:
 
     documents.py: reads text as documents: lists of sentences, each a list of
         WordPieces
-    sentence_split.py: splits a line into sentences, with --sentence_split
-    encoded_vocabulary.py: encodes a WordPiece as the bytes of its id
-    instance_context.py: the vocabulary, the options and the random draws
     corpus_checks.py: warns of likely mistakes in the corpus
     instances.py: creates the instances of documents in memory, with the random
         draws of Google's code
     static_masking.py: masks them once, as Google's code does
-    instance_encoding.py: encodes them as records
-    shuffling.py: shuffles as Python does, but faster
+    instance_encoding.py: encodes WordPieces as bytes, and instances as records
 
 For a corpus of any size:
 
     corpus_parts.py: splits the text files into parts of about 4 MB
-    pretraining_job.py: creates the instances of each part, in several processes
-    instance_shards.py: what a process does for some of the parts
+    sharded_writing.py: writes the records of all parts in units, which several
+        processes do
+    unit_writing.py: what a process does for one unit
 
 Training reads the records:
 
-    record_files.py: fingerprints their files, and finds their lengths
+    record_inspection.py: fingerprints their files, and finds their lengths
     dynamic_masking.py: masks records of --dynamic_masking, with the same
         probabilities as static_masking.py, and new masks in every epoch
 """

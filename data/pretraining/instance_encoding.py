@@ -1,13 +1,61 @@
-"""Encodes pretraining instances as records."""
+"""Encodes WordPieces as bytes, and pretraining instances as records.
 
+A WordPiece is represented by the bytes that encode its id in a TFRecord. The
+record of an instance is then created by joining the bytes of its WordPieces.
+"""
+
+import random
 from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from absl import logging
 
 from data.io import tf_examples
-from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
+
+
+class Continuation(bytes):
+    """A WordPiece that continues the same word as the WordPiece before it."""
+
+
+class EncodedVocabulary(dict[str, bytes]):
+    r"""Maps each WordPiece of a vocabulary to the bytes that encode its id.
+
+    Examples:
+        >>> vocabulary = EncodedVocabulary({"the": 7, "##s": 300})
+        >>> vocabulary.encoded_ids
+        [b'\x07', b'\xac\x02']
+        >>> isinstance(vocabulary["##s"], Continuation)
+        True
+
+    Args:
+        vocab: {WordPiece: id}.
+
+    Attributes:
+        encoded_ids: the encoded ids of all WordPieces, in the vocabulary's
+            order.
+    """
+
+    def __init__(self, vocab: Mapping[str, int]) -> None:
+        for token, token_id in vocab.items():
+            code = tf_examples.encode_varint(token_id)
+            self[token] = Continuation(code) if token[:2] == "##" else code
+        self.encoded_ids = list(self.values())
+
+
+class InstanceContext(NamedTuple):
+    """The arguments that all functions share which create or mask instances.
+
+    Attributes:
+        vocabulary: the WordPieces, with the bytes that encode them.
+        options: the lengths and probabilities.
+        rng: generator of the random draws, in the order of Google's code.
+    """
+
+    vocabulary: EncodedVocabulary
+    options: InstanceOptions
+    rng: random.Random
 
 
 class TrainingInstance(NamedTuple):
@@ -61,7 +109,8 @@ class InstanceEncoder:
         vocabulary: the WordPieces, to log an instance as text.
         options: the lengths of the records, and how the text was masked.
         counts: number of the instances encoded so far, "num_instances", and of
-            their WordPieces, "num_pieces".
+            their WordPieces, "num_pieces". The manifest contains both beside
+            the "num_tokens" of the text, which `DocumentReader` counts.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
 the same seed, this module draws the same random numbers as Google's
 create_pretraining_data.py, and static_masking.py masks as it does. Lengths are
-numbers of WordPieces. WordPieces are encoded as in encoded_vocabulary.py. The
+numbers of WordPieces. WordPieces are encoded as in instance_encoding.py. The
 text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
@@ -17,11 +17,16 @@ from collections.abc import Iterable, Sequence
 from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.documents import Document, DocumentReader
-from data.pretraining.instance_context import InstanceContext
-from data.pretraining.instance_encoding import InstanceEncoder, TrainingInstance
+from data.pretraining.instance_encoding import (
+    InstanceContext,
+    InstanceEncoder,
+    TrainingInstance,
+)
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.shuffling import shuffle
-from data.pretraining.static_masking import create_masked_lm_predictions
+from data.pretraining.static_masking import (
+    create_masked_lm_predictions,
+    shuffle,
+)
 from terminal import progress
 
 

@@ -2,12 +2,11 @@
 
 import dataclasses
 
-from command_line import config_values, flags
+from command_line import flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.pretraining.pretraining_options import InstanceOptions
-from data.text import tokenizer_loading
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,23 +53,3 @@ class PretrainingDataConfig(flags.Config):
         is_any_set = any(value is not None for value in values)
         is_chosen = self.instances.dynamic_masking or is_any_set
         return is_chosen or self.instances.eval_fraction > 0
-
-
-def complete_casing(
-    parsed: flags.ParsedCommand[PretrainingDataConfig],
-) -> PretrainingDataConfig:
-    """Returns the flags with the casing of the vocabulary.
-
-    Raises:
-        ValueError: --do_lower_case contradicts a file beside the vocabulary.
-        OSError: the vocabulary cannot be read.
-    """
-    options = parsed.config.instances
-    tokenizer = tokenizer_loading.load_tokenizer(
-        options.vocab_file,
-        options.do_lower_case,
-        is_set_by_user="do_lower_case" in parsed.set_by_user,
-    )
-    return config_values.replace_values(
-        parsed.config, do_lower_case=tokenizer.do_lower_case
-    )

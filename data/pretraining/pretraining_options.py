@@ -30,7 +30,7 @@ class MaskingOptions:
         at_most=1.0,
     )
 
-    def check_shares(self) -> None:
+    def check_fractions(self) -> None:
         """Checks that the fractions add up to at most 1.
 
         Raises:

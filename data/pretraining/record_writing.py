@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absl import logging
 
+from command_line import config_values, flags
 from data.io import tfrecord_files
 from data.jobs.sharded_job import choose_unit_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from data.pretraining.pretraining_job import create_job_paths, write_all_shards
+from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.sharded_writing import create_job_paths, write_all_shards
+from data.text import tokenizer_loading
 from files.paths import absolute_path, is_remote
 
 if TYPE_CHECKING:
@@ -32,6 +35,26 @@ class WrittenRecords(NamedTuple):
     num_files: int
     files: str
     is_new: bool
+
+
+def complete_casing(
+    parsed: flags.ParsedCommand[PretrainingDataConfig],
+) -> PretrainingDataConfig:
+    """Returns the flags with the casing of the vocabulary.
+
+    Raises:
+        ValueError: --do_lower_case contradicts a file beside the vocabulary.
+        OSError: the vocabulary cannot be read.
+    """
+    options = parsed.config.instances
+    tokenizer = tokenizer_loading.load_tokenizer(
+        options.vocab_file,
+        options.do_lower_case,
+        is_set_by_user="do_lower_case" in parsed.set_by_user,
+    )
+    return config_values.replace_flags(
+        parsed.config, InstanceOptions, do_lower_case=tokenizer.do_lower_case
+    )
 
 
 def write_records_at_scale(

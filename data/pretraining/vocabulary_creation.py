@@ -9,7 +9,7 @@ from absl import logging
 from data.io import text_files
 from data.pretraining.corpus_checks import find_markup, warn_of_markup
 from data.pretraining.vocabulary_config import VocabularyConfig
-from data.text import tokenization, vocabulary
+from data.text import tokenization, vocabulary_learning
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from model_folders import tokenizer_files
@@ -74,7 +74,7 @@ def count_words_of_files(
                     markup[name] += 1
                 yield line
 
-    counts = vocabulary.count_words(
+    counts = vocabulary_learning.count_words(
         progress.track(read_lines(), None, "line", "Reading"), do_lower_case
     )
     warn_of_markup(markup)
@@ -98,8 +98,8 @@ def print_extension(
     num_replaced = sum(
         before != after for before, after in zip(old_vocab, vocab, strict=False)
     )
-    _, before = vocabulary.count_pieces(old_vocab, counts)
-    _, after = vocabulary.count_pieces(vocab, counts)
+    _, before = vocabulary_learning.count_corpus_tokens(old_vocab, counts)
+    _, after = vocabulary_learning.count_corpus_tokens(vocab, counts)
     print(
         f"{num_replaced + num_added:,} new words: {num_replaced:,} replace "
         f"[unusedN], {num_added:,} are at the end; the input now consists of "
@@ -120,14 +120,14 @@ def create_vocabulary(
         counts: {word: number of occurrences in the text}.
 
     Raises:
-        ValueError: as `vocabulary.learn_vocabulary` raises it, or there is no
-            word to add.
+        ValueError: as `vocabulary_learning.learn_vocabulary` raises it, or
+            there is no word to add.
     """
     if old_vocab is not None:
-        return vocabulary.extend_vocabulary(
+        return vocabulary_learning.extend_vocabulary(
             old_vocab, counts, config.num_new_words
         )
-    return vocabulary.learn_vocabulary(
+    return vocabulary_learning.learn_vocabulary(
         counts, config.vocab_size, config.num_unused
     )
 

@@ -3,13 +3,12 @@
 In Python:
 
     tokenization.py: `FullTokenizer`, the reference for all others
-    wordpiece.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`
+    wordpiece.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`, and
+        how it keeps special tokens such as [MASK] whole
     tokenizer_loading.py: the tokenizer that fits a model, or that flags select
     characters.py: classifies and cleans characters
-    special_tokens.py: keeps special tokens such as [MASK] whole
     casing.py: whether a model expects lower-cased text
-    token_windows.py: cuts texts to length, or into windows
-    padded_inputs.py: pads them to one length
+    token_windows.py: cuts texts to length, or into windows, and pads them
     text_lists.py: lists, arrays and tensors of texts, as lists of str
 
 The same in a graph:
@@ -24,9 +23,8 @@ The same in a graph:
 
 Vocabularies:
 
-    vocabulary.py: learns one, or extends it
-    vocabulary_files.py: reads one
-    vocabulary_checks.py: whether a vocabulary fits a model, or another one
+    vocabulary_files.py: reads one, and checks whether it fits a model
+    vocabulary_learning.py: learns one, or extends it
 
 What users call:
 

@@ -13,14 +13,23 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from data.arrays import IntArray
-from data.text import special_tokens, text_lists, vocabulary_checks
+from data.text import text_lists, vocabulary_files
 from data.text.casing import find_casing
 from data.text.characters import clean_text
-from data.text.padded_inputs import PaddedInput, pad_input, stack_inputs
 from data.text.text_lists import TextsLike
-from data.text.token_windows import pack_tokens
-from data.text.vocabulary_files import read_vocabulary
-from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
+from data.text.token_windows import (
+    PaddedInput,
+    pack_tokens,
+    pad_input,
+    stack_inputs,
+)
+from data.text.wordpiece import (
+    SPECIAL_TOKENS,
+    BasicTokenizer,
+    WordCache,
+    WordpieceTokenizer,
+    split_around,
+)
 from model_folders.model_json_types import TokenizerIdentity
 from model_folders.reading.preset_reading import read_preset
 from model_folders.reading.presets import Preset
@@ -73,7 +82,7 @@ class FullTokenizer:
         do_lower_case: bool | None = True,
         special_tokens_in_strings: bool = False,
     ) -> None:
-        vocabulary = read_vocabulary(vocab_file)
+        vocabulary = vocabulary_files.read_vocabulary(vocab_file)
         stated = vocabulary.stated_casing
         if stated is not None and do_lower_case not in (None, stated):
             raise ValueError(
@@ -86,7 +95,7 @@ class FullTokenizer:
         self.stated_casing = stated
         self.tokens = vocabulary.tokens
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
-        words = special_tokens.TOKENS if special_tokens_in_strings else ()
+        words = SPECIAL_TOKENS if special_tokens_in_strings else ()
         self.special_words = [word for word in words if word in self.vocab]
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
         self._set_casing(do_lower_case is not False and stated is not False)
@@ -177,7 +186,7 @@ class FullTokenizer:
             ValueError: a special token is missing, the file contains more lines
                 than `vocab_size`, or its words are not WordPieces.
         """
-        vocabulary_checks.check_tokens(
+        vocabulary_files.check_tokens(
             self.vocab_file, self.tokens, special_tokens, vocab_size
         )
 
@@ -194,7 +203,7 @@ class FullTokenizer:
         Raises:
             ValueError: an id has another WordPiece in `other`.
         """
-        vocabulary_checks.check_same_tokens(
+        vocabulary_files.check_same_tokens(
             self.vocab_file, self.tokens, other, source or other
         )
 
@@ -255,7 +264,7 @@ class FullTokenizer:
 
     def tokenize_around(self, text: str, words: Collection[str]) -> list[str]:
         """Returns the WordPieces of a text, in which `words` stay whole."""
-        return special_tokens.split_around(text, words, self._tokenize_plain)
+        return split_around(text, words, self._tokenize_plain)
 
     def _tokenize_plain(self, text: str) -> list[str]:
         return self._word_pieces.of_all(clean_text(text).split())

@@ -20,7 +20,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text import ragged, special_tokens, unicode_tables
+from data.text import ragged, unicode_tables
+from data.text.wordpiece import special_token_pattern
 from data.text.wordpiece_graph import WordpieceTrie
 
 
@@ -146,7 +147,7 @@ class TokenizerLayer(keras.layers.Layer):
         # The tokenizer drops it, and the one that stands for it in the texts.
         texts = tf.strings.regex_replace(texts, "\1", "\2")
         texts = tf.strings.regex_replace(
-            texts, special_tokens.pattern_of(words), "\1\\1\1"
+            texts, special_token_pattern(words), "\1\\1\1"
         )
         parts = tf.strings.split(texts, "\1")
         is_word = parts.flat_values[:, None] == tf.constant([*words])

@@ -2,7 +2,7 @@
 
 import os
 
-from data.text import vocabulary_checks
+from data.text import vocabulary_files
 from data.text.casing import find_casing
 from data.text.tokenization import FullTokenizer
 from model_folders.reading.presets import Preset
@@ -58,15 +58,15 @@ def create_tokenizer(
     """
     tokenizer = FullTokenizer(vocab_file, None)
     tokenizer.check_vocab()
-    num_tokens = vocabulary_checks.count_tokens(tokenizer.tokens)
+    num_entries = vocabulary_files.count_entries(tokenizer.tokens)
     # Without weights, the vocabulary prescribes the size. One that is a little
     # smaller may be Google's.
-    is_right = not vocab_size or num_tokens <= vocab_size <= 2 * num_tokens
+    is_right = not vocab_size or num_entries <= vocab_size <= 2 * num_entries
     if preset is None and not is_right:
         raise ValueError(
-            f"{vocab_file} contains {num_tokens} WordPieces, but vocab_size is "
-            f"{vocab_size}; set vocab_size to {num_tokens} in {config_file} or "
-            "a copy of it"
+            f"{vocab_file} contains {num_entries} WordPieces, but vocab_size "
+            f"is {vocab_size}; set vocab_size to {num_entries} in "
+            f"{config_file} or a copy of it"
         )
     tokenizer.check_vocab(vocab_size)
     casing = find_casing(tokenizer, do_lower_case, preset)

@@ -1,6 +1,12 @@
-"""Splits text into words, and words into WordPieces."""
+"""Splits text into words, and words into WordPieces.
+
+Google's tokenizer splits special tokens: `[MASK]` becomes `[`, `mask` and `]`.
+`split_around` keeps them whole, and lets the text between two special tokens be
+tokenized as a text of its own.
+"""
 
 import itertools
+import re
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
@@ -8,6 +14,8 @@ from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 T = TypeVar("T")
 
+# The special tokens that a text may contain.
+SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
 # Maximum number of words in a cache, and of characters in a cached word.
 _MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
@@ -120,3 +128,30 @@ class WordpieceTokenizer:
             start = end
             prefix = "##"
         return pieces
+
+
+def split_around(
+    text: str, words: Collection[str], tokenize: Callable[[str], list[str]]
+) -> list[str]:
+    """Returns the tokens of a text, in which `words` are tokens.
+
+    Examples:
+        >>> split_around("The [MASK] left.", ["[MASK]"], str.split)
+        ['The', '[MASK]', 'left.']
+
+    Args:
+        text: the text.
+        words: the special tokens.
+        tokenize: function from the text between two of them to its tokens.
+    """
+    if not words:
+        return tokenize(text)
+    tokens: list[str] = []
+    for part in re.split(special_token_pattern(words), text):
+        tokens += [part] if part in words else tokenize(part)
+    return tokens
+
+
+def special_token_pattern(words: Collection[str]) -> str:
+    """Returns the regular expression, a group, that matches the words."""
+    return f"({'|'.join(map(re.escape, words))})"

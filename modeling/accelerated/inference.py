@@ -7,8 +7,7 @@ import tensorflow as tf
 
 from modeling.accelerated import tracing
 from modeling.layers import all_layers
-from modeling.outputs import Outputs
-from modeling.tensors import Features
+from modeling.tensors import Features, Outputs
 
 
 class GraphPredictor:

@@ -20,7 +20,7 @@ from modeling.checkpoints.restore import LoadReport
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
-    from modeling.model_options import ModelOptions
+    from modeling.layers import ModelOptions
 
 ModelT = TypeVar("ModelT", bound="KerasFitModel")
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from absl import logging
 
 from command_line import config_values
-from command_line.path_checks import check_paths
-from command_line.path_flags import PathFlag, PathKind, expand_home
+from command_line.path_flags import PathFlag, PathKind, check_paths, expand_home
 from imports.installation import find_extra, install_command
 from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig

@@ -3,6 +3,9 @@
 Keras ships no types. To use another name, add it here. What a subclass declares
 more exactly, such as the structure of its batch, is Any. So are the values of a
 config, which may come from a file.
+
+Keras has no class of tensors, because each backend has its own. So these stubs
+import `Tensor` of modeling/tensors.py, and serve only this project.
 """
 
 # ruff: noqa: N801, N802  Keras names a function like a class, and the reverse.
@@ -29,8 +32,7 @@ from keras.callbacks import History
 from keras.initializers import Initializer
 from keras.layers import Layer as Layer
 
-from modeling.outputs import Outputs
-from modeling.tensors import Index, Operand, Tensor
+from modeling.tensors import Index, Operand, Outputs, Tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

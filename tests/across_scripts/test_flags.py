@@ -10,7 +10,7 @@ import pytest
 from absl import flags as absl_flags
 
 from command_line import config_values, declared_flags, flag_parsing, path_flags
-from command_line.roles import Role
+from command_line.flag_metadata import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
 from tests.support.paths import ROOT

@@ -4,7 +4,8 @@ import pytest
 
 from command_line import config_values
 from command_line.flags import ParsedCommand
-from tests.support.flag_groups import Config
+from data.classification.table_tasks.table_options import TableOptions
+from tests.support.flag_groups import Config, Loop, Windows
 from training.config.classifier_config import ClassifierConfig
 
 
@@ -15,9 +16,34 @@ def test_two_groups_share_the_value_of_a_flag():
 
 def test_a_changed_value_is_that_of_all_groups():
     config = config_values.create_config(Config, folder="x", length=9)
-    changed = config_values.replace_values(config, length=8, steps=7)
+    changed = config_values.replace_flags(config, Windows, length=8)
     assert changed.loop.length == changed.windows.length == 8
-    assert (changed.loop.steps, changed.windows.stride) == (7, 64)
+    assert (changed.loop.steps, changed.windows.stride) == (5, 64)
+
+
+def test_a_flag_of_no_group_is_replaced_by_the_class_of_the_config():
+    config = config_values.create_config(Config, folder="x")
+    assert config_values.replace_flags(config, Config, name="n").name == "n"
+
+
+def test_a_class_that_is_no_group_of_the_config_is_refused():
+    config = config_values.create_config(Config, folder="x")
+    with pytest.raises(TypeError, match="TableOptions"):
+        config_values.replace_flags(config, TableOptions, labels=["a"])
+
+
+def test_a_field_that_is_no_flag_is_not_replaced():
+    config = config_values.create_config(Config, folder="x")
+    with pytest.raises(TypeError, match="patience"):
+        config_values.replace_flags(config, Loop, patience=1)
+
+
+def test_what_the_user_set_is_not_replaced_by_a_default():
+    config = config_values.create_config(Config, folder="x", steps=7)
+    completed = config_values.replace_unset_flags(
+        config, frozenset({"steps"}), Loop, steps=3, length=8
+    )
+    assert (completed.loop.steps, completed.loop.length) == (7, 8)
 
 
 def test_the_values_of_all_groups_are_those_of_flags():
@@ -60,9 +86,16 @@ def test_the_first_file_that_states_a_value_decides():
 
 def test_a_flag_is_open_until_it_is_decided():
     parsed = parse(folder="x", length=9)
-    assert config_values.find_open_flags(parsed) == {"steps"}
-    decided = config_values.decide_flags(parsed, {"steps": 3})
-    assert config_values.find_open_flags(decided) == set()
+    assert config_values.is_open(parsed, "steps")
+    assert not config_values.is_open(parsed, "length")
+    decided = config_values.decide_flags(parsed, Loop, steps=3)
+    assert decided.config.loop.steps == 3
+    assert not config_values.is_open(decided, "steps")
+
+
+def test_no_file_may_decide_a_flag_without_a_role():
+    with pytest.raises(TypeError, match="name"):
+        config_values.is_open(parse(folder="x"), "name")
 
 
 @pytest.mark.parametrize("name", ["stride", "patience", "loop"])
@@ -97,10 +130,3 @@ def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
         config_values.decide_open_flags(
             ParsedCommand(config), {name: value}, "model.json"
         )
-
-
-def test_a_function_converts_the_flags_that_are_set():
-    config = config_values.create_config(Config, folder="x")
-    converted = config_values.convert_paths(config, str.upper, "folder", "name")
-    values = config_values.flag_values_of(converted)
-    assert (values["folder"], values["name"]) == ("X", None)

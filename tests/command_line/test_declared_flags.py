@@ -7,9 +7,9 @@ import pytest
 
 from command_line import flags
 from command_line.declared_flags import flags_of
+from command_line.flag_metadata import Role
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from command_line.roles import Role
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeling.base_loss import sum_terms
-from modeling.fit_labels import join_labels
+from modeling.keras_fit import join_labels
 from modeling.losses import ContrastiveLoss, PretrainingLoss
 from tests.support.loss_cases import (
     B,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from data.io import feature_specs, record_parsing, tfrecord_files
 from data.jobs import workers
 from data.jobs.manifest import Manifest
-from data.pretraining import pretraining_job
+from data.pretraining import sharded_writing
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from files.paths import StrPath
@@ -54,7 +54,7 @@ def create_shards(
         "dupe_factor": 3,
         **options,
     }
-    shards = pretraining_job.write_all_shards(
+    shards = sharded_writing.write_all_shards(
         InstanceOptions(**options),
         [*map(str, input_files)],
         str(tmp_path / "out"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from data.text import tokenization, vocabulary
+from data.text import tokenization, vocabulary_learning
 from model_folders.reading import preset_reading
 from terminal import progress
 from tests.support import golden, script_runner
@@ -116,14 +116,14 @@ def test_learning_shows_its_progress(caplog, monkeypatch):
     monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
     counts = collections.Counter({f"w{i}": i for i in range(1, 99)})
     with caplog.at_level("INFO"):
-        vocabulary.learn_vocabulary(counts, 60, 0)
+        vocabulary_learning.learn_vocabulary(counts, 60, 0)
     shown = "Learning the vocabulary: trial 1 of "
     assert any(line.startswith(shown) for line in caplog.messages)
 
 
 def test_ideographs_and_punctuation_never_continue_a_word():
     counts = collections.Counter({"\u4e2d": 9, "abc": 5, "ab": 4, ",": 3})
-    vocab = vocabulary.learn_vocabulary(counts, 30, 0)
+    vocab = vocabulary_learning.learn_vocabulary(counts, 30, 0)
     assert {"\u4e2d", ",", "a", "##b", "abc"} <= set(vocab)
     assert not {"##\u4e2d", "##,"} & set(vocab)
 
@@ -131,11 +131,13 @@ def test_ideographs_and_punctuation_never_continue_a_word():
 @pytest.mark.slow
 def test_a_real_corpus_has_few_unknown_words():
     path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
-    counts = vocabulary.count_words(path.read_text().split("\n"), True)
-    vocab = vocabulary.learn_vocabulary(counts, 8000, 99)
+    counts = vocabulary_learning.count_words(path.read_text().split("\n"), True)
+    vocab = vocabulary_learning.learn_vocabulary(counts, 8000, 99)
     assert len(vocab) == 8000
-    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
-    assert num_unknown < 0.001 * num_pieces
+    num_unknown, num_tokens = vocabulary_learning.count_corpus_tokens(
+        vocab, counts
+    )
+    assert num_unknown < 0.001 * num_tokens
 
 
 @pytest.fixture(scope="module")

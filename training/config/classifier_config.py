@@ -111,13 +111,15 @@ class ClassifierConfig(DataFileConfig):
         # tables.
         return dataclasses.replace(prepared, task_name="csv")
 
-    def data_file_defaults(self) -> dict[str, object]:
-        """Returns {flag: its default with --data_file}."""
-        return {
-            **super().data_file_defaults(),
-            "report": not self.is_embedding,
-            "task_name": self.task_name or "csv",
-        }
+    def with_data_file_defaults(self, set_by_user: frozenset[str]) -> Self:
+        """Returns the flags with their defaults with --data_file."""
+        return config_values.replace_unset_flags(
+            super().with_data_file_defaults(set_by_user),
+            set_by_user,
+            ClassifierConfig,
+            report=not self.is_embedding,
+            task_name=self.task_name or "csv",
+        )
 
     @property
     def required_task_name(self) -> str:

@@ -10,6 +10,7 @@ from command_line.path_flags import PathKind
 from data.sets.set_names import BaseSet, SetName
 from data.tables.data_file_options import DataFileOptions
 from model_folders.reading.presets import NetworkOptions
+from serving.exporting.export_flags import ExportFlags
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_flags import TrainingFlags
 
@@ -253,27 +254,37 @@ class DataFileConfig(FineTuningConfig):
             return super().prepare(set_by_user)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
-        defaults = self.data_file_defaults()
-        changes = {
-            name: value
-            for name, value in defaults.items()
-            if name not in set_by_user
-        }
-        completed = config_values.replace_values(self, **changes)
+        completed = self.with_data_file_defaults(set_by_user)
         completed.export.check()
         return completed
 
-    def data_file_defaults(self) -> dict[str, object]:
-        """Returns {flag: its default with --data_file}."""
-        return {
-            "do_train": True,
-            "do_eval": True,
-            "evaluate_each_epoch": True,
-            "keep_optimizer": False,
-            "keep_checkpoint_max": 1,
-            "report": True,
-            "export_dir": self.default_export_dir,
-        }
+    def with_data_file_defaults(self, set_by_user: frozenset[str]) -> Self:
+        """Returns the flags with their defaults with --data_file.
+
+        Args:
+            set_by_user: names of the flags that the user set. They stay.
+        """
+        config = config_values.replace_unset_flags(
+            self,
+            set_by_user,
+            TrainingFlags,
+            do_train=True,
+            do_eval=True,
+            keep_optimizer=False,
+            keep_checkpoint_max=1,
+        )
+        config = config_values.replace_unset_flags(
+            config, set_by_user, FineTuningFlags, evaluate_each_epoch=True
+        )
+        config = config_values.replace_unset_flags(
+            config,
+            set_by_user,
+            ExportFlags,
+            export_dir=self.default_export_dir,
+        )
+        return config_values.replace_unset_flags(
+            config, set_by_user, DataFileConfig, report=True
+        )
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that the flags do not contradict each other.

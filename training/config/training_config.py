@@ -90,8 +90,17 @@ class TrainingConfig(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
-        return config_values.convert_paths(
-            self, hub.to_local_folder, "init_checkpoint", "teacher"
+        checkpoint = self.model.init_checkpoint
+        config = config_values.replace_flags(
+            self,
+            ModelFlags,
+            init_checkpoint=checkpoint and hub.to_local_folder(checkpoint),
+        )
+        teacher = self.distillation.teacher
+        return config_values.replace_flags(
+            config,
+            DistillationFlags,
+            teacher=teacher and hub.to_local_folder(teacher),
         )
 
     def check(self, set_by_user: frozenset[str]) -> None:

@@ -10,8 +10,7 @@ from data.arrays import FeatureArrays, FloatArray
 from data.io import record_datasets
 from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
-from modeling.outputs import PretrainerOutputs
-from modeling.tensors import Tensor
+from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.best_step import evaluate_once_per_step
 from training.loop.trainer import Trainer

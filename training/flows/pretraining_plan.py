@@ -16,7 +16,7 @@ import modeling
 from data.io import feature_specs, record_checks, record_datasets
 from data.io.text_files import expand_patterns
 from data.io.tfrecord_files import count_records
-from data.pretraining import record_files
+from data.pretraining import record_inspection
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from model_folders.model_json_types import Fingerprint, TrainingSettings
@@ -98,7 +98,7 @@ def _find_records(
     record_checks.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_files.fingerprint_records` checks all records.
+        # training, `record_inspection.fingerprint_records` checks all records.
         count_records(
             files,
             config.pretraining.max_eval_steps
@@ -130,7 +130,7 @@ def _create_masking(
             "the file was created with"
         )
     config = start.config
-    config.masking.check_shares()
+    config.masking.check_fractions()
     return DynamicMasking(
         start.tokenizer,
         config.pretraining.max_predictions_per_seq,
@@ -155,7 +155,7 @@ def create_pretraining_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.fingerprint_records(records.eval.files)
+        dev_set = record_inspection.fingerprint_records(records.eval.files)
     # Without training, those of the weights' training.
     recorded_settings = start.recorded_settings
     if config.training.do_train:
@@ -199,7 +199,9 @@ def create_pretraining_settings(
         dev_set: identity of the records of --eval_input_file.
     """
     settings = fingerprints.fingerprint_start(start)
-    settings["input_file"] = record_files.fingerprint_records(records.files)
+    settings["input_file"] = record_inspection.fingerprint_records(
+        records.files
+    )
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
     return settings

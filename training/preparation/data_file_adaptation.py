@@ -12,7 +12,10 @@ from absl import logging
 from command_line import config_values
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
-from training.config.fine_tuning_config import DataFileConfigT
+from training.config.fine_tuning_config import (
+    DataFileConfigT,
+    FineTuningFlags,
+)
 from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
 from training.preparation.starting_point import StartingPoint
 
@@ -59,37 +62,40 @@ def adapt_to_data_file(
     config = start.config
     if not (may_set_flags and config.data_file and config.training.do_train):
         return start
-    values = _choose_open_flags(start, file_sets)
-    if not values:
-        return start
-    chosen = [f"--{name}={value:g}" for name, value in values.items()]
-    logging.info("Set to suit most examples: %s", " ".join(chosen))
-    return dataclasses.replace(
-        start, parsed=config_values.decide_flags(start.parsed, values)
-    )
+    return _decide_open_flags(start, file_sets)
 
 
-def _choose_open_flags(
+def _decide_open_flags(
     start: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
-) -> dict[str, float]:
-    """Returns {flag: value} of the length and the epochs, if they are open."""
+) -> StartingPoint[DataFileConfigT]:
+    """Decides the epochs and the length if they are open, and logs them."""
     config = start.config
-    open_flags = config_values.find_open_flags(start.parsed)
-    values: dict[str, float] = {}
-    if "num_train_epochs" in open_flags:
-        values["num_train_epochs"] = _choose_epochs(
+    parsed = start.parsed
+    decided: list[str] = []
+    if config_values.is_open(parsed, "num_train_epochs"):
+        epochs = _choose_epochs(
             len(file_sets.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
-    if "max_seq_length" in open_flags:
-        values["max_seq_length"] = _choose_length(
+        parsed = config_values.decide_flags(
+            parsed, FineTuningFlags, num_train_epochs=epochs
+        )
+        decided.append(f"--num_train_epochs={epochs:g}")
+    if config_values.is_open(parsed, "max_seq_length"):
+        length = _choose_length(
             file_sets,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
-    return values
+        parsed = config_values.decide_flags(
+            parsed, FineTuningFlags, max_seq_length=length
+        )
+        decided.append(f"--max_seq_length={length}")
+    if decided:
+        logging.info("Set to suit most examples: %s", " ".join(decided))
+    return dataclasses.replace(start, parsed=parsed)
 
 
 def _choose_epochs(

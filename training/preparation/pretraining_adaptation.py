@@ -5,8 +5,11 @@ This module imports no TensorFlow.
 
 from command_line import config_values, flags
 from data.io.text_files import expand_patterns
-from data.pretraining.record_files import find_masking_and_lengths
-from training.config.pretraining_config import PretrainingConfig
+from data.pretraining.record_inspection import find_masking_and_lengths
+from training.config.pretraining_config import (
+    PretrainingConfig,
+    PretrainingFlags,
+)
 
 
 def adapt_to_records(
@@ -41,4 +44,14 @@ def adapt_to_records(
                     f"--{name}={value}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    return config_values.decide_flags(parsed, values)
+    if "max_seq_length" in values:
+        parsed = config_values.decide_flags(
+            parsed, PretrainingFlags, max_seq_length=values["max_seq_length"]
+        )
+    if "max_predictions_per_seq" in values:
+        parsed = config_values.decide_flags(
+            parsed,
+            PretrainingFlags,
+            max_predictions_per_seq=values["max_predictions_per_seq"],
+        )
+    return parsed

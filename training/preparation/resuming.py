@@ -11,7 +11,7 @@ from typing import Any
 
 from command_line import config_values, flags
 from command_line.declared_flags import flags_of
-from command_line.roles import Role
+from command_line.flag_metadata import Role
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import hub, settings_check

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from command_line.roles import Role
+from command_line.flag_metadata import Role
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_bytes
 from files.json_files import parse_json, read_json, write_json

@@ -18,6 +18,7 @@ from data.classification.classification_processor import (
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search
+from data.classification.user_tables.column_options import ColumnOptions
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from training.config.classifier_config import ClassifierConfig
@@ -48,7 +49,15 @@ def open_data_file(
         config.table, parsed.set_by_user, table
     )
     column_search.log_columns(config.table, parsed.set_by_user, table, columns)
-    return config_values.decide_flags(parsed, columns), table
+    if "text_column" in columns:
+        parsed = config_values.decide_flags(
+            parsed, ColumnOptions, text_column=columns["text_column"]
+        )
+    if "label_column" in columns:
+        parsed = config_values.decide_flags(
+            parsed, ColumnOptions, label_column=columns["label_column"]
+        )
+    return parsed, table
 
 
 def open_processor(

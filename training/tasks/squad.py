@@ -33,13 +33,13 @@ from data.squad.squad_questions import read_squad_file
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
-from modeling.outputs import SpanOutputs
+from modeling.tensors import SpanOutputs
 from training import task
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.model_options import TaskModelOptions
+    from modeling.layers import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]

@@ -12,7 +12,7 @@ import pytest
 
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
-from data.pretraining.instance_context import InstanceContext
+from data.pretraining.instance_encoding import InstanceContext
 from data.pretraining.pretraining_options import InstanceOptions
 from tests.support.scripted_draws import (
     BELOW_HALF,

@@ -1,13 +1,9 @@
-"""Which flags select the scalable mode, and the casing of a vocabulary."""
+"""Which flags select the scalable mode."""
 
 import pytest
 
 from command_line.config_values import create_config
-from command_line.flags import ParsedCommand
-from data.pretraining.pretraining_data_config import (
-    PretrainingDataConfig,
-    complete_casing,
-)
+from data.pretraining.pretraining_data_config import PretrainingDataConfig
 
 
 def config_with(**flags):
@@ -37,27 +33,3 @@ def test_a_flag_that_googles_script_lacks_selects_the_scalable_mode(
 ):
     flags = {name: value}
     assert config_with(**flags).is_scalable
-
-
-@pytest.fixture
-def cased_vocabulary(tmp_path):
-    """A vocabulary, beside a file that says that it is cased."""
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nHarbor\n")
-    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
-    return str(path)
-
-
-def test_the_casing_is_that_of_the_vocabulary(cased_vocabulary):
-    parsed = ParsedCommand(config_with(vocab_file=cased_vocabulary))
-    assert parsed.config.instances.do_lower_case
-    assert not complete_casing(parsed).instances.do_lower_case
-
-
-def test_a_casing_that_contradicts_the_vocabulary_is_refused(cased_vocabulary):
-    parsed = ParsedCommand(
-        config_with(vocab_file=cased_vocabulary, do_lower_case=True),
-        {"do_lower_case": True},
-    )
-    with pytest.raises(ValueError, match="do_lower_case"):
-        complete_casing(parsed)

@@ -7,16 +7,18 @@ import pytest
 from data.pretraining.pretraining_options import MaskingOptions
 
 
-def test_shares_above_one_are_refused():
+def test_fractions_above_one_are_refused():
     with pytest.raises(ValueError, match="more than 1"):
-        MaskingOptions(mask_token_prob=0.8, same_token_prob=0.3).check_shares()
+        MaskingOptions(
+            mask_token_prob=0.8, same_token_prob=0.3
+        ).check_fractions()
 
 
 @pytest.mark.parametrize("flag", ["mask_token_prob", "same_token_prob"])
 def test_both_flags_are_named(flag):
     options = MaskingOptions(mask_token_prob=0.8, same_token_prob=0.3)
     with pytest.raises(ValueError, match=f"--{flag}=0\\.[83]"):
-        options.check_shares()
+        options.check_fractions()
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(MaskingOptions))
@@ -31,4 +33,4 @@ def test_the_defaults_are_those_of_googles_code(field):
 
 
 def test_shares_may_add_up_to_one():
-    MaskingOptions(mask_token_prob=0.9, same_token_prob=0.1).check_shares()
+    MaskingOptions(mask_token_prob=0.9, same_token_prob=0.1).check_fractions()

@@ -9,9 +9,11 @@ import os
 import pytest
 
 from command_line.config_values import create_config
+from command_line.flags import ParsedCommand
 from data.io import tfrecord_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
+    complete_casing,
     write_records_at_scale,
     write_records_in_order,
 )
@@ -22,11 +24,13 @@ def config_of(output_file, **flags):
     """Returns the flags of a command that reads the corpus once."""
     return create_config(
         PretrainingDataConfig,
-        input_file=",".join(CORPUS),
-        vocab_file=VOCAB,
         output_file=output_file,
-        dupe_factor=1,
-        **flags,
+        **{
+            "input_file": ",".join(CORPUS),
+            "vocab_file": VOCAB,
+            "dupe_factor": 1,
+        }
+        | flags,
     )
 
 
@@ -67,3 +71,27 @@ def test_records_at_scale_need_one_local_path(
     with pytest.raises(ValueError, match=f"--output_file={output_file} must"):
         write_records_at_scale(config, CORPUS)
     assert not os.listdir(tmp_path)
+
+
+@pytest.fixture
+def cased_vocabulary(tmp_path):
+    """A vocabulary, beside a file that says that it is cased."""
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nHarbor\n")
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    return str(path)
+
+
+def test_the_casing_is_that_of_the_vocabulary(cased_vocabulary):
+    parsed = ParsedCommand(config_of("out", vocab_file=cased_vocabulary))
+    assert parsed.config.instances.do_lower_case
+    assert not complete_casing(parsed).instances.do_lower_case
+
+
+def test_a_casing_that_contradicts_the_vocabulary_is_refused(cased_vocabulary):
+    parsed = ParsedCommand(
+        config_of("out", vocab_file=cased_vocabulary, do_lower_case=True),
+        {"do_lower_case": True},
+    )
+    with pytest.raises(ValueError, match="do_lower_case"):
+        complete_casing(parsed)

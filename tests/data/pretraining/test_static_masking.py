@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from data.pretraining.instance_context import InstanceContext
+from data.pretraining.instance_encoding import InstanceContext
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.static_masking import create_masked_lm_predictions
 from tests.support.scripted_draws import (

@@ -8,6 +8,8 @@ from data.text.token_windows import (
     log_num_cut,
     max_context_windows,
     pack_tokens,
+    pad_input,
+    stack_inputs,
 )
 
 
@@ -72,3 +74,23 @@ def test_without_a_cut_nothing_is_logged(caplog):
     caplog.set_level("INFO")
     assert [*log_num_cut([1], lambda item: False, "texts were cut")] == [1]
     assert caplog.messages == []
+
+
+def test_the_second_text_is_segment_1_and_the_padding_is_0():
+    assert pad_input([5, 6, 7], 2, 5) == {
+        "input_ids": [5, 6, 7, 0, 0],
+        "input_mask": [1, 1, 1, 0, 0],
+        "segment_ids": [0, 0, 1, 0, 0],
+    }
+
+
+def test_inputs_become_the_rows_of_arrays():
+    inputs = [pad_input(ids, 1, 2) for ids in ([5], [6])]
+    arrays = stack_inputs(inputs, 2)
+    assert arrays["input_ids"].tolist() == [[5, 0], [6, 0]]
+    assert {str(array.dtype) for array in arrays.values()} == {"int32"}
+
+
+def test_no_input_has_the_shape_of_none():
+    arrays = stack_inputs([], 0)
+    assert {array.shape for array in arrays.values()} == {(0, 0)}

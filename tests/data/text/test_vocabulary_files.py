@@ -40,3 +40,51 @@ def test_a_vocabulary_in_utf_16_is_named(tmp_path):
     path.write_text("[PAD]\nthe\n", encoding="utf-16")
     with pytest.raises(ValueError, match=r"vocab\.txt, line 1: .*not UTF-8"):
         vocabulary_files.read_vocabulary(path)
+
+
+SPECIAL = ["[UNK]", "[CLS]"]
+
+
+def test_empty_lines_at_the_end_do_not_count():
+    assert vocabulary_files.count_entries(["a", "", "b", "", ""]) == 3
+
+
+def test_the_lines_of_a_model_count_if_they_are_empty():
+    assert vocabulary_files.count_entries(["a", "", ""], at_least=2) == 2
+
+
+def test_a_missing_special_token_is_named():
+    with pytest.raises(ValueError, match=r"v\.txt: \[CLS\] not found in 2"):
+        vocabulary_files.check_tokens("v.txt", ["[UNK]", "a"], SPECIAL)
+
+
+@pytest.mark.parametrize("mark", ["\u2581", "\u0120"])
+def test_pieces_of_another_tokenizer_are_refused(mark):
+    tokens = [*SPECIAL, *(f"{mark}word{i}" for i in range(9))]
+    with pytest.raises(ValueError, match="SentencePiece or GPT-2"):
+        vocabulary_files.check_tokens("v.txt", tokens, SPECIAL)
+
+
+def test_more_lines_than_the_model_has_are_refused():
+    with pytest.raises(ValueError, match="3 WordPieces, but vocab_size is 2"):
+        vocabulary_files.check_tokens("v.txt", [*SPECIAL, "a"], SPECIAL, 2)
+
+
+def test_fewer_lines_than_the_model_has_are_warned_of(caplog):
+    vocabulary_files.check_tokens("v.txt", SPECIAL, SPECIAL, 5)
+    assert "the model's last 3 embeddings stay unused" in caplog.text
+
+
+def test_vocabularies_may_differ_in_unused_entries_and_in_length(tmp_path):
+    ours, theirs = ["[UNK]", "new", "b"], ["[UNK]", "[unused1]"]
+    (tmp_path / "ours.txt").write_text("\n".join(ours))
+    (tmp_path / "theirs.txt").write_text("\n".join(theirs))
+    vocabulary_files.check_same_tokens(
+        "v", ours, tmp_path / "theirs.txt", "model"
+    )
+    with pytest.raises(
+        ValueError, match=r"^w is .* of model: line 2 is .* instead of 'new'"
+    ):
+        vocabulary_files.check_same_tokens(
+            "w", theirs, tmp_path / "ours.txt", "model"
+        )

@@ -18,6 +18,7 @@ from model_folders.reading.presets import Preset
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
+from training.config.fine_tuning_config import FineTuningFlags
 from training.dev_set.recorded_sets import DevSetRule
 from training.preparation.data_file_adaptation import adapt_to_data_file
 
@@ -70,7 +71,10 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
     start = dataclasses.replace(
-        start, parsed=config_values.decide_flags(start.parsed, decided)
+        start,
+        parsed=config_values.decide_flags(
+            start.parsed, FineTuningFlags, **decided
+        ),
     )
     processor = create_processor(table, task_name)
     adapted = adapt_to_data_file(start, processor.file_sets).config.fine_tuning

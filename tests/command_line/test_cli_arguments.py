@@ -3,7 +3,7 @@
 import pytest
 from absl import flags as absl_flags
 
-from command_line import arguments
+from command_line import cli
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def flags(monkeypatch):
 
 def parse_script_arguments(*given, required=(), known_only=False):
     """Parses the arguments of a script, and returns what are no flags."""
-    return arguments.parse_arguments(
+    return cli.parse_arguments(
         ["script.py", *given], required, known_only, "Does it."
     )
 

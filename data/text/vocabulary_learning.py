@@ -175,7 +175,7 @@ def _may_occur(token: str) -> bool:
     )
 
 
-def count_pieces(
+def count_corpus_tokens(
     vocab: Sequence[str], counts: Mapping[str, int]
 ) -> tuple[int, int]:
     """Counts the WordPieces into which a vocabulary splits a corpus.
@@ -185,12 +185,12 @@ def count_pieces(
     """
     tokenizer = WordpieceTokenizer(set(vocab))
     num_unknown = 0
-    num_all = 0
+    num_tokens = 0
     for word, num_times in counts.items():
-        pieces = tokenizer.tokenize(word)
-        num_all += len(pieces) * num_times
-        num_unknown += pieces.count("[UNK]") * num_times
-    return num_unknown, num_all
+        tokens = tokenizer.tokenize(word)
+        num_tokens += len(tokens) * num_times
+        num_unknown += tokens.count("[UNK]") * num_times
+    return num_unknown, num_tokens
 
 
 def _count_covering_characters(counts: Mapping[str, int]) -> int:

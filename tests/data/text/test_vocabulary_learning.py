@@ -4,7 +4,7 @@ import collections
 
 import pytest
 
-from data.text import vocabulary
+from data.text import vocabulary_learning
 
 VOCAB = [
     "[PAD]",
@@ -34,12 +34,12 @@ COUNTS = collections.Counter(
 
 
 def test_extend_vocabulary_fills_unused_rows_with_words_that_save_the_most():
-    extended = vocabulary.extend_vocabulary(VOCAB, COUNTS)
+    extended = vocabulary_learning.extend_vocabulary(VOCAB, COUNTS)
     assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:]]
 
 
 def test_extend_vocabulary_adds_rows_if_more_words_are_asked_for():
-    extended = vocabulary.extend_vocabulary(VOCAB, COUNTS, 7)
+    extended = vocabulary_learning.extend_vocabulary(VOCAB, COUNTS, 7)
     assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:], "zzz"]
 
 
@@ -51,15 +51,17 @@ def test_extend_vocabulary_adds_rows_if_more_words_are_asked_for():
     ],
     ids=["before", "after"],
 )
-def test_count_pieces_counts_those_of_all_words(added, pieces):
-    _, num_pieces = vocabulary.count_pieces([*VOCAB, *added], COUNTS)
-    assert num_pieces == sum(pieces)
+def test_count_corpus_tokens_counts_those_of_all_words(added, pieces):
+    _, num_tokens = vocabulary_learning.count_corpus_tokens(
+        [*VOCAB, *added], COUNTS
+    )
+    assert num_tokens == sum(pieces)
 
 
 def test_extension_rows_list_the_rows_that_each_row_starts_from():
     counts = {"seaweed": 5, "wea": 9, "zzz": 4}
-    extended = vocabulary.extend_vocabulary(VOCAB, counts, 3)
-    rows = vocabulary.extension_rows(VOCAB, extended)
+    extended = vocabulary_learning.extend_vocabulary(VOCAB, counts, 3)
+    rows = vocabulary_learning.extension_rows(VOCAB, extended)
     ids = {token: number for number, token in enumerate(VOCAB)}
     seaweed = [ids[piece] for piece in ("sea", "##w", "##e", "##e", "##d")]
     assert rows[1] == seaweed
@@ -78,4 +80,4 @@ def test_extension_rows_list_the_rows_that_each_row_starts_from():
 )
 def test_extension_rows_of_another_vocabulary_are_an_error(extended, message):
     with pytest.raises(ValueError, match=message):
-        vocabulary.extension_rows(VOCAB, extended)
+        vocabulary_learning.extension_rows(VOCAB, extended)

@@ -1,6 +1,6 @@
 """Writes the records of one unit of a pretraining job, in bounded memory.
 
-pretraining_job.py divides a corpus into these units. The random draws depend
+sharded_writing.py divides a corpus into these units. The random draws depend
 only on the seed and the part of the corpus, so any process can do a unit, in
 any order.
 """
@@ -15,18 +15,17 @@ from data.io import tfrecord_files
 from data.jobs.manifest import UnitResult
 from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, DocumentReader, TextEncoder
-from data.pretraining.instance_context import InstanceContext
-from data.pretraining.instance_encoding import InstanceEncoder
+from data.pretraining.instance_encoding import InstanceContext, InstanceEncoder
 from data.pretraining.instances import create_instances_from_document
 from data.pretraining.pretraining_options import InstanceOptions
-from data.pretraining.shuffling import shuffle
+from data.pretraining.static_masking import shuffle
 from files.json_files import write_json
 
 # Maximum number of characters of a document, of WordPieces of a group of
 # documents, and of bytes of records in memory. Without these limits, compressed
 # files or a large --dupe_factor could exhaust the memory.
 _MAX_CHARACTERS = 8 << 20
-_MAX_PIECES = 2 << 20
+_MAX_TOKENS = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
 # --eval_fraction is a multiple of 1 / _NUM_HASHES.
 _NUM_HASHES = 10_000
@@ -58,7 +57,7 @@ class InstanceUnit:
 create_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
 
 
-def write_shards(unit: InstanceUnit) -> None:
+def write_unit(unit: InstanceUnit) -> None:
     """Writes a unit's shards, and then its result file.
 
     The result file contains the sizes and checksums of the shards, and counts
@@ -125,14 +124,14 @@ def _read_texts(
 def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yields lists of documents that fit into memory."""
     group = []
-    num_pieces = 0
+    num_tokens = 0
     for document in documents:
         group.append(document)
-        num_pieces += sum(map(len, document))
-        if num_pieces >= _MAX_PIECES:
+        num_tokens += sum(map(len, document))
+        if num_tokens >= _MAX_TOKENS:
             yield group
             group = []
-            num_pieces = 0
+            num_tokens = 0
     if group:
         yield group
 

@@ -1,7 +1,7 @@
 """Writes pretraining records in several processes, and resumes earlier work.
 
 The corpus is split into parts of about 4 MB. Each unit of the job writes some
-TFRecord files, the shards, from some of the parts, as instance_shards.py does.
+TFRecord files, the shards, from some of the parts, as unit_writing.py does.
 Any number of processes can work on the units, in any order. sharded_job.py
 describes how a job resumes.
 """
@@ -25,12 +25,12 @@ from data.jobs.sharded_job import (
     run_units,
 )
 from data.pretraining import corpus_checks, corpus_parts
-from data.pretraining.instance_shards import (
+from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.unit_writing import (
     InstanceUnit,
     create_encoder,
-    write_shards,
+    write_unit,
 )
-from data.pretraining.pretraining_options import InstanceOptions
 from files import lock
 
 # Increase this number whenever you change the code so that the records change.
@@ -101,7 +101,7 @@ def write_all_shards(
         # Fail before the `try` block, which would remove all finished shards.
         check_results(units)
         try:
-            results = run_units(units, write_shards, run_calls, "shard")
+            results = run_units(units, write_unit, run_calls, "shard")
             combined = _combine_results(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the

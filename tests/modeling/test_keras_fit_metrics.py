@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling.fit_labels import labels_and_weights
+from modeling.keras_fit import labels_and_weights
 from tests.support.model_cases import (
     CONFIG,
     MODELS,

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from data.pretraining.sentence_split import create_splitter
+from data.pretraining.documents import create_splitter
 from tests.support.shards import create_shards
 
 CORPUS = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"

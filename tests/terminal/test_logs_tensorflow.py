@@ -13,7 +13,7 @@ print("a line of Python")
 """
 SILENCED = """\
 import os, sys
-from terminal.tensorflow_logs import silence_tensorflow
+from terminal.logs import silence_tensorflow
 silence_tensorflow()
 import tensorflow
 os.write(2, b"after\\n")
@@ -37,7 +37,7 @@ def test_stdout_is_let_through(tmp_path):
 
 def test_the_error_of_an_import_is_let_through(tmp_path):
     code = """\
-from terminal.tensorflow_logs import silence_tensorflow
+from terminal.logs import silence_tensorflow
 silence_tensorflow()
 try:
     import tensorflow.missing
@@ -50,7 +50,7 @@ except ImportError as error:
 
 LEVELS = """\
 import logging, os
-from terminal.tensorflow_logs import silence_tensorflow
+from terminal.logs import silence_tensorflow
 silence_tensorflow()
 print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
 print(logging.getLogger("tensorflow").isEnabledFor(logging.WARNING))

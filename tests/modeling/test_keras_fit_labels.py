@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modeling.fit_labels import join_labels
+from modeling.keras_fit import join_labels
 from modeling.losses import ClassifierLoss, TokenLoss
 
 IDS = np.zeros((2, 3), "int32")

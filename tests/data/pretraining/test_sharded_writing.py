@@ -11,8 +11,8 @@ import pytest
 from data.io import feature_specs, record_checks, record_datasets
 from data.pretraining import (
     corpus_checks,
-    instance_shards,
-    pretraining_job,
+    sharded_writing,
+    unit_writing,
 )
 from files import lock
 from tests.support.shards import (
@@ -94,13 +94,13 @@ class Stop(Exception):
 def written(monkeypatch):
     """Numbers of the first shards that units were to write."""
     numbers = []
-    write_shards = pretraining_job.write_shards
+    write_unit = sharded_writing.write_unit
 
     def note(unit):
         numbers.append(int(unit.shards[0][-14:-9]))
-        write_shards(unit)
+        write_unit(unit)
 
-    monkeypatch.setattr(pretraining_job, "write_shards", note)
+    monkeypatch.setattr(sharded_writing, "write_unit", note)
     return numbers
 
 
@@ -119,7 +119,7 @@ def interrupt_job(tmp_path, monkeypatch):
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     written.clear()
-    write_json = instance_shards.write_json
+    write_json = unit_writing.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -127,7 +127,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(instance_shards, "write_json", stop_at_last)
+        patch.setattr(unit_writing, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from terminal import script_logs
+from terminal import logs
 
 
 def record_of(path, level):
@@ -19,18 +19,18 @@ def record_of(path, level):
     "path", ["run_squad.py", "data/text/tokenization.py", "tools/export.py"]
 )
 def test_what_the_project_remarks_is_logged(path):
-    record = record_of(script_logs.PROJECT / path, logging.INFO)
-    assert script_logs.is_ours_or_urgent(record)
+    record = record_of(logs.PROJECT / path, logging.INFO)
+    assert logs.is_ours_or_urgent(record)
 
 
 @pytest.mark.parametrize(
     "path", [".venv/lib/keras/models.py", "../data/text/tokenization.py"]
 )
 def test_what_other_libraries_remark_is_not_logged(path):
-    record = record_of(script_logs.PROJECT / path, logging.INFO)
-    assert not script_logs.is_ours_or_urgent(record)
+    record = record_of(logs.PROJECT / path, logging.INFO)
+    assert not logs.is_ours_or_urgent(record)
 
 
 def test_what_other_libraries_warn_of_is_logged():
     record = record_of("/lib/keras/models.py", logging.WARNING)
-    assert script_logs.is_ours_or_urgent(record)
+    assert logs.is_ours_or_urgent(record)

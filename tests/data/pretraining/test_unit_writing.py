@@ -7,8 +7,8 @@ import pytest
 
 from data.io import tfrecord_files
 from data.pretraining.corpus_parts import LineRange
-from data.pretraining.instance_shards import InstanceUnit, write_shards
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.unit_writing import InstanceUnit, write_unit
 from tests.support.shards import CORPUS, VOCAB
 
 OPTIONS = InstanceOptions(
@@ -33,7 +33,7 @@ def write(tmp_path):
             result_file=result_file,
             is_evaluation=is_evaluation,
         )
-        write_shards(unit)
+        write_unit(unit)
         with open(result_file) as file:
             result = json.load(file)
         records = [[*tfrecord_files.read_records(path)] for path in shards]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from command_line import path_checks
+from command_line import path_flags
 from command_line.path_flags import PathFlag, PathKind
 
 KINDS = {
@@ -58,7 +58,7 @@ def check_paths(values):
     flags = [
         PathFlag(name, value, KINDS[name]) for name, value in values.items()
     ]
-    path_checks.check_paths(flags)
+    path_flags.check_paths(flags)
 
 
 def refusal_of(values, error=ValueError):

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from data.io import tf_examples, tfrecord_files
-from data.pretraining import pretraining_job, record_files
+from data.pretraining import record_inspection, sharded_writing
 
 
 def write_shard(path, numbers):
@@ -26,11 +26,11 @@ def write_shard(path, numbers):
 def shard_files(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
     output_file = str(tmp_path / "made")
-    job_paths = pretraining_job.create_job_paths(output_file)
-    job_files = pretraining_job.create_job_files(
+    job_paths = sharded_writing.create_job_paths(output_file)
+    job_files = sharded_writing.create_job_files(
         job_paths, {"max_predictions_per_seq": 3}, []
     )
-    paths = [*job_paths.shard_paths(2), pretraining_job.eval_file(output_file)]
+    paths = [*job_paths.shard_paths(2), sharded_writing.eval_file(output_file)]
     entries = [
         write_shard(path, range(start, start + 20))
         for start, path in enumerate(paths)
@@ -44,13 +44,13 @@ def test_records_of_equal_name_size_and_time_are_told_apart(tmp_path, changed):
     path = tmp_path / "made.tfrecord"
     write_shard(path, range(20))
     os.utime(path, (1, 1))
-    before = record_files.fingerprint_records([str(path)])
-    assert record_files.fingerprint_records([str(path)]) == before
+    before = record_inspection.fingerprint_records([str(path)])
+    assert record_inspection.fingerprint_records([str(path)]) == before
     numbers = [*range(20)]
     numbers[changed] = 99
     write_shard(path, numbers)
     os.utime(path, (1, 1))
-    after = record_files.fingerprint_records([str(path)])
+    after = record_inspection.fingerprint_records([str(path)])
     assert after[0][:2] == before[0][:2]
     assert after != before
 
@@ -62,7 +62,7 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
     copies.mkdir()
     copied = [shutil.copy(path, copies) for path in shard_files]
     # A copy without its manifest is the same.
-    expected = record_files.fingerprint_records(copied)
+    expected = record_inspection.fingerprint_records(copied)
     read_records = tfrecord_files.read_records
 
     def read_first(path):
@@ -70,7 +70,7 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
         pytest.fail("reads more than the first record")
 
     monkeypatch.setattr(tfrecord_files, "read_records", read_first)
-    assert record_files.fingerprint_records(shard_files) == expected
+    assert record_inspection.fingerprint_records(shard_files) == expected
     assert [fingerprint[0] for fingerprint in expected] == [
         "made-00000-of-00002",
         "made-00001-of-00002",
@@ -80,54 +80,54 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
 
 @pytest.mark.parametrize("changed", [0, 19])
 def test_other_records_beside_the_manifest_are_found(shard_files, changed):
-    before = record_files.fingerprint_records(shard_files)
+    before = record_inspection.fingerprint_records(shard_files)
     numbers = [*range(20)]
     numbers[changed] = 99
     write_shard(shard_files[0], numbers)
-    after = record_files.fingerprint_records(shard_files)
+    after = record_inspection.fingerprint_records(shard_files)
     assert after[0][:2] == before[0][:2]
     assert after != before
     assert after[1:] == before[1:]
 
 
 def test_a_file_of_another_size_than_listed_is_read(shard_files):
-    before = record_files.fingerprint_records(shard_files)
+    before = record_inspection.fingerprint_records(shard_files)
     write_shard(shard_files[0], range(21))
-    after = record_files.fingerprint_records(shard_files)
+    after = record_inspection.fingerprint_records(shard_files)
     assert after[0][1] > before[0][1]
     assert after[0][2] != before[0][2]
     os.truncate(shard_files[0], after[0][1] - 3)
     with pytest.raises(
         ValueError, match="the record at byte 1520 is truncated"
     ):
-        record_files.fingerprint_records(shard_files)
+        record_inspection.fingerprint_records(shard_files)
 
 
 def test_empty_shards_are_files_too(shard_files, tmp_path):
     write_shard(tmp_path / "empty", [])
     path = str(tmp_path / "empty")
-    assert record_files.fingerprint_records([path]) == [
+    assert record_inspection.fingerprint_records([path]) == [
         ["empty", 0, "00000000", "", ""]
     ]
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 2}
-    assert record_files.find_masking_and_lengths([path, *shard_files]) == (
+    assert record_inspection.find_masking_and_lengths([path, *shard_files]) == (
         True,
         lengths,
     )
-    assert record_files.find_masking_and_lengths([path]) == (False, {})
+    assert record_inspection.find_masking_and_lengths([path]) == (False, {})
 
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shard_files):
     with tfrecord_files.RecordWriter([shard_files[0]]) as writer:
         writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
-    assert record_files.find_masking_and_lengths(shard_files) == (
+    assert record_inspection.find_masking_and_lengths(shard_files) == (
         False,
         lengths,
     )
     os.remove(f"{os.path.dirname(shard_files[0])}/made.manifest.json")
     lengths = {"max_seq_length": 8}
-    assert record_files.find_masking_and_lengths(shard_files) == (
+    assert record_inspection.find_masking_and_lengths(shard_files) == (
         False,
         lengths,
     )
@@ -138,4 +138,4 @@ def test_a_manifest_that_is_not_json_is_named(shard_files):
     with open(manifest, "w") as file:
         json.dump([1], file)
     with pytest.raises(ValueError, match=r"made\.manifest\.json"):
-        record_files.fingerprint_records(shard_files)
+        record_inspection.fingerprint_records(shard_files)
