@@ -6,12 +6,12 @@ the name of a column may contain a line break, and a text any delimiter.
 """
 
 import itertools
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from data.tables import headers, table_checks, titles
 from data.tables.csv_records import NO_DELIMITER, Dialect
+from data.tables.rows import find_common_width
 from data.tables.table_sample import MAX_RECORDS, TableSample
 
 Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
@@ -99,17 +99,6 @@ def find_dialect(
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, chosen.encoding)
         raise
-
-
-def find_common_width(widths: Sequence[int]) -> int:
-    """Returns the width of at least half of some records, 0 if none is.
-
-    For example, 3 for records of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.
-    """
-    if not widths:
-        return 0
-    ((width, num_records),) = Counter(widths).most_common(1)
-    return width if 2 * num_records >= len(widths) else 0
 
 
 def _find_in_sample(

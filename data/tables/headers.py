@@ -14,6 +14,7 @@ from data.tables.first_cells import (
     FirstRecord,
     is_word_above_texts,
 )
+from data.tables.rows import repeats_names
 
 
 def has_header(
@@ -109,19 +110,3 @@ _RECORD_RULES: Final[
     (_has_value, False),
     (_has_repeated_cell_and_text, False),
 )
-
-
-def is_empty_row(row: Sequence[str]) -> bool:
-    """Returns whether a row contains nothing but blanks."""
-    return not any(map(str.strip, row))
-
-
-def repeats_names(row: Sequence[str], names: Sequence[str]) -> bool:
-    """Returns whether a row repeats the names of the columns.
-
-    In files that were joined, UTF-8's mark may stand before the second names.
-    """
-    if len(names) < 2:
-        return False
-    is_same = row[0].removeprefix("\ufeff") == names[0]
-    return is_same and [*row[1:]] == [*names[1:]]

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
 from data.tables import first_cells
-from data.tables.numbered_rows import NumberedRow
+from data.tables.rows import NumberedRow
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 

@@ -15,8 +15,7 @@ from data.tables import (
     titles,
     workbooks,
 )
-from data.tables.numbered_rows import NumberedRow
-from data.tables.row_builder import RowBuilder
+from data.tables.rows import NumberedRow, RowBuilder, is_empty_row
 from files.paths import StrPath
 
 TableFormat: TypeAlias = Literal[
@@ -241,7 +240,7 @@ def _read_names(
         where = f"{path}, line {line_number}"
         if isinstance(record, csv_records.MalformedRecord):
             raise ValueError(f"{where}: {record.explain('--noquoting')}")
-        if headers.is_empty_row(record):
+        if is_empty_row(record):
             continue
         if wrong := _find_wrong_bytes(" ".join(record), encoding):
             raise ValueError(f"{where}: {wrong}")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Container, Iterator
 
 from data.io import encodings
-from data.tables import headers
 from data.tables.csv_records import Dialect, create_record_reader, hide_escaped
+from data.tables.rows import is_empty_row
 
 # Number of records that show how a table is written.
 MAX_RECORDS = 200
@@ -57,7 +57,7 @@ class TableSample:
         records: list[list[str]] = []
         reader = filter(None, create_record_reader(self, dialect))
         # A spreadsheet writes empty cells for empty rows above a table.
-        filled = itertools.dropwhile(headers.is_empty_row, reader)
+        filled = itertools.dropwhile(is_empty_row, reader)
         try:
             records.extend(itertools.islice(filled, MAX_RECORDS))
         except csv.Error:

@@ -11,14 +11,18 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
-from data.tables.numbered_rows import NumberedRow, require_cells
+from data.tables.rows import (
+    ColumnNumber,
+    NumberedRow,
+    RepeatedName,
+    require_cells,
+)
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
     TableLayout,
     format_of,
     read_rows,
 )
-from data.tables.unnamed_columns import ColumnNumber, RepeatedName
 from files.json_files import JsonObject
 from files.paths import StrPath
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import table_formats
-from data.tables.numbered_rows import NumberedRow
+from data.tables.rows import NumberedRow
 from files.paths import named_errors
 from serving.predict.row_parser import RowParser
 from serving.text_tasks.request_fields import LIST_FIELDS, Request

@@ -14,7 +14,7 @@ from data.io.set_files import find_set_file
 from data.io.text_files import read_numbered_lines
 from data.sets.set_names import BaseSet
 from data.tables import table_formats
-from data.tables.numbered_rows import require_cells
+from data.tables.rows import require_cells
 from files.paths import StrPath
 
 # Names of the columns of a pair in mirrors, in lower case.

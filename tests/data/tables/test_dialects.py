@@ -218,14 +218,6 @@ def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
     assert [row["label"] for row in rows] == ["pos", "neg"]
 
 
-@pytest.mark.parametrize(
-    ("widths", "common"),
-    [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
-)
-def test_the_common_width_is_that_of_half_of_the_records(widths, common):
-    assert dialects.find_common_width(widths) == common
-
-
 def test_the_lines_that_showed_the_dialect_are_returned():
     text = "id;text\n1;a\n2;b\n"
     assert "".join(read_dialect(text).lines) == text

@@ -131,16 +131,3 @@ def test_a_record_that_repeats_the_names_is_no_row():
 def test_a_name_that_the_user_chose_makes_a_header():
     records = [["satz"], ["Ein Boot"]]
     assert headers.has_header("f.csv", records, ["satz"])
-
-
-def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
-    assert headers.repeats_names(["\ufefftext", "label"], ["text", "label"])
-
-
-def test_one_name_that_repeats_may_be_a_value():
-    assert not headers.repeats_names(["text"], ["text"])
-
-
-def test_a_row_of_blanks_is_empty():
-    assert headers.is_empty_row(["", " \t"])
-    assert not headers.is_empty_row(["", "0"])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from data.tables.numbered_rows import require_cells
+from data.tables.rows import require_cells
 from data.tables.table_formats import TableLayout, read_rows
 
 
