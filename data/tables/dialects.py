@@ -1,7 +1,7 @@
 """Finds how a table of cells and marks is written: CSV, TSV and the like.
 
 Python's csv must be told the delimiter and the quotes of a table. This module
-finds them out from the first 200 records. The first line is not enough, because
+finds them out from the first 200 rows. The first line is not enough, because
 the name of a column may contain a line break, and a text any delimiter.
 """
 
@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from data.tables import headers, table_checks, titles
-from data.tables.csv_records import NO_DELIMITER, Dialect
+from data.tables.csv_rows import MAX_ROWS, NO_DELIMITER, Dialect, TableSample
 from data.tables.rows import find_common_width
-from data.tables.table_sample import MAX_RECORDS, TableSample
 
 Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
 # {value of --delimiter: the character}.
@@ -31,7 +30,7 @@ class ChosenDialect(NamedTuple):
     Attributes:
         delimiter: character between cells, None = unknown.
         quoting: whether `"` quotes cells, None = unknown.
-        has_header: whether the first record names the columns, None = unknown.
+        has_header: whether the first row names the columns, None = unknown.
         columns: names of columns that the user chose.
         encoding: encoding of the text, None = UTF-8.
     """
@@ -48,10 +47,10 @@ class TableDialect(NamedTuple):
 
     Attributes:
         dialect: the marks between and around the cells.
-        has_header: whether the first record names the columns.
+        has_header: whether the first row names the columns.
         lines: all lines of the file.
-        width: number of cells of at least half of the first records, 0 = they
-            have no common width, None = no record was read.
+        width: number of cells of at least half of the first rows, 0 = they
+            have no common width, None = no row was read.
     """
 
     dialect: Dialect
@@ -66,7 +65,7 @@ def find_dialect(
     r"""Finds the dialect of a table, and whether it has a header.
 
     Examples:
-        Any delimiter may be in a quoted cell. Only `;` cuts these records into
+        Any delimiter may be in a quoted cell. Only `;` cuts these rows into
         the same number of cells:
 
         >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
@@ -108,37 +107,37 @@ def _find_in_sample(
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
     dialect = _choose_dialect(path, sample, chosen, is_tsv=is_tsv)
-    records = sample.read_records(dialect)
+    rows = sample.read_first_rows(dialect)
     if chosen.quoting is not False:
-        table_checks.check_quotes(path, records)
-        table_checks.check_apostrophes(path, records)
+        table_checks.check_quotes(path, rows)
+        table_checks.check_apostrophes(path, rows)
     if not chosen.delimiter:
-        _check_delimiter(path, sample, records)
+        _check_delimiter(path, sample, rows)
     has_header = chosen.has_header
     if has_header is not False:
-        titles.check_title(path, records)
-        table_checks.check_second_names(path, records, first_lines)
-    if has_header is None and records:
-        has_header = headers.has_header(path, records, chosen.columns)
-    width = find_common_width([*map(len, records)]) if records else None
+        titles.check_title(path, rows)
+        table_checks.check_second_names(path, rows, first_lines)
+    if has_header is None and rows:
+        has_header = headers.has_header(path, rows, chosen.columns)
+    width = find_common_width([*map(len, rows)]) if rows else None
     return TableDialect(
         dialect, bool(has_header), lines=sample.all_lines(), width=width
     )
 
 
 def _check_delimiter(
-    path: str, sample: TableSample, records: Sequence[Sequence[str]]
+    path: str, sample: TableSample, rows: Sequence[Sequence[str]]
 ) -> None:
     """Raises a ValueError if a mark that is no delimiter separates cells."""
-    has_one_column = not any(any(row[1:]) for row in records)
+    has_one_column = not any(any(row[1:]) for row in rows)
     if has_one_column:
-        records_by_blanks = sample.read_records(Dialect(" "))
-        table_checks.check_blanks(path, sample.lines_read, records_by_blanks)
-    table_checks.check_one_column(path, records)
+        rows_by_blanks = sample.read_first_rows(Dialect(" "))
+        table_checks.check_blanks(path, sample.lines_read, rows_by_blanks)
+    table_checks.check_one_column(path, rows)
 
 
 class _FittingDialect(NamedTuple):
-    """A dialect under which all records have one width.
+    """A dialect under which all rows have one width.
 
     Attributes:
         num_stray: number of quotes that quote no cell.
@@ -187,7 +186,7 @@ def _choose_dialect(
 
 def _list_delimiters(sample: TableSample) -> list[str]:
     """Returns the delimiters that the first lines contain."""
-    text = "".join(itertools.islice(sample, MAX_RECORDS))
+    text = "".join(itertools.islice(sample, MAX_ROWS))
     return [
         delimiter
         for delimiter in CHARACTER_OF_DELIMITER.values()
@@ -209,33 +208,35 @@ def _choose_by_names(
 ) -> Dialect:
     """Chooses the dialect of a malformed sample, which no dialect fits.
 
-    The names of the columns, in the first record, show the delimiter, if they
+    The names of the columns, in the first row, show the delimiter, if they
     contain only one of `delimiters`. Without a delimiter, the table has one
     column. The reader of the rows later raises an error at a malformed row.
 
     Raises:
-        ValueError: the first record contains several delimiters, or is a title.
+        ValueError: the first row contains several delimiters, or is a title.
     """
-    records_by_delimiter = {
-        delimiter: sample.read_records(_choose_usual_dialect(delimiter, chosen))
+    rows_by_delimiter = {
+        delimiter: sample.read_first_rows(
+            _choose_usual_dialect(delimiter, chosen)
+        )
         for delimiter in delimiters
     }
     name_delimiters = [
         delimiter
-        for delimiter, records in records_by_delimiter.items()
-        if records and len(records[0]) > 1
+        for delimiter, rows in rows_by_delimiter.items()
+        if rows and len(rows[0]) > 1
     ]
     if len(name_delimiters) == 1:
         return _choose_usual_dialect(name_delimiters[0], chosen)
     if name_delimiters:
         raise _unknown_delimiter_error(path, sample)
-    for records in records_by_delimiter.values():
-        titles.check_title(path, records, chosen.columns)
+    for rows in rows_by_delimiter.values():
+        titles.check_title(path, rows, chosen.columns)
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 
 def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
-    first_lines = itertools.islice(sample, MAX_RECORDS)
+    first_lines = itertools.islice(sample, MAX_ROWS)
     first_filled = next(filter(str.strip, first_lines), "")
     return ValueError(
         f"{path}: set --delimiter to the character between the cells, one of "
@@ -252,8 +253,8 @@ def _fit_delimiter(
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
-        records, does_fit = sample.try_dialect(dialect)
-        if does_fit and (len(records[0]) > 1 or chosen.delimiter):
+        rows, does_fit = sample.try_dialect(dialect)
+        if does_fit and (len(rows[0]) > 1 or chosen.delimiter):
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))
     return min(fits, key=_strictness_of, default=None)

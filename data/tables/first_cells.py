@@ -2,7 +2,7 @@
 
 The cells below it decide: 7 above 5 and 9 is a value, and `price` above 10 and
 12 is a name. `_CELL_RULES` lists the rules. headers.py decides by all columns
-whether the first record names them.
+whether the first row names them.
 """
 
 import dataclasses
@@ -26,11 +26,11 @@ _MAX_WORDS_OF_NAME = 4
 
 
 class ColumnCells(NamedTuple):
-    """A column of the first records of a table.
+    """A column of the first rows of a table.
 
     Attributes:
-        first: cell of the first record.
-        below: cells of the other records, without blank ones.
+        first: cell of the first row.
+        below: cells of the other rows, without blank ones.
     """
 
     first: str
@@ -55,8 +55,8 @@ class CellKind(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class FirstRecord:
-    """The first record of a table, and the cells below it.
+class FirstRow:
+    """The first row of a table, and the cells below it.
 
     Attributes:
         columns: the columns of the table.
@@ -79,13 +79,13 @@ class FirstRecord:
 
     @functools.cached_property
     def numbers_may_be_names(self) -> bool:
-        """Whether the numbers of the record may be names of columns.
+        """Whether the numbers of the row may be names of columns.
 
         The numbers must be years above other numbers, or have one distance.
         Beside them must be an empty cell or a word that does not recur, or
         there must be at least three numbers. For example, 2013 and 2014 may be
-        names in the record name, 2013, 2014, and so may 0, 1 and 2. But 7 and 8
-        may not be names in the record 7, 8.
+        names in the row name, 2013, 2014, and so may 0, 1 and 2. But 7 and 8
+        may not be names in the row 7, 8.
         """
         # pandas writes the year 2013 as 2013.0 if a name is empty.
         numbers = [
@@ -107,32 +107,32 @@ class FirstRecord:
 
     @functools.cached_property
     def kinds(self) -> set[CellKind]:
-        """The kinds of the record's cells."""
+        """The kinds of the row's cells."""
         return {kind_of_first_cell(column, self) for column in self.columns}
 
 
-def kind_of_first_cell(column: ColumnCells, record: FirstRecord) -> CellKind:
-    """Returns what the first cell of a column of a record is."""
+def kind_of_first_cell(column: ColumnCells, row: FirstRow) -> CellKind:
+    """Returns what the first cell of a column of a row is."""
     for fits, kind in _CELL_RULES:
-        if fits(column, record):
+        if fits(column, row):
             return kind
     return CellKind.UNKNOWN
 
 
-def _is_value(column: ColumnCells, record: FirstRecord) -> bool:
+def _is_value(column: ColumnCells, row: FirstRow) -> bool:
     """7 above 5 and 9 is a value. The years 2013 and 2014 may be names."""
-    may_be_name = record.numbers_may_be_names and is_number(column.first)
+    may_be_name = row.numbers_may_be_names and is_number(column.first)
     return _is_value_above_values(column) and not may_be_name
 
 
-def _is_name_above_values(column: ColumnCells, record: FirstRecord) -> bool:
+def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
     """`price` above 10 and 12 is a name, unless a text is beside it."""
     are_values = _are_numbers(column.below) or _are_dates(column.below)
     is_word = not (_is_missing(column.first) or _is_value_above_values(column))
-    return are_values and is_word and not record.has_text
+    return are_values and is_word and not row.has_text
 
 
-def _is_name_above_labels(column: ColumnCells, record: FirstRecord) -> bool:
+def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
     """`kind` above ham, ham, spam and spam is a name.
 
     Beside a text, it may be a rare label.
@@ -142,23 +142,21 @@ def _is_name_above_labels(column: ColumnCells, record: FirstRecord) -> bool:
         return False
     counts = Counter(below)
     is_above_labels = len(below) > 3 and min(counts.values()) > 1
-    return is_above_labels and first not in counts and not record.has_text
+    return is_above_labels and first not in counts and not row.has_text
 
 
-def _is_repeated(column: ColumnCells, _: FirstRecord) -> bool:
+def _is_repeated(column: ColumnCells, _: FirstRow) -> bool:
     """`spam` above ham and spam may be a label, as they are."""
     return _has_first_below(column)
 
 
-def _is_usual_name_above_others(
-    column: ColumnCells, record: FirstRecord
-) -> bool:
+def _is_usual_name_above_others(column: ColumnCells, row: FirstRow) -> bool:
     """`title` above any other cells is a name, because it is usual."""
-    is_usual = is_usual_name(column.first, record.chosen_names)
+    is_usual = is_usual_name(column.first, row.chosen_names)
     return is_usual and column.first not in column.below
 
 
-_Rule: TypeAlias = Callable[[ColumnCells, FirstRecord], bool]
+_Rule: TypeAlias = Callable[[ColumnCells, FirstRow], bool]
 # (rule, what the first cell of a column is if the rule fits). The first rule
 # that fits decides.
 _CELL_RULES: Final[tuple[tuple[_Rule, CellKind], ...]] = (

@@ -1,4 +1,4 @@
-"""Finds whether the first record of a table names the columns.
+"""Finds whether the first row of a table names the columns.
 
 First, first_cells.py judges what the first cell of each column is. Then the
 columns decide together: `_RECORD_RULES` lists the rules. If they do not tell,
@@ -11,20 +11,20 @@ from typing import Final
 from data.tables.first_cells import (
     CellKind,
     ColumnCells,
-    FirstRecord,
+    FirstRow,
     is_word_above_texts,
 )
 from data.tables.rows import repeats_names
 
 
 def has_header(
-    path: str, records: Sequence[Sequence[str]], columns: Collection[str]
+    path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
 ) -> bool:
-    """Returns whether the first of the first records names the columns.
+    """Returns whether the first row of a table names the columns.
 
     Examples:
         A number below `price` shows that `price` is a name. In the second
-        table, the first record contains a text of many words and a number:
+        table, the first row contains a text of many words and a number:
 
         >>> has_header("f.csv", [["text", "price"], ["It left.", "10"]], ())
         True
@@ -34,19 +34,19 @@ def has_header(
 
     Args:
         path: path of the file, for the error.
-        records: the first records of the table.
+        rows: the first rows of the table.
         columns: names of columns that the user chose.
 
     Raises:
-        ValueError: the records do not show whether it does.
+        ValueError: the rows do not show whether it does.
     """
-    first, *rest = records
-    rows = [row for row in rest if not repeats_names(row, first)]
+    first, *rest = rows
+    other_rows = [row for row in rest if not repeats_names(row, first)]
     cells_of_columns = [
-        ColumnCells(cell, _filled_cells(rows, index))
+        ColumnCells(cell, _filled_cells(other_rows, index))
         for index, cell in enumerate(first)
     ]
-    is_header = _is_header(FirstRecord(cells_of_columns, columns))
+    is_header = _is_header(FirstRow(cells_of_columns, columns))
     if is_header is None:
         raise ValueError(
             f"{path}: nothing tells whether the first line names the columns. "
@@ -62,47 +62,47 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
     ]
 
 
-def _is_header(record: FirstRecord) -> bool | None:
-    """Returns whether a record names the columns, None if unknown."""
+def _is_header(row: FirstRow) -> bool | None:
+    """Returns whether a row names the columns, None if unknown."""
     for fits, is_header in _RECORD_RULES:
-        if fits(record):
+        if fits(row):
             return is_header
     return None
 
 
-def _has_name_and_value(record: FirstRecord) -> bool:
+def _has_name_and_value(row: FirstRow) -> bool:
     """`price` above 10 and 12 is a name, but 7 beside it is above 5 and 9."""
-    are_values = {CellKind.VALUE, CellKind.REPEATED} & record.kinds
-    return CellKind.NAME in record.kinds and bool(are_values)
+    are_values = {CellKind.VALUE, CellKind.REPEATED} & row.kinds
+    return CellKind.NAME in row.kinds and bool(are_values)
 
 
-def _has_name(record: FirstRecord) -> bool:
+def _has_name(row: FirstRow) -> bool:
     """`price` above 10 and 12 is a name, and no other cell is of a row."""
-    return CellKind.NAME in record.kinds
+    return CellKind.NAME in row.kinds
 
 
-def _has_word_above_texts(record: FirstRecord) -> bool:
+def _has_word_above_texts(row: FirstRow) -> bool:
     """`remark` above texts of many words is hardly one of the texts."""
-    return any(map(is_word_above_texts, record.columns))
+    return any(map(is_word_above_texts, row.columns))
 
 
-def _has_value(record: FirstRecord) -> bool:
+def _has_value(row: FirstRow) -> bool:
     """7 above 5 and 9 is of a row, whatever else recurs."""
-    return CellKind.VALUE in record.kinds
+    return CellKind.VALUE in row.kinds
 
 
-def _has_repeated_cell_and_text(record: FirstRecord) -> bool:
+def _has_repeated_cell_and_text(row: FirstRow) -> bool:
     """`spam` above ham and spam may name its column.
 
     A text beside it does not.
     """
-    return CellKind.REPEATED in record.kinds and record.has_text
+    return CellKind.REPEATED in row.kinds and row.has_text
 
 
-# (rule, whether the first record names the columns if the rule fits, None if
+# (rule, whether the first row names the columns if the rule fits, None if
 # that is unknown). The first rule that fits decides.
 _RECORD_RULES: Final[
-    tuple[tuple[Callable[[FirstRecord], bool], bool | None], ...]
+    tuple[tuple[Callable[[FirstRow], bool], bool | None], ...]
 ] = (
     (_has_name_and_value, None),
     (_has_name, True),

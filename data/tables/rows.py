@@ -73,7 +73,7 @@ class RowBuilder:
         Args:
             cells: the cells of the row.
             is_swallowed: whether one of them contains the next lines of the
-                table (see `csv_records.is_swallowed`).
+                table (see `csv_rows.is_swallowed`).
         """
         if self._names:
             problem = self._find_problem_under_names(cells, is_swallowed)
@@ -181,14 +181,14 @@ def unique_keys(names: Sequence[str]) -> list[str]:
 
 
 def find_common_width(widths: Sequence[int]) -> int:
-    """Returns the width of at least half of some records, 0 if none is.
+    """Returns the width of at least half of some rows, 0 if none is.
 
-    For example, 3 for records of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.
+    For example, 3 for rows of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.
     """
     if not widths:
         return 0
-    ((width, num_records),) = Counter(widths).most_common(1)
-    return width if 2 * num_records >= len(widths) else 0
+    ((width, num_rows),) = Counter(widths).most_common(1)
+    return width if 2 * num_rows >= len(widths) else 0
 
 
 def is_empty_row(row: Sequence[str]) -> bool:

@@ -66,21 +66,21 @@ def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
 
 
 def check_second_names(
-    path: str, records: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
+    path: str, rows: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
 ) -> None:
     """Checks that no line below the names describes the columns.
 
     Args:
         path: path of the file, for messages.
-        records: the first records.
+        rows: the first rows.
         first_lines: the first three lines of the file.
 
     Raises:
         ValueError: a line describes them.
     """
-    if len(records) < 2:
+    if len(rows) < 2:
         return
-    names, second, *rest = records
+    names, second, *rest = rows
     third = rest[0] if rest else []
     second_names = filter(_SECOND_NAME.fullmatch, [*second, *third])
     cell = next(second_names, None)
@@ -99,7 +99,7 @@ def check_second_names(
 def _are_kinds(
     second: Sequence[str], third: Sequence[str], has_gap: bool
 ) -> bool:
-    """Returns whether a second record tells the kinds of the columns.
+    """Returns whether a second row tells the kinds of the columns.
 
     Orange writes kinds, such as `d` and `string`, and below them roles, such as
     `class`, or an empty line.
@@ -127,7 +127,7 @@ def _are_kinds(
 
 
 def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
-    """Returns whether a second record is the lower level of the names.
+    """Returns whether a second row is the lower level of the names.
 
     pandas writes columns of two levels: `,reviews,reviews` and `,text,label`.
     """
@@ -137,13 +137,13 @@ def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
     return has_index and has_repeated_name and all(second[1:])
 
 
-def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
+def check_quotes(path: str, rows: Sequence[Sequence[str]]) -> None:
     """Checks that no blanks precede the quotes of most cells.
 
     Raises:
         ValueError: blanks precede the quotes.
     """
-    for cells in _filled_columns(records):
+    for cells in _filled_columns(rows):
         spaced = [*filter(_BLANK_AND_QUOTED.fullmatch, cells)]
         if 2 * len(spaced) > len(cells):
             raise ValueError(
@@ -153,7 +153,7 @@ def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
             )
 
 
-def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
+def check_apostrophes(path: str, rows: Sequence[Sequence[str]]) -> None:
     """Checks that the file does not use apostrophes as quotes.
 
     Apostrophes are quotes if they stand around each name, or around each cell
@@ -162,7 +162,7 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
     Raises:
         ValueError: the file uses apostrophes as quotes.
     """
-    first, *rest = records or [[]]
+    first, *rest = rows or [[]]
     names = [*filter(None, first)]
     columns = _filled_columns(rest)
     lists = [
@@ -179,26 +179,26 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
             )
 
 
-def _filled_columns(records: Sequence[Sequence[str]]) -> list[list[str]]:
+def _filled_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Returns the cells of each column that are not empty."""
-    columns = itertools.zip_longest(*records)
+    columns = itertools.zip_longest(*rows)
     return [[cell for cell in cells if cell] for cells in columns]
 
 
 def check_blanks(
-    path: str, lines: Sequence[str], records: Sequence[Sequence[str]]
+    path: str, lines: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
     """Checks that single blanks do not seem to separate the cells.
 
     Args:
         path: path of the file, for messages.
         lines: the first lines.
-        records: the first records, if blanks separate their cells.
+        rows: the first rows, if blanks separate their cells.
 
     Raises:
         ValueError: single blanks seem to separate the cells.
     """
-    names, *rest = records or [[]]
+    names, *rest = rows or [[]]
     widths = {*map(len, rest)}
     width = max(widths, default=0)
     # R does not name the column of row names.
@@ -214,7 +214,7 @@ def check_blanks(
         )
 
 
-def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
+def check_one_column(path: str, rows: Sequence[Sequence[str]]) -> None:
     """Checks that the rows of one column do not seem to be of several.
 
     They are of several if another mark separates the cells, or if each line is
@@ -223,7 +223,7 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
     Raises:
         ValueError: the rows seem to be of several columns.
     """
-    first, *rest = records or [[]]
+    first, *rest = rows or [[]]
     if len(rest) < 2 or any(any(row[1:]) for row in rest):
         return
     lines = [row[0] for row in rest]
@@ -232,7 +232,7 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
         lines.insert(0, first[0])
         _check_other_marks(path, lines)
     for delimiter in ",;\t":
-        if _are_quoted_records(lines, delimiter, num_names):
+        if _are_quoted_rows(lines, delimiter, num_names):
             raise ValueError(
                 f"{path}: each line is quoted as a whole, so that the table "
                 "seems to have one column. Remove the quotes around the lines, "
@@ -256,12 +256,12 @@ def _check_other_marks(path: str, lines: Sequence[str]) -> None:
             )
 
 
-def _are_quoted_records(
+def _are_quoted_rows(
     lines: Sequence[str], delimiter: str, num_names: int
 ) -> bool:
-    """Returns whether lines without their quotes are records of one width.
+    """Returns whether lines without their quotes are rows of one width.
 
-    If there are several names, each record must have `num_names` cells. A blank
+    If there are several names, each row must have `num_names` cells. A blank
     after a comma shows that the comma is in a text, not between two cells.
     """
     try:

@@ -6,7 +6,7 @@ from typing import IO, Literal, NamedTuple, TypeAlias, get_args
 
 from data.io import compressed_files, encodings, text_files
 from data.tables import (
-    csv_records,
+    csv_rows,
     dialects,
     headers,
     json_tables,
@@ -45,12 +45,12 @@ class TableLayout(NamedTuple):
             list of objects, else plain text.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
             them. If False, `"` is an ordinary character. None = find out from
-            the first records.
+            the first rows.
         delimiter: character between cells of CSV and TSV, one of
-            `dialects.DELIMITERS`. None = find out from the first records.
+            `dialects.DELIMITERS`. None = find out from the first rows.
         has_header: whether the first line of CSV, TSV and Excel names the
             columns. If False, their names are "1", "2" and so on. None = find
-            out from the first records.
+            out from the first rows.
         encoding: encoding of a text, for Python. A mark in the file overrides
             it. None = UTF-8.
         sheet: name of the sheet of a workbook. None = the first one.
@@ -178,31 +178,29 @@ def _read_separated(
 ) -> Iterator[NumberedRow]:
     """Yields the rows of CSV or TSV."""
     table_dialect = _find_dialect(path, lines, layout, file_format)
-    records = csv_records.parse_records(
-        table_dialect.lines, table_dialect.dialect
-    )
+    rows = csv_rows.parse_rows(table_dialect.lines, table_dialect.dialect)
     names: list[str] = []
     if table_dialect.has_header:
-        names = _read_names(path, records, layout.encoding)
+        names = _read_names(path, rows, layout.encoding)
     builder = RowBuilder(
         names,
         table_dialect.width,
         # A text may contain commas, but hardly tabs.
         may_be_wider=table_dialect.dialect.delimiter == "\t",
     )
-    for line_number, record in records:
-        if isinstance(record, csv_records.MalformedRecord):
-            explanation = record.explain("--noquoting")
-            if record.spans_lines:
+    for line_number, row in rows:
+        if isinstance(row, csv_rows.MalformedRow):
+            explanation = row.explain("--noquoting")
+            if row.spans_lines:
                 raise ValueError(f"{path}, line {line_number}: {explanation}")
             yield line_number, ValueError(explanation)
-        elif record:
-            text = " ".join(record)
-            is_swallowed = "\n" in text and csv_records.is_swallowed(
-                record, table_dialect.dialect.delimiter
+        elif row:
+            text = " ".join(row)
+            is_swallowed = "\n" in text and csv_rows.is_swallowed(
+                row, table_dialect.dialect.delimiter
             )
             wrong = _find_wrong_bytes(text, layout.encoding)
-            yield line_number, wrong or builder.build(record, is_swallowed)
+            yield line_number, wrong or builder.build(row, is_swallowed)
 
 
 def _find_dialect(
@@ -229,22 +227,22 @@ def _find_dialect(
 
 def _read_names(
     path: StrPath,
-    records: Iterable[tuple[int, list[str] | csv_records.MalformedRecord]],
+    rows: Iterable[tuple[int, list[str] | csv_rows.MalformedRow]],
     encoding: str | None,
 ) -> list[str]:
-    """Returns the cells of the first record that is not empty.
+    """Returns the cells of the first row that is not empty.
 
-    Raises a ValueError if the record is malformed.
+    Raises a ValueError if the row is malformed.
     """
-    for line_number, record in records:
+    for line_number, row in rows:
         where = f"{path}, line {line_number}"
-        if isinstance(record, csv_records.MalformedRecord):
-            raise ValueError(f"{where}: {record.explain('--noquoting')}")
-        if is_empty_row(record):
+        if isinstance(row, csv_rows.MalformedRow):
+            raise ValueError(f"{where}: {row.explain('--noquoting')}")
+        if is_empty_row(row):
             continue
-        if wrong := _find_wrong_bytes(" ".join(record), encoding):
+        if wrong := _find_wrong_bytes(" ".join(row), encoding):
             raise ValueError(f"{where}: {wrong}")
-        return record
+        return row
     return []
 
 
@@ -263,13 +261,15 @@ def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     """Yields the rows of a sheet of Excel."""
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
-    records = [cells for _, cells in first_rows]
+    cells_of_rows = [cells for _, cells in first_rows]
     has_header = layout.has_header
     if has_header is not False:
-        titles.check_title(str(path), records)
-        table_checks.check_second_names(str(path), records)
-    if has_header is None and records:
-        has_header = headers.has_header(str(path), records, layout.columns)
+        titles.check_title(str(path), cells_of_rows)
+        table_checks.check_second_names(str(path), cells_of_rows)
+    if has_header is None and cells_of_rows:
+        has_header = headers.has_header(
+            str(path), cells_of_rows, layout.columns
+        )
     all_rows = itertools.chain(first_rows, rows)
     names: list[str] = []
     if has_header:

@@ -8,25 +8,25 @@ from data.tables.first_cells import is_number, is_usual_name
 
 def check_title(
     path: str,
-    records: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str]],
     columns: Collection[str] = (),
 ) -> None:
-    """Checks that the first record is no title.
+    """Checks that the first row is no title.
 
     A title has fewer cells than the table below it, or only its first cell is
     filled. The usual name of a column, or one of `columns`, is no title.
 
     Args:
         path: path of the file, for the error.
-        records: the first records of the table.
+        rows: the first rows of the table.
         columns: names of columns that the user chose.
 
     Raises:
-        ValueError: the record seems to be a title.
+        ValueError: the row seems to be a title.
     """
-    if len(records) < 2:
+    if len(rows) < 2:
         return
-    first, *rest = records
+    first, *rest = rows
     is_narrow = _is_narrow_title(first, rest, columns)
     if is_narrow or _is_padded_title(first, rest, columns):
         cell = next(filter(None, first), "")
@@ -54,10 +54,10 @@ def _is_narrow_title(
     rest: Sequence[Sequence[str]],
     columns: Collection[str],
 ) -> bool:
-    """Returns whether a first record is a title with fewer cells than a row.
+    """Returns whether a first row is a title with fewer cells than a row.
 
-    The table, which ends the file, is at least two records of one width, and
-    at least half of all records.
+    The table, which ends the file, is at least two rows of one width, and
+    at least half of all rows.
     """
     width = len(rest[-1])
     table = [
@@ -73,7 +73,7 @@ def _is_padded_title(
     rest: Sequence[Sequence[str]],
     columns: Collection[str],
 ) -> bool:
-    """Returns whether a first record is a title with empty cells beside it.
+    """Returns whether a first row is a title with empty cells beside it.
 
     A spreadsheet writes such cells. The names of the columns are below it.
     """

@@ -3,7 +3,7 @@
 import pytest
 
 from data.tables import dialects
-from data.tables.csv_records import NO_DELIMITER, Dialect
+from data.tables.csv_rows import NO_DELIMITER, Dialect
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 # Tables whose names or cells make no sense as UTF-8.

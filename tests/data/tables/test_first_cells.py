@@ -3,7 +3,7 @@
 import pytest
 
 from data.tables import first_cells
-from data.tables.first_cells import CellKind, ColumnCells, FirstRecord
+from data.tables.first_cells import CellKind, ColumnCells, FirstRow
 
 TEXT = ColumnCells("It left at noon again.", ["It sank."])
 
@@ -27,8 +27,8 @@ TEXT = ColumnCells("It left at noon again.", ["It sank."])
 )
 def test_the_first_rule_that_fits_tells_the_kind(first, below, kind):
     column = ColumnCells(first, below)
-    record = FirstRecord([column])
-    assert first_cells.kind_of_first_cell(column, record) == kind
+    row = FirstRow([column])
+    assert first_cells.kind_of_first_cell(column, row) == kind
 
 
 @pytest.mark.parametrize(
@@ -42,20 +42,20 @@ def test_the_first_rule_that_fits_tells_the_kind(first, below, kind):
 )
 def test_beside_a_text_only_a_usual_name_is_a_name(first, below, kind):
     column = ColumnCells(first, below)
-    record = FirstRecord([column, TEXT])
-    assert first_cells.kind_of_first_cell(column, record) == kind
+    row = FirstRow([column, TEXT])
+    assert first_cells.kind_of_first_cell(column, row) == kind
 
 
 def test_a_name_that_the_user_chose_is_a_name():
     column = ColumnCells("satz", ["Ein Boot"])
-    record = FirstRecord([column], chosen_names=["satz"])
-    assert record.kinds == {CellKind.NAME}
+    row = FirstRow([column], chosen_names=["satz"])
+    assert row.kinds == {CellKind.NAME}
 
 
-def first_record(*cells, below):
-    """Returns a record above another one."""
+def first_row(*cells, below):
+    """Returns a row above another one."""
     columns = zip(cells, below, strict=True)
-    return FirstRecord([ColumnCells(cell, [value]) for cell, value in columns])
+    return FirstRow([ColumnCells(cell, [value]) for cell, value in columns])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def first_record(*cells, below):
     ],
 )
 def test_years_and_numbers_in_sequence_may_be_names(cells, below):
-    assert first_record(*cells, below=below).numbers_may_be_names
+    assert first_row(*cells, below=below).numbers_may_be_names
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_years_and_numbers_in_sequence_may_be_names(cells, below):
     ],
 )
 def test_other_numbers_are_no_names(cells, below):
-    assert not first_record(*cells, below=below).numbers_may_be_names
+    assert not first_row(*cells, below=below).numbers_may_be_names
 
 
 def test_a_word_above_four_long_texts_may_be_their_name():

@@ -1,4 +1,4 @@
-"""Records whose first one names the columns, is a row, or may be either.
+"""Rows whose first one names the columns, is a row, or may be either.
 
 Where nothing tells, an error asks for --has_header.
 """
@@ -93,7 +93,7 @@ TEXTS = [f"It left at {hour}" for hour in range(4)]
         pytest.param(["a,b,c", "1,cat", "dog,c", "3,b,c"], id="short_rows"),
     ],
 )
-def test_records_that_may_be_either_ask_for_the_header(lines):
+def test_rows_that_may_be_either_ask_for_the_header(lines):
     with pytest.raises(ValueError, match=r"f\.csv: nothing tells whether"):
         has_header(lines)
 
@@ -124,10 +124,10 @@ def test_numbers_are_names_if_the_user_says_so(tmp_path):
     assert [*row] == ["Region", "2019", "2020"]
 
 
-def test_a_record_that_repeats_the_names_is_no_row():
+def test_a_row_that_repeats_the_names_is_no_row():
     assert has_header(["text,label", "text,label", "A boat,sea"])
 
 
 def test_a_name_that_the_user_chose_makes_a_header():
-    records = [["satz"], ["Ein Boot"]]
-    assert headers.has_header("f.csv", records, ["satz"])
+    rows = [["satz"], ["Ein Boot"]]
+    assert headers.has_header("f.csv", rows, ["satz"])

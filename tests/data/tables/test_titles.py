@@ -45,9 +45,9 @@ def test_names_that_are_one_too_few_are_no_title(tmp_path):
 
 
 def test_a_line_narrower_than_the_table_is_a_title():
-    records = [["Export of May"], ["id", "text"], ["1", "a"], ["2", "b"]]
+    rows = [["Export of May"], ["id", "text"], ["1", "a"], ["2", "b"]]
     with pytest.raises(ValueError, match=r"f\.csv: .*'Export of May'"):
-        check_title("f.csv", records)
+        check_title("f.csv", rows)
 
 
 @pytest.mark.parametrize("columns", [(), ("satz",)])
@@ -56,5 +56,5 @@ def test_a_name_of_a_column_is_no_title(columns):
     check_title("f.csv", [[name], ["1", "a"], ["2", "b"]], columns)
 
 
-def test_a_record_alone_is_no_title():
+def test_a_row_alone_is_no_title():
     check_title("f.csv", [["Export of May", ""]])
