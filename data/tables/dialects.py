@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from data.tables import headers, table_checks, titles
+from data.tables import header_checks, headers, table_checks
 from data.tables.csv_rows import MAX_ROWS, NO_DELIMITER, Dialect, TableSample
 from data.tables.rows import find_common_width
 
@@ -115,8 +115,8 @@ def _find_in_sample(
         _check_delimiter(path, sample, rows)
     has_header = chosen.has_header
     if has_header is not False:
-        titles.check_title(path, rows)
-        table_checks.check_second_names(path, rows, first_lines)
+        header_checks.check_title(path, rows)
+        header_checks.check_second_names(path, rows, first_lines)
     if has_header is None and rows:
         has_header = headers.has_header(path, rows, chosen.columns)
     width = find_common_width([*map(len, rows)]) if rows else None
@@ -231,7 +231,7 @@ def _choose_by_names(
     if name_delimiters:
         raise _unknown_delimiter_error(path, sample)
     for rows in rows_by_delimiter.values():
-        titles.check_title(path, rows, chosen.columns)
+        header_checks.check_title(path, rows, chosen.columns)
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 

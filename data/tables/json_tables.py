@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
-from data.tables import first_cells
+from data.tables.column_names import is_usual_name
 from data.tables.rows import NumberedRow
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -170,7 +170,7 @@ def _find_wrapped_list(
     texts = [field for field in others.values() if isinstance(field, str)]
     if (
         len(lists) != 1
-        or any(first_cells.is_usual_name(name, columns) for name in others)
+        or any(is_usual_name(name, columns) for name in others)
         or any(len(text.split()) > _MAX_WORDS_OF_FIELD for text in texts)
     ):
         return None

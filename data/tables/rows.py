@@ -5,6 +5,7 @@ TSV and Excel, and says what is wrong with a malformed one.
 """
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
@@ -194,6 +195,11 @@ def find_common_width(widths: Sequence[int]) -> int:
 def is_empty_row(row: Sequence[str]) -> bool:
     """Returns whether a row contains nothing but blanks."""
     return not any(map(str.strip, row))
+
+
+def is_number(cell: str) -> bool:
+    """Returns whether a cell contains nothing but a number."""
+    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))
 
 
 def repeats_names(row: Sequence[str], names: Sequence[str]) -> bool:

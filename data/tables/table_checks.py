@@ -1,7 +1,8 @@
 """Checks by the first lines of a file whether it is a table at all.
 
 Nearly every file can somehow be read as rows, even a web page. Each check here
-recognizes one kind of file or line that is no row, and says what it is.
+recognizes one kind of file, or of marks between cells, and says what it is.
+header_checks.py recognizes lines above the rows that are no names of columns.
 """
 
 import csv
@@ -9,7 +10,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from data.tables import first_cells
+from data.tables.rows import is_number
 
 # {beginning of a file: what it is, and what to do}.
 _FORMATS_OF_OTHERS = {
@@ -19,19 +20,6 @@ _FORMATS_OF_OTHERS = {
 }
 # A line that is drawn around the names of columns, as |---|---| or +----+.
 _RULER = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
-# A cell of the second line of names in exports of surveys.
-_SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
-# Kinds of columns, as tools write them below the names.
-_COLUMN_KIND_NAMES = """
-bigint bool boolean category categorical char character continuous date
-datetime datetime64[ns] decimal discrete double factor float float32 float64
-int int32 int64 integer long nominal numeric object ordinal smallint str string
-text time timestamp varchar
-"""
-_COLUMN_KINDS = frozenset(_COLUMN_KIND_NAMES.split())
-_SHORT_COLUMN_KINDS = frozenset("cdst")
-# Roles of columns in Orange, which stand below their kinds.
-_ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
 # So many cells of a column show that apostrophes stand for quotes.
@@ -63,78 +51,6 @@ def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
                 "names of the columns. Export the table as CSV, or remove all "
                 "such lines"
             )
-
-
-def check_second_names(
-    path: str, rows: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
-) -> None:
-    """Checks that no line below the names describes the columns.
-
-    Args:
-        path: path of the file, for messages.
-        rows: the first rows.
-        first_lines: the first three lines of the file.
-
-    Raises:
-        ValueError: a line describes them.
-    """
-    if len(rows) < 2:
-        return
-    names, second, *rest = rows
-    third = rest[0] if rest else []
-    second_names = filter(_SECOND_NAME.fullmatch, [*second, *third])
-    cell = next(second_names, None)
-    has_gap = len(first_lines) == 3 and not first_lines[2].strip()
-    if not cell and (
-        _are_kinds(second, third, has_gap) or _is_lower_level(names, second)
-    ):
-        cell = next(filter(None, second))
-    if cell:
-        raise ValueError(
-            f"{path}: the cell {cell[:80]!r} belongs to a second line of "
-            "names. Remove all lines of names but the first"
-        )
-
-
-def _are_kinds(
-    second: Sequence[str], third: Sequence[str], has_gap: bool
-) -> bool:
-    """Returns whether a second row tells the kinds of the columns.
-
-    Orange writes kinds, such as `d` and `string`, and below them roles, such as
-    `class`, or an empty line.
-
-    Args:
-        second: the cells below the names.
-        third: the cells below `second`, [] if there are none.
-        has_gap: whether the third line of the file is empty.
-    """
-    cells = [cell.strip().casefold() for cell in second]
-    kinds = [cell for cell in cells if cell]
-    are_kinds = (
-        len(kinds) > 1 and {*kinds} <= _COLUMN_KINDS | _SHORT_COLUMN_KINDS
-    )
-    if are_kinds and not _COLUMN_KINDS.isdisjoint(kinds):
-        return True
-    if are_kinds and (has_gap or (third and not any(third))):
-        return True
-    # Single letters may be answers, but hardly beside an empty cell.
-    roles = [cell.strip() for cell in third]
-    are_letters = all(len(cell) == 1 for cell in roles)
-    are_roles = all(map(_ORANGE_ROLE.fullmatch, roles)) and any(roles)
-    has_kind = not (_COLUMN_KINDS | _SHORT_COLUMN_KINDS).isdisjoint(kinds)
-    return has_kind and are_roles and not are_letters
-
-
-def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
-    """Returns whether a second row is the lower level of the names.
-
-    pandas writes columns of two levels: `,reviews,reviews` and `,text,label`.
-    """
-    filled = [name for name in names if name]
-    has_index = not (names[0] or second[0]) and len(names) == len(second)
-    has_repeated_name = len({*filled}) < len(filled)
-    return has_index and has_repeated_name and all(second[1:])
 
 
 def check_quotes(path: str, rows: Sequence[Sequence[str]]) -> None:
@@ -206,7 +122,7 @@ def check_blanks(
         return
     cells = [cell for row in rest for cell in row]
     num_quoted = "".join(lines).count('"') // 2
-    if 2 * (sum(map(first_cells.is_number, cells)) + num_quoted) >= len(cells):
+    if 2 * (sum(map(is_number, cells)) + num_quoted) >= len(cells):
         raise ValueError(
             f"{path}: ' ' seems to be the mark between the cells. Save the "
             "table with commas or tabs, or set --delimiter=tab if there is one "

@@ -8,11 +8,10 @@ from data.io import compressed_files, encodings, text_files
 from data.tables import (
     csv_rows,
     dialects,
+    header_checks,
     headers,
     json_tables,
     parquet,
-    table_checks,
-    titles,
     workbooks,
 )
 from data.tables.rows import NumberedRow, RowBuilder, is_empty_row
@@ -264,8 +263,8 @@ def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     cells_of_rows = [cells for _, cells in first_rows]
     has_header = layout.has_header
     if has_header is not False:
-        titles.check_title(str(path), cells_of_rows)
-        table_checks.check_second_names(str(path), cells_of_rows)
+        header_checks.check_title(str(path), cells_of_rows)
+        header_checks.check_second_names(str(path), cells_of_rows)
     if has_header is None and cells_of_rows:
         has_header = headers.has_header(
             str(path), cells_of_rows, layout.columns

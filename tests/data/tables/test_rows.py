@@ -10,6 +10,7 @@ from data.tables.rows import (
     RowBuilder,
     find_common_width,
     is_empty_row,
+    is_number,
     repeats_names,
     require_cells,
     unique_keys,
@@ -111,3 +112,13 @@ def test_one_name_that_repeats_may_be_a_value():
 def test_a_row_of_blanks_is_empty():
     assert is_empty_row(["", " \t"])
     assert not is_empty_row(["", "0"])
+
+
+@pytest.mark.parametrize("cell", ["7", " -1.5 ", "1,000.50", "12%", "2e-5"])
+def test_a_number_may_have_a_sign_marks_and_an_exponent(cell):
+    assert is_number(cell)
+
+
+@pytest.mark.parametrize("cell", ["", ".", "7 seas", "2026-01-31", "e5"])
+def test_other_cells_are_no_numbers(cell):
+    assert not is_number(cell)
