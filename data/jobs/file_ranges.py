@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from data.io import text_files
 from data.tables import json_tables, parquet, table_formats
 from data.tables.rows import NumberedRow
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -11,8 +11,8 @@ from typing import IO, NamedTuple
 
 from data.io import encodings, text_files
 from data.jobs.file_ranges import FileRange, RangeKind
-from data.tables import json_tables, parquet, table_formats
-from data.tables.table_formats import TableLayout
+from data.tables import json_tables, parquet
+from data.tables.table_layout import TableLayout, format_of
 
 # Default size of the part of the input that one unit of a job reads.
 _PART_BYTES = 4 << 20
@@ -128,7 +128,7 @@ def find_range_kind(path: str, layout: TableLayout) -> RangeKind | None:
 
     Raises the errors of `split_files`.
     """
-    file_format = layout.format or table_formats.format_of(path)
+    file_format = layout.format or format_of(path)
     if file_format == "parquet":
         return "parquet"
     if file_format not in ("jsonl", "text", None) or layout.encoding:

@@ -17,6 +17,7 @@ from data.ner.column_layouts import (
 )
 from data.ner.tag_names import is_tag
 from data.tables import csv_rows, dialects
+from data.tables.table_layout import DELIMITER_OF_CHARACTER, TableLayout
 
 
 class ColumnsLine(NamedTuple):
@@ -167,9 +168,8 @@ def _cut_rows(
     A quoted cell may contain line breaks.
     """
     ended_lines = (f"{text}\n" for _, text in lines)
-    table = dialects.find_dialect(
-        path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
-    )
+    layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
+    table = dialects.find_dialect(path, ended_lines, layout, is_tsv=False)
     rows = csv_rows.parse_rows(table.lines, table.dialect)
     for line_number, row in rows:
         if isinstance(row, csv_rows.MalformedRow):

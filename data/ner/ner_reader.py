@@ -14,7 +14,7 @@ from data.sets.file_sets import FileSets, SetFile
 from data.sets.set_names import BaseSet
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
-from data.tables.table_formats import format_of
+from data.tables.table_layout import format_of
 from files.paths import StrPath
 from model_folders.labels import check_labels
 

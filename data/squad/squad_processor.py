@@ -6,7 +6,7 @@ from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from files.paths import StrPath
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeVar
 
 from data.io import compressed_files, encodings, text_files
 from data.squad import answer_cells
-from data.tables import table_formats, tables
+from data.tables import tables
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -42,7 +43,7 @@ class SquadFile(NamedTuple):
 
 def read_squad_file(
     path: StrPath,
-    layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
+    layout: TableLayout = DEFAULT_LAYOUT,
 ) -> SquadFile:
     """Reads the questions of a SQuAD file.
 
@@ -66,9 +67,7 @@ def read_squad_file(
     return SquadFile(name, [*_read_questions(name, layout)])
 
 
-def _read_questions(
-    path: str, layout: table_formats.TableLayout
-) -> Iterator[Question]:
+def _read_questions(path: str, layout: TableLayout) -> Iterator[Question]:
     """Yields each question of a file, for `read_squad_file`."""
     for place, article in _read_entries(path, layout):
         for where, paragraph in _read_paragraphs(article, place):
@@ -102,13 +101,13 @@ def _read_paragraphs(
 
 
 def _read_entries(
-    path: str, layout: table_formats.TableLayout
+    path: str, layout: TableLayout
 ) -> Iterator[tuple[str, JsonObject]]:
     """Yields (place in the file, entry).
 
     The id of a row is its line number.
     """
-    file_format = table_formats.format_of(path)
+    file_format = format_of(path)
     is_json = compressed_files.uncompressed_name(path).endswith(".json")
     text = ""
     if is_json or file_format in (None, "text"):

@@ -7,39 +7,17 @@ the name of a column may contain a line break, and a text any delimiter.
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from data.tables import header_checks, headers, table_checks
 from data.tables.csv_rows import MAX_ROWS, NO_DELIMITER, Dialect, TableSample
 from data.tables.rows import find_common_width
-
-Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
-# {value of --delimiter: the character}.
-CHARACTER_OF_DELIMITER: dict[Delimiter, str] = {
-    ",": ",",
-    ";": ";",
-    "tab": "\t",
-    "|": "|",
-}
-DELIMITERS = tuple(CHARACTER_OF_DELIMITER)
-
-
-class ChosenDialect(NamedTuple):
-    """The properties of a table that the user chose. None = find them out.
-
-    Attributes:
-        delimiter: character between cells, None = unknown.
-        quoting: whether `"` quotes cells, None = unknown.
-        has_header: whether the first row names the columns, None = unknown.
-        columns: names of columns that the user chose.
-        encoding: encoding of the text, None = UTF-8.
-    """
-
-    delimiter: str | None = None
-    quoting: bool | None = None
-    has_header: bool | None = True
-    columns: Collection[str] = ()
-    encoding: str | None = None
+from data.tables.table_layout import (
+    CHARACTER_OF_DELIMITER,
+    DELIMITER_OF_CHARACTER,
+    DELIMITERS,
+    TableLayout,
+)
 
 
 class TableDialect(NamedTuple):
@@ -60,7 +38,7 @@ class TableDialect(NamedTuple):
 
 
 def find_dialect(
-    path: str, lines: Iterator[str], chosen: ChosenDialect, *, is_tsv: bool
+    path: str, lines: Iterator[str], layout: TableLayout, *, is_tsv: bool
 ) -> TableDialect:
     r"""Finds the dialect of a table, and whether it has a header.
 
@@ -70,7 +48,7 @@ def find_dialect(
 
         >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
         >>> table = find_dialect(
-        ...     "f.csv", iter(lines), ChosenDialect(), is_tsv=False
+        ...     "f.csv", iter(lines), TableLayout(), is_tsv=False
         ... )
         >>> table.dialect.delimiter, table.has_header, table.width
         (';', True, 2)
@@ -78,50 +56,47 @@ def find_dialect(
     Args:
         path: path of the file, for messages.
         lines: lines of the file with their ends.
-        chosen: what the user chose.
+        layout: what the user chose. None = find it out.
         is_tsv: whether the file's name says that tabs separate the cells.
 
     Raises:
         ValueError: nothing shows the delimiter or the header, or the first line
             is a title. The message names the flag to set.
     """
-    is_complete = chosen.quoting is not None and chosen.has_header is not None
-    if chosen.delimiter and is_complete:
-        dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
-        return TableDialect(dialect, bool(chosen.has_header), lines, width=None)
+    is_complete = layout.quoting is not None and layout.has_header is not None
+    if layout.delimiter and is_complete:
+        delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
+        dialect = Dialect(delimiter, bool(layout.quoting))
+        return TableDialect(dialect, bool(layout.has_header), lines, width=None)
     sample = TableSample(lines)
-    hint = sample.take_hint(CHARACTER_OF_DELIMITER.values())
-    chosen = chosen._replace(delimiter=chosen.delimiter or hint)
+    hint = sample.take_hint(DELIMITER_OF_CHARACTER)
+    if hint and not layout.delimiter:
+        layout = layout._replace(delimiter=DELIMITER_OF_CHARACTER[hint])
     try:
-        return _find_in_sample(path, sample, chosen, is_tsv=is_tsv)
+        return _find_in_sample(path, sample, layout, is_tsv=is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
-        sample.check_encoding(path, chosen.encoding)
+        sample.check_encoding(path, layout.encoding)
         raise
 
 
 def _find_in_sample(
-    path: str, sample: TableSample, chosen: ChosenDialect, *, is_tsv: bool
+    path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
 ) -> TableDialect:
     """Finds the dialect and the header by the first lines of a table."""
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
-    dialect = _choose_dialect(path, sample, chosen, is_tsv=is_tsv)
+    dialect = _choose_dialect(path, sample, layout, is_tsv=is_tsv)
     rows = sample.read_first_rows(dialect)
-    if chosen.quoting is not False:
+    if layout.quoting is not False:
         table_checks.check_quotes(path, rows)
         table_checks.check_apostrophes(path, rows)
-    if not chosen.delimiter:
+    if not layout.delimiter:
         _check_delimiter(path, sample, rows)
-    has_header = chosen.has_header
-    if has_header is not False:
-        header_checks.check_title(path, rows)
-        header_checks.check_second_names(path, rows, first_lines)
-    if has_header is None and rows:
-        has_header = headers.has_header(path, rows, chosen.columns)
+    has_header = headers.find_header(path, rows, layout, first_lines)
     width = find_common_width([*map(len, rows)]) if rows else None
     return TableDialect(
-        dialect, bool(has_header), lines=sample.all_lines(), width=width
+        dialect, has_header, lines=sample.all_lines(), width=width
     )
 
 
@@ -151,7 +126,7 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: TableSample, chosen: ChosenDialect, *, is_tsv: bool
+    path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
@@ -161,23 +136,24 @@ def _choose_dialect(
     Raises:
         ValueError: nothing shows the delimiter.
     """
-    if chosen.delimiter:
-        fit = _fit_delimiter(sample, chosen.delimiter, chosen)
+    if layout.delimiter:
+        delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
+        fit = _fit_delimiter(sample, delimiter, layout)
         if fit:
             return fit.dialect
-        return _choose_usual_dialect(chosen.delimiter, chosen)
+        return _choose_usual_dialect(delimiter, layout)
     delimiters = _list_delimiters(sample)
     fits = {
         delimiter: fit
         for delimiter in delimiters
-        if (fit := _fit_delimiter(sample, delimiter, chosen))
+        if (fit := _fit_delimiter(sample, delimiter, layout))
     }
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
     if is_tsv and not fits:
-        return _choose_usual_dialect("\t", chosen)
+        return _choose_usual_dialect("\t", layout)
     if not fits:
-        return _choose_by_names(path, sample, delimiters, chosen)
+        return _choose_by_names(path, sample, delimiters, layout)
     strictest = _choose_strictest(fits.values())
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
@@ -188,9 +164,7 @@ def _list_delimiters(sample: TableSample) -> list[str]:
     """Returns the delimiters that the first lines contain."""
     text = "".join(itertools.islice(sample, MAX_ROWS))
     return [
-        delimiter
-        for delimiter in CHARACTER_OF_DELIMITER.values()
-        if delimiter in text
+        delimiter for delimiter in DELIMITER_OF_CHARACTER if delimiter in text
     ]
 
 
@@ -204,7 +178,7 @@ def _choose_by_names(
     path: str,
     sample: TableSample,
     delimiters: Sequence[str],
-    chosen: ChosenDialect,
+    layout: TableLayout,
 ) -> Dialect:
     """Chooses the dialect of a malformed sample, which no dialect fits.
 
@@ -217,7 +191,7 @@ def _choose_by_names(
     """
     rows_by_delimiter = {
         delimiter: sample.read_first_rows(
-            _choose_usual_dialect(delimiter, chosen)
+            _choose_usual_dialect(delimiter, layout)
         )
         for delimiter in delimiters
     }
@@ -227,12 +201,12 @@ def _choose_by_names(
         if rows and len(rows[0]) > 1
     ]
     if len(name_delimiters) == 1:
-        return _choose_usual_dialect(name_delimiters[0], chosen)
+        return _choose_usual_dialect(name_delimiters[0], layout)
     if name_delimiters:
         raise _unknown_delimiter_error(path, sample)
     for rows in rows_by_delimiter.values():
-        header_checks.check_title(path, rows, chosen.columns)
-    return Dialect(NO_DELIMITER, chosen.quoting is not False)
+        header_checks.check_title(path, rows, layout.columns)
+    return Dialect(NO_DELIMITER, layout.quoting is not False)
 
 
 def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
@@ -245,16 +219,16 @@ def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
 
 
 def _fit_delimiter(
-    sample: TableSample, delimiter: str, chosen: ChosenDialect
+    sample: TableSample, delimiter: str, layout: TableLayout
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""
     fits: list[_FittingDialect] = []
-    for level, dialect in enumerate(_list_dialects(delimiter, chosen.quoting)):
+    for level, dialect in enumerate(_list_dialects(delimiter, layout.quoting)):
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
         rows, does_fit = sample.try_dialect(dialect)
-        if does_fit and (len(rows[0]) > 1 or chosen.delimiter):
+        if does_fit and (len(rows[0]) > 1 or layout.delimiter):
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))
     return min(fits, key=_strictness_of, default=None)
@@ -272,8 +246,8 @@ def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
     return fit.num_stray, fit.level
 
 
-def _choose_usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:
-    return _list_dialects(delimiter, chosen.quoting)[0]
+def _choose_usual_dialect(delimiter: str, layout: TableLayout) -> Dialect:
+    return _list_dialects(delimiter, layout.quoting)[0]
 
 
 def _list_dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:

@@ -17,8 +17,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from data.tables import header_checks
 from data.tables.column_names import is_usual_name
 from data.tables.rows import is_number, repeats_names
+from data.tables.table_layout import TableLayout
 
 # Cells without a value.
 _MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
@@ -27,6 +29,33 @@ _YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
 _DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 # More words than a name of a column usually has.
 _MAX_WORDS_OF_NAME = 4
+
+
+def find_header(
+    path: str,
+    rows: Sequence[Sequence[str]],
+    layout: TableLayout,
+    first_lines: Sequence[str] = (),
+) -> bool:
+    """Returns whether the first row names the columns, by the user or `rows`.
+
+    Args:
+        path: path of the file, for the error.
+        rows: the first rows of the table.
+        layout: what the user chose.
+        first_lines: the first three lines of the file, if it is a text.
+
+    Raises:
+        ValueError: a title is above the names, or other names are below them,
+            or the rows do not show whether they have a header.
+    """
+    if layout.has_header is False:
+        return False
+    header_checks.check_title(path, rows)
+    header_checks.check_second_names(path, rows, first_lines)
+    if layout.has_header is None and rows:
+        return has_header(path, rows, layout.columns)
+    return bool(layout.has_header)
 
 
 def has_header(

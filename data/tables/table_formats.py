@@ -2,92 +2,28 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import IO, Literal, NamedTuple, TypeAlias, get_args
+from typing import IO, Literal
 
-from data.io import compressed_files, encodings, text_files
+from data.io import encodings, text_files
 from data.tables import (
     csv_rows,
     dialects,
-    header_checks,
     headers,
     json_tables,
     parquet,
     workbooks,
 )
 from data.tables.rows import NumberedRow, RowBuilder, is_empty_row
+from data.tables.table_layout import (
+    DEFAULT_LAYOUT,
+    TableFormat,
+    TableLayout,
+    format_of,
+)
 from files.paths import StrPath
-
-TableFormat: TypeAlias = Literal[
-    "jsonl", "csv", "tsv", "parquet", "xlsx", "text"
-]
-FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
-# {ending of a file's name: format of the table}.
-FORMAT_OF_ENDING: dict[str, TableFormat] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-    ".txt": "text",
-}
-
-
-class TableLayout(NamedTuple):
-    """The format, the marks and the header of a table.
-
-    Attributes:
-        format: None = the ending of the file's name decides. For other
-            endings, the first line decides: JSON if it begins with `{` or a
-            list of objects, else plain text.
-        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
-            them. If False, `"` is an ordinary character. None = find out from
-            the first rows.
-        delimiter: character between cells of CSV and TSV, one of
-            `dialects.DELIMITERS`. None = find out from the first rows.
-        has_header: whether the first line of CSV, TSV and Excel names the
-            columns. If False, their names are "1", "2" and so on. None = find
-            out from the first rows.
-        encoding: encoding of a text, for Python. A mark in the file overrides
-            it. None = UTF-8.
-        sheet: name of the sheet of a workbook. None = the first one.
-        columns: names of columns that the user chose. A first line that
-            contains one of them is a header.
-    """
-
-    format: TableFormat | None = None
-    quoting: bool | None = None
-    delimiter: dialects.Delimiter | None = None
-    has_header: bool | None = True
-    encoding: str | None = None
-    sheet: str | None = None
-    columns: tuple[str, ...] = ()
-
-
-DEFAULT_LAYOUT = TableLayout()
 
 # Number of rows of a workbook that show whether the first names the columns.
 _NUM_WORKBOOK_ROWS = 200
-
-
-def format_of(path: StrPath) -> TableFormat | None:
-    """Returns the format that the ending of a file's name shows, or None.
-
-    Examples:
-        >>> format_of("Tickets.CSV.gz"), format_of("tickets.bin")
-        ('csv', None)
-    """
-    name = compressed_files.uncompressed_name(path)
-    return next(
-        (
-            FORMAT_OF_ENDING[end]
-            for end in FORMAT_OF_ENDING
-            if name.endswith(end)
-        ),
-        None,
-    )
 
 
 def read_rows(
@@ -176,7 +112,9 @@ def _read_separated(
     file_format: Literal["csv", "tsv"],
 ) -> Iterator[NumberedRow]:
     """Yields the rows of CSV or TSV."""
-    table_dialect = _find_dialect(path, lines, layout, file_format)
+    table_dialect = dialects.find_dialect(
+        str(path), lines, layout, is_tsv=file_format == "tsv"
+    )
     rows = csv_rows.parse_rows(table_dialect.lines, table_dialect.dialect)
     names: list[str] = []
     if table_dialect.has_header:
@@ -198,30 +136,8 @@ def _read_separated(
             is_swallowed = "\n" in text and csv_rows.is_swallowed(
                 row, table_dialect.dialect.delimiter
             )
-            wrong = _find_wrong_bytes(text, layout.encoding)
-            yield line_number, wrong or builder.build(row, is_swallowed)
-
-
-def _find_dialect(
-    path: StrPath,
-    lines: IO[str],
-    layout: TableLayout,
-    file_format: Literal["csv", "tsv"],
-) -> dialects.TableDialect:
-    """Finds how a table of CSV or TSV is written, as far as its layout asks."""
-    delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
-    return dialects.find_dialect(
-        str(path),
-        lines,
-        dialects.ChosenDialect(
-            delimiter,
-            layout.quoting,
-            layout.has_header,
-            layout.columns,
-            layout.encoding,
-        ),
-        is_tsv=file_format == "tsv" and not delimiter,
-    )
+            error = _find_encoding_error(text, layout.encoding)
+            yield line_number, error or builder.build(row, is_swallowed)
 
 
 def _read_names(
@@ -239,13 +155,13 @@ def _read_names(
             raise ValueError(f"{where}: {row.explain('--noquoting')}")
         if is_empty_row(row):
             continue
-        if wrong := _find_wrong_bytes(" ".join(row), encoding):
-            raise ValueError(f"{where}: {wrong}")
+        if error := _find_encoding_error(" ".join(row), encoding):
+            raise ValueError(f"{where}: {error}")
         return row
     return []
 
 
-def _find_wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
+def _find_encoding_error(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
     if text.isascii():
         return None
@@ -261,14 +177,7 @@ def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
     cells_of_rows = [cells for _, cells in first_rows]
-    has_header = layout.has_header
-    if has_header is not False:
-        header_checks.check_title(str(path), cells_of_rows)
-        header_checks.check_second_names(str(path), cells_of_rows)
-    if has_header is None and cells_of_rows:
-        has_header = headers.has_header(
-            str(path), cells_of_rows, layout.columns
-        )
+    has_header = headers.find_header(str(path), cells_of_rows, layout)
     all_rows = itertools.chain(first_rows, rows)
     names: list[str] = []
     if has_header:

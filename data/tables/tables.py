@@ -17,12 +17,8 @@ from data.tables.rows import (
     RepeatedName,
     require_cells,
 )
-from data.tables.table_formats import (
-    DEFAULT_LAYOUT,
-    TableLayout,
-    format_of,
-    read_rows,
-)
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject
 from files.paths import StrPath
 

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import table_formats
 from data.tables.rows import NumberedRow
+from data.tables.table_layout import TableLayout, format_of
 from files.paths import named_errors
 from serving.predict.row_parser import RowParser
 from serving.text_tasks.request_fields import LIST_FIELDS, Request
 from serving.text_tasks.text_task import AnyTextTask
 
-_DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
+_DEFAULT_LAYOUT = TableLayout(has_header=None)
 # The cells of a request that comes from no row. The mapping is read-only,
 # because all such requests share it.
 NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
@@ -82,7 +82,7 @@ def read_requests(
     text_task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
-    layout: table_formats.TableLayout = _DEFAULT_LAYOUT,
+    layout: TableLayout = _DEFAULT_LAYOUT,
     trained_columns: Sequence[str | None] = (),
     file_names: Sequence[str] | None = None,
 ) -> Iterator[InputRow]:
@@ -123,7 +123,7 @@ def read_requests(
         names_files = len(ranges) > 1
         file_names = [part.path if names_files else "" for part in ranges]
     for file_range, file in zip(ranges, file_names, strict=True):
-        file_format = layout.format or table_formats.format_of(file_range.path)
+        file_format = layout.format or format_of(file_range.path)
         parser = RowParser(
             text_task=text_task,
             chosen_columns=chosen,

@@ -10,7 +10,7 @@ from data.classification.classification_records import encode_features
 from data.classification.labels import label_codec, label_writing, text_outputs
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig

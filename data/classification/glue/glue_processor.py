@@ -15,7 +15,7 @@ from data.classification.glue.glue_task_spec import GlueTaskSpec
 from data.classification.label_numbers import parse_regression_label
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
-from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 

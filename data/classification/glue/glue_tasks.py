@@ -8,7 +8,7 @@ import dataclasses
 
 from data.classification.glue.glue_processor import GlueProcessor
 from data.classification.glue.glue_task_spec import GlueTaskSpec
-from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 # Names of the labels of natural language inference, in GLUE and XNLI.

@@ -11,7 +11,7 @@ from data.classification.table_tasks.table_options import TableOptions
 from data.io.set_files import find_set_file
 from data.sets.set_names import BASE_SETS, BaseSet
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
-from data.tables.table_formats import TableLayout, format_of
+from data.tables.table_layout import TableLayout, format_of
 from data.tables.tables import Table, check_columns
 from files.paths import StrPath
 

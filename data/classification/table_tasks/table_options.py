@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from command_line import flags
 from data.classification import metrics
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from model_folders.model_json_types import OutputMode
 
 

@@ -1,7 +1,7 @@
 """Rows of a range of a file. test_file_splitting.py cuts files into ranges."""
 
 from data.jobs.file_ranges import FileRange, read_range
-from data.tables.table_formats import DEFAULT_LAYOUT
+from data.tables.table_layout import DEFAULT_LAYOUT
 
 
 def test_a_range_of_lines_is_read_from_its_start_to_its_end(tmp_path):

@@ -10,12 +10,12 @@ import pytest
 
 from data.jobs.file_ranges import FileRange, read_range
 from data.jobs.file_splitting import split_files
-from data.tables import table_formats
+from data.tables.table_layout import DEFAULT_LAYOUT
 
 ENDS = ["\n", "\r\n", "\r", "\n\n"]
 
 
-def read_ranges(ranges, layout=table_formats.DEFAULT_LAYOUT):
+def read_ranges(ranges, layout=DEFAULT_LAYOUT):
     """Returns (number, row or the text of its error) of ranges."""
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
@@ -24,17 +24,17 @@ def read_ranges(ranges, layout=table_formats.DEFAULT_LAYOUT):
     ]
 
 
-def read_whole(paths, layout=table_formats.DEFAULT_LAYOUT):
+def read_whole(paths, layout=DEFAULT_LAYOUT):
     """Returns what `read_ranges` returns of files that are not cut."""
     return read_ranges([FileRange(str(path)) for path in paths], layout)
 
 
-def split_paths(paths, max_parts, layout=table_formats.DEFAULT_LAYOUT):
+def split_paths(paths, max_parts, layout=DEFAULT_LAYOUT):
     """Cuts files into at most so many parts, and returns the parts."""
     return split_files([*map(str, paths)], layout, max_parts)
 
 
-def read_parts(parts, layout=table_formats.DEFAULT_LAYOUT):
+def read_parts(parts, layout=DEFAULT_LAYOUT):
     """Returns what `read_ranges` returns of all parts, one after the other."""
     return read_ranges(itertools.chain.from_iterable(parts), layout)
 
@@ -108,18 +108,18 @@ def test_no_share_is_empty(tmp_path, name):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    parts = split_files([str(path)] * 3, table_formats.DEFAULT_LAYOUT, 20)
+    parts = split_files([str(path)] * 3, DEFAULT_LAYOUT, 20)
     assert parts == [[FileRange(str(path))]] * 3
     # Several small files are one part.
-    parts = split_files([str(path)] * 3, table_formats.DEFAULT_LAYOUT)
+    parts = split_files([str(path)] * 3, DEFAULT_LAYOUT)
     assert parts == [[FileRange(str(path))] * 3]
-    assert split_files([], table_formats.DEFAULT_LAYOUT) == [[]]
+    assert split_files([], DEFAULT_LAYOUT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\u00e9\n".encode("cp1252") * 50)
-    layout = table_formats.DEFAULT_LAYOUT._replace(encoding="cp1252")
+    layout = DEFAULT_LAYOUT._replace(encoding="cp1252")
     parts = split_paths([path], 39, layout)
     assert len(parts) == 1
     assert read_parts(parts, layout) == read_whole([path], layout)
@@ -148,7 +148,7 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        parts = split_files([str(path)], table_formats.DEFAULT_LAYOUT)
+        parts = split_files([str(path)], DEFAULT_LAYOUT)
         counts.append(len(parts))
     assert counts == [1, 2, 7, 8, 9]
 

@@ -4,6 +4,7 @@ import pytest
 
 from data.tables import dialects
 from data.tables.csv_rows import NO_DELIMITER, Dialect
+from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 # Tables whose names or cells make no sense as UTF-8.
@@ -71,12 +72,12 @@ MALFORMED = {
 }
 
 
-def read_dialect(text, is_tsv=False, **chosen):
+def read_dialect(text, is_tsv=False, **layout):
     """Returns the TableDialect of the contents of a table."""
     return dialects.find_dialect(
         "f.csv",
         iter(text.splitlines(keepends=True)),
-        dialects.ChosenDialect(**chosen),
+        TableLayout(**layout),
         is_tsv=is_tsv,
     )
 

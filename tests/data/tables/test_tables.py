@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data.tables import tables
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from data.tables.tables import Table, read_table
 from tests.support.tables.table_rows import write_table
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from data.tables.rows import require_cells
-from data.tables.table_formats import TableLayout, read_rows
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import TableLayout
 
 
 def read_numbered_rows(

@@ -8,7 +8,7 @@ import pytest
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_processor import SquadProcessor
 from data.squad.squad_questions import read_squad_file
-from data.tables.table_formats import DEFAULT_LAYOUT
+from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start

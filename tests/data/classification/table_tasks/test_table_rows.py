@@ -6,7 +6,7 @@ from data.classification.table_tasks.table_rows import (
     RowCounts,
     read_labeled_rows,
 )
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from data.tables.tables import Table
 from tests.support.tables.table_rows import write_table
 
