@@ -52,7 +52,7 @@ class DevSetRule:
     """Which rows of tables a run and its starts were not trained on.
 
     Attributes:
-        rule: version of the rule (data/tables/row_keys.py).
+        rule: version of the rule (data/sets/row_keys.py).
         dev_fraction: fraction of the rows in the dev set.
         key: names of the values that decide in which set a row is: the columns
             of its texts, "words" or "document".

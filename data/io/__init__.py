@@ -3,7 +3,6 @@
 Text:
 
     text_files.py: the lines of a file, and the files that a pattern names
-    set_files.py: the file of a set in a data folder
     compressed_files.py: decompresses a file by its first bytes
     encodings.py: finds the encoding of a text
 

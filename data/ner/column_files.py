@@ -77,9 +77,7 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
     An empty row ends a sentence, as an empty line does.
     """
     last = 0
-    for row_number, cells in workbooks.read_sheet(
-        path, sheet, empty_is_gap=True
-    ):
+    for row_number, cells in workbooks.read_sheet(path, sheet, has_gaps=True):
         if row_number > last + 1:
             yield row_number - 1, ""
         last = row_number

@@ -9,7 +9,7 @@ from data.arrays import FloatArray
 from data.ner.entity_scoring import find_entities
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words
-from data.tables import tables
+from data.outputs import output_rows
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -92,7 +92,7 @@ def _create_entry(
         "text": text,
         "words": example.words,
     }
-    return entry | tables.with_answer(example.row or {}, answer)
+    return entry | output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

@@ -2,8 +2,8 @@
 
 import random
 
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
+from data.sets.task_sets import TaskSets
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
 from data.tables.table_layout import TableLayout
@@ -13,7 +13,7 @@ from files.paths import StrPath
 class SquadProcessor:
     """Reads the questions to train on, and the questions to answer.
 
-    The class is a `TaskSets`.
+    It holds what it has read, as `TaskSets` does.
 
     Args:
         train_file: file of the questions to train on, None without training.
@@ -36,7 +36,7 @@ class SquadProcessor:
         version_2_with_negative: bool,
         use_char_offsets: bool,
     ) -> None:
-        self._sets = HeldSets(self._read_set)
+        self._sets = TaskSets(self._read_set)
         self.predict_file = predict_file
         self._train_file = train_file
         self._layout = layout

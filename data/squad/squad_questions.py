@@ -127,7 +127,7 @@ def _read_entries(
         if is_table:
             yield row.where, _entry_of_row(row)
         else:
-            yield row.where, {"id": str(row.line_number)} | row.cells
+            yield row.where, {"id": str(row.row_number)} | row.cells
 
 
 def _entry_of_row(row: tables.TableRow) -> JsonObject:
@@ -137,7 +137,7 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
         answers = answer_cells.answers_of_row(cells)
     has_id = cells.get("id") not in (None, "")
     return {
-        "id": cells["id"] if has_id else str(row.line_number),
+        "id": cells["id"] if has_id else str(row.row_number),
         "question": cells["question"],
         "context": cells["context"],
         **answers,

@@ -33,13 +33,13 @@ class Dialect(NamedTuple):
     Attributes:
         delimiter: character between cells.
         quoting: whether `"` quotes cells.
-        escapes: whether `\"` is a quote in a quoted cell, and not its end.
+        has_escapes: whether `\"` is a quote in a quoted cell, and not its end.
         is_spaced: whether blanks may stand between a delimiter and a quote.
     """
 
     delimiter: str
     quoting: bool = True
-    escapes: bool = False
+    has_escapes: bool = False
     is_spaced: bool = False
 
 
@@ -48,12 +48,12 @@ class MalformedRow(NamedTuple):
 
     Attributes:
         reason: what csv says about the quote.
-        spans_lines: whether several lines were read for the row. Then
+        is_multiline: whether several lines were read for the row. Then
             nothing shows where the next row begins.
     """
 
     reason: str
-    spans_lines: bool
+    is_multiline: bool
 
     def explain(self, flag: str | None = None) -> str:
         """Returns what is wrong, and what to do.
@@ -85,16 +85,19 @@ def parse_rows(
         except csv.Error as error:
             # A table of one column has no delimiter that can be shown.
             reason = str(error).replace(f"'{NO_DELIMITER}'", "a line end")
-            spans_lines = reader.line_num > line_number
-            yield line_number, MalformedRow(reason, spans_lines)
+            is_multiline = reader.line_num > line_number
+            yield line_number, MalformedRow(reason, is_multiline)
             continue
         if cells is None:
             return
-        yield line_number, _show_escaped(cells) if dialect.escapes else cells
+        yield (
+            line_number,
+            _show_escaped(cells) if dialect.has_escapes else cells,
+        )
 
 
 def _show_escaped(row: list[str]) -> list[str]:
-    """Returns the cells of a row whose dialect `escapes`."""
+    """Returns the cells of a row whose dialect `has_escapes`."""
     return [cell.replace(_QUOTE, '"') for cell in row]
 
 
@@ -210,7 +213,7 @@ class TableSample:
         if not dialect.quoting:
             return 0
         text = "".join(self.lines_read)
-        if dialect.escapes:
+        if dialect.has_escapes:
             text = _hide_escaped(text)
         delimiter = re.escape(dialect.delimiter)
         blanks = " *" if dialect.is_spaced else ""
@@ -245,7 +248,7 @@ def _create_reader(lines: Iterable[str], dialect: Dialect) -> _CsvReader:
     """Returns csv's reader of the rows of lines in a dialect."""
     # A cell may be a whole document, longer than csv's 131,072 characters.
     csv.field_size_limit(2**31 - 1)
-    if dialect.escapes:
+    if dialect.has_escapes:
         lines = map(_hide_escaped, lines)
     return csv.reader(
         lines,

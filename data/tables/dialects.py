@@ -225,7 +225,9 @@ def _fit_delimiter(
     fits: list[_FittingDialect] = []
     for level, dialect in enumerate(_list_dialects(delimiter, layout.quoting)):
         # Try backslashes only if quotes are not written twice.
-        if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
+        if dialect.has_escapes and any(
+            not fit.dialect.has_escapes for fit in fits
+        ):
             continue
         rows, does_fit = sample.try_dialect(dialect)
         if does_fit and (len(rows[0]) > 1 or layout.delimiter):
@@ -261,8 +263,8 @@ def _list_dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
         return [Dialect(delimiter) if quoting else plain]
     quoted = [
         Dialect(delimiter),
-        Dialect(delimiter, escapes=True),
+        Dialect(delimiter, has_escapes=True),
         Dialect(delimiter, is_spaced=True),
-        Dialect(delimiter, escapes=True, is_spaced=True),
+        Dialect(delimiter, has_escapes=True, is_spaced=True),
     ]
     return [*quoted, plain] if delimiter in "\t|" else quoted

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from data.tables import header_checks
 from data.tables.column_names import is_usual_name
-from data.tables.rows import is_number, repeats_names
+from data.tables.rows import is_number, is_repeated_header
 from data.tables.table_layout import TableLayout
 
 # Cells without a value.
@@ -82,7 +82,7 @@ def has_header(
         ValueError: the rows do not show whether it does.
     """
     first, *rest = rows
-    other_rows = [row for row in rest if not repeats_names(row, first)]
+    other_rows = [row for row in rest if not is_repeated_header(row, first)]
     cells_of_columns = [
         ColumnCells(cell, _filled_cells(other_rows, index))
         for index, cell in enumerate(first)

@@ -97,7 +97,7 @@ class RowBuilder:
                 f"{len(names)}"
             )
         # Compare the first cell first, because it differs in nearly all rows.
-        if cells[0].endswith(names[0]) and repeats_names(cells, names):
+        if cells[0].endswith(names[0]) and is_repeated_header(cells, names):
             return "the line repeats the names of the columns. Remove it"
         if is_swallowed:
             return (
@@ -202,7 +202,7 @@ def is_number(cell: str) -> bool:
     return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))
 
 
-def repeats_names(row: Sequence[str], names: Sequence[str]) -> bool:
+def is_repeated_header(row: Sequence[str], names: Sequence[str]) -> bool:
     """Returns whether a row repeats the names of the columns.
 
     In files that were joined, UTF-8's mark may stand before the second names.

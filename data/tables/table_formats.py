@@ -128,7 +128,7 @@ def _read_separated(
     for line_number, row in rows:
         if isinstance(row, csv_rows.MalformedRow):
             explanation = row.explain("--noquoting")
-            if row.spans_lines:
+            if row.is_multiline:
                 raise ValueError(f"{path}, line {line_number}: {explanation}")
             yield line_number, ValueError(explanation)
         elif row:

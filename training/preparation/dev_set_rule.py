@@ -4,7 +4,7 @@ A score means nothing if the weights were trained on rows of the dev set. With
 --data_dir, the user made the sets. A --data_file is one file, from which a rule
 takes the dev set. What keeps this dev set apart, in the order of a run:
 
-1. The rule. data/tables/row_keys.py turns the texts of a row into a number from
+1. The rule. data/sets/row_keys.py turns the texts of a row into a number from
    0 to 1. The row is in the dev set if the number is below --dev_fraction. So
    every command with this fraction agrees, whatever rows were added meanwhile.
 2. The record. A run writes to model.json which rule chose its rows
@@ -24,7 +24,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.sets.file_sets import FileSets, RowExampleT
-from data.tables.row_keys import RULE_VERSION
+from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import TRAIN_SET, DevSetRule
 from training.config.fine_tuning_config import (

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io.set_files import find_set_file
 from data.io.text_files import read_numbered_lines
-from data.sets.set_names import BaseSet
+from data.sets.set_names import BaseSet, find_set_file
 from data.tables import table_formats
 from data.tables.rows import require_cells
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of

@@ -13,8 +13,8 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_task_spec import GlueTaskSpec
 from data.classification.label_numbers import parse_regression_label
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
+from data.sets.task_sets import TaskSets
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
@@ -36,7 +36,7 @@ class GlueProcessor(ClassificationProcessor):
         data_dir: StrPath | None,
         layout: TableLayout = DEFAULT_LAYOUT,
     ) -> None:
-        super().__init__(HeldSets(self._read_set))
+        super().__init__(TaskSets(self._read_set))
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns

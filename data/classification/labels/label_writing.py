@@ -12,7 +12,7 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.labels.label_codec import LabelCodec
-from data.tables import tables
+from data.outputs import output_rows
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -34,7 +34,7 @@ def create_prediction_rows(
         examples, codec.decode_labels(outputs), probabilities, strict=True
     ):
         answer = _create_answer(example, label, probability, codec.label_list)
-        yield tables.with_answer(example.row or {}, answer)
+        yield output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

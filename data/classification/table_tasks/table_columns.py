@@ -8,8 +8,7 @@ from typing import Any
 from absl import logging
 
 from data.classification.table_tasks.table_options import TableOptions
-from data.io.set_files import find_set_file
-from data.sets.set_names import BASE_SETS, BaseSet
+from data.sets.set_names import BASE_SETS, BaseSet, find_set_file
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_layout import TableLayout, format_of
 from data.tables.tables import Table, check_columns

@@ -21,8 +21,8 @@ from data.classification.table_tasks.table_rows import (
     read_labeled_rows,
 )
 from data.sets.file_sets import SetFile
+from data.sets.row_keys import key_of
 from data.sets.set_names import BaseSet
-from data.tables.row_keys import key_of
 from data.tables.tables import Table
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
@@ -45,9 +45,10 @@ class TableReader:
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair.
         label_columns: columns that --label_column names, [] for none.
-        rows_name_labels: whether the rows of the training file name the labels.
-            False if flags name them, or in regression.
-        table: --data_file, if it was opened to look at its columns.
+        are_labels_in_rows: whether the rows of the training file name the
+            labels. False if flags name them, or in regression.
+        data_file_table: the table of --data_file, whose columns the caller may
+            have looked at. None with --data_dir.
         has_similar_pairs: whether a row is two texts and, optionally, their
             similarity, as `pair_scores` describes.
         has_queries: whether a row is a query and a passage. All passages of a
@@ -59,8 +60,8 @@ class TableReader:
     output_mode: OutputMode
     text_columns: Sequence[str]
     label_columns: Sequence[str]
-    rows_name_labels: bool
-    table: Table | None = None
+    are_labels_in_rows: bool
+    data_file_table: Table | None = None
     has_similar_pairs: bool = False
     has_queries: bool = False
 
@@ -84,7 +85,7 @@ class TableReader:
             ValueError: a row is malformed, the table contains no example, or
                 no column contains the labels of a train set.
         """
-        table = self._open_table(file.path)
+        table = self._open_table(file)
         columns = table.read_column_names()
         examples, counts = _create_examples(self._parse_rows(table, file), file)
         if self._has_similarities(file):
@@ -139,11 +140,11 @@ class TableReader:
             return [key_of([example.text_a]) for example in examples]
         return [key_of(self.texts_of(example)) for example in examples]
 
-    def _open_table(self, path: str) -> Table:
+    def _open_table(self, file: SetFile) -> Table:
         """Opens a table, unless it was opened to look at its columns."""
-        if self.table and self.table.path == path:
-            return self.table
-        return Table(path, layout_of(self.options))
+        if file.is_data_file and self.data_file_table:
+            return self.data_file_table
+        return Table(file.path, layout_of(self.options))
 
     def _has_similarities(self, file: SetFile) -> bool:
         """Returns whether all pairs of a file need a score, or none."""
@@ -168,7 +169,7 @@ class TableReader:
             pair_scores.check_score_column(
                 self.source, label_column, other_columns, examples
             )
-        if file.set_name == "train" and self.rows_name_labels:
+        if file.set_name == "train" and self.are_labels_in_rows:
             label_checks.check_label_column(file.path, label_column, examples)
 
     def _parse_rows(self, table: Table, file: SetFile) -> Iterable[ParsedRow]:
@@ -214,7 +215,7 @@ def _create_examples(
         table_row = parsed_row.table_row
         guid = f"{file.set_name}-{len(examples) + 1}"
         if file.is_data_file:
-            guid = f"row {table_row.row_number}"
+            guid = f"row {table_row.spreadsheet_number}"
         text_a, *other_texts = parsed_row.texts
         examples.append(
             InputExample(

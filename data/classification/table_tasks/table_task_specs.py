@@ -13,8 +13,8 @@ from data.classification.table_tasks.table_columns import (
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_processor import TableProcessor
 from data.classification.table_tasks.table_reader import TableReader
+from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets
-from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
 
@@ -81,8 +81,8 @@ class TableTaskSpec:
             output_mode=output_mode,
             text_columns=text_columns,
             label_columns=label_columns,
-            rows_name_labels=labels is None and output_mode != "regression",
-            table=table,
+            are_labels_in_rows=labels is None and output_mode != "regression",
+            data_file_table=table,
             has_similar_pairs=self.loss_kind == "similarity",
             has_queries=self.loss_kind == "ranking",
         )
@@ -91,7 +91,7 @@ class TableTaskSpec:
             data_dir,
             data_file_options,
             labels,
-            warns_of_repeated_texts=True,
+            has_repetition_warning=True,
         )
         return TableProcessor(reader, file_sets)
 

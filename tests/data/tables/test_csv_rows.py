@@ -26,7 +26,7 @@ def test_a_row_has_the_number_of_its_first_line():
 
 def test_a_quote_after_a_backslash_is_a_character_if_the_dialect_escapes():
     lines = ['"a \\"b\\" c\\\\",x\n']
-    rows = parse_rows(lines, Dialect(",", escapes=True))
+    rows = parse_rows(lines, Dialect(",", has_escapes=True))
     assert [*rows] == [(1, ['a "b" c\\', "x"])]
 
 
@@ -39,18 +39,18 @@ def test_the_rows_after_a_malformed_one_are_read():
     lines = ['"a" b,x\n', "c,y\n"]
     (_, malformed), second = parse_rows(lines, Dialect(","))
     assert isinstance(malformed, MalformedRow)
-    assert not malformed.spans_lines
+    assert not malformed.is_multiline
     assert second == (2, ["c", "y"])
 
 
 def test_a_quote_that_is_never_closed_spans_lines():
     ((number, malformed),) = parse_rows(['"a,x\n', "b,y\n"], Dialect(","))
     assert number == 1
-    assert malformed.spans_lines
+    assert malformed.is_multiline
 
 
 def test_the_error_names_the_flag_that_makes_quotes_characters():
-    malformed = MalformedRow("a quote is not closed", spans_lines=True)
+    malformed = MalformedRow("a quote is not closed", is_multiline=True)
     assert malformed.explain("--noquoting") == (
         "a quote is not closed. Close the quote, write a quote in a quoted "
         'cell twice (""), or set --noquoting if quotes are ordinary '

@@ -30,7 +30,7 @@ DIALECTS = {
     "empty row above": (",\nid,text\n1,a\n", Dialect(",")),
     "quote after a backslash": (
         'id,text\n1,"a \\"b\\" c"\n',
-        Dialect(",", escapes=True),
+        Dialect(",", has_escapes=True),
     ),
     "blank before a quote": (
         'id, text\n1, "a, b"\n',
@@ -38,7 +38,7 @@ DIALECTS = {
     ),
     "blank, and quote after a backslash": (
         'id, text\n1, "a \\"b\\", c"\n',
-        Dialect(",", escapes=True, is_spaced=True),
+        Dialect(",", has_escapes=True, is_spaced=True),
     ),
     "quote that is never closed, in tabs": (
         'id\ttext\n1\t"a\n2\tb\n',

@@ -11,7 +11,7 @@ from data.tables.rows import (
     find_common_width,
     is_empty_row,
     is_number,
-    repeats_names,
+    is_repeated_header,
     require_cells,
     unique_keys,
 )
@@ -102,11 +102,11 @@ def test_the_common_width_is_that_of_half_of_the_rows(widths, common):
 
 
 def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
-    assert repeats_names(["\ufefftext", "label"], ["text", "label"])
+    assert is_repeated_header(["\ufefftext", "label"], ["text", "label"])
 
 
 def test_one_name_that_repeats_may_be_a_value():
-    assert not repeats_names(["text"], ["text"])
+    assert not is_repeated_header(["text"], ["text"])
 
 
 def test_a_row_of_blanks_is_empty():

@@ -12,8 +12,8 @@ from typing import Any
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_processor import TableProcessor
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
+from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
-from data.tables.data_file_options import DataFileOptions
 
 
 def create_processor(

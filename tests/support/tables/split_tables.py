@@ -11,7 +11,7 @@ from typing import Any
 
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
 

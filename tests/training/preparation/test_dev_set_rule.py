@@ -10,8 +10,8 @@ import pytest
 from command_line import config_values
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.tables.data_file_options import DataFileOptions
-from data.tables.row_keys import RULE_VERSION
+from data.sets.data_file_split import DataFileOptions
+from data.sets.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule

@@ -10,7 +10,7 @@ from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_sets import create_set, create_task_start

@@ -5,7 +5,7 @@ from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
 from data.classification.task_selection.classification_sets import (
     ClassificationSets,
 )
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from training.tasks.classifier_settings import (
     create_classifier_settings,
     create_export_settings,

@@ -7,7 +7,7 @@ import modeling
 from data.classification.classification_examples import InputExample
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.embedding import EmbeddingTask

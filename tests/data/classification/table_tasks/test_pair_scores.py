@@ -4,7 +4,7 @@ import pytest
 
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 
 
 def read_set(folder, name, text, kind, **flags):

@@ -1,6 +1,6 @@
 """One table of queries and passages becomes a train set and a dev set."""
 
-from data.tables.row_keys import key_of
+from data.sets.row_keys import key_of
 from tests.support.tables.split_tables import split_rows
 
 

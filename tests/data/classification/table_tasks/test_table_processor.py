@@ -8,7 +8,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.pairs.pair_scoring import score_ranking
 from data.classification.table_tasks.table_options import TableOptions
 from data.classification.table_tasks.table_task_specs import TABLE_TASK_SPECS
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 
 
 def create_processor(task_name, folder, **flags):

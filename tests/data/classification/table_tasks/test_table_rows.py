@@ -31,7 +31,7 @@ def read(tmp_path):
 
 def test_rows_are_numbered_as_a_spreadsheet_does(read):
     rows = read("text,label\na,x\nb,y\n")
-    assert [row.row_number for row in rows] == [2, 3]
+    assert [row.spreadsheet_number for row in rows] == [2, 3]
     assert rows[1].where.endswith("train.csv, line 3")
     assert rows[1].cells == {"text": "b", "label": "y"}
 
