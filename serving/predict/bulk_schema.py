@@ -4,8 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.jobs.file_ranges import FileRange
-from data.jobs.file_splitting import find_range_kind
+from data.jobs.file_ranges import FileRange, find_range_kind
 from data.outputs import npy
 from data.outputs.output_rows import (
     OutputSchema,
