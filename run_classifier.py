@@ -16,14 +16,14 @@ from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (
     create_classification_sets,
+    decide_columns,
     load_task,
-    open_data_file,
 )
 
 
 def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    parsed, table = open_data_file(parsed)
+    parsed, table = decide_columns(parsed)
     start = read_start(parsed)
     classification_sets = create_classification_sets(start, table)
     if table_processor := classification_sets.table_processor:
