@@ -113,7 +113,7 @@ def _read_entries(
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
             text = lines.read()
-        encodings.check_text(text, layout.encoding)
+        encodings.check_encoding(text, layout.encoding)
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):

@@ -202,7 +202,7 @@ class TableSample:
         if line_number := next(wrong_lines, None):
             # Many words show the likely encodings better than one.
             try:
-                encodings.check_text("".join(self.lines_read), encoding)
+                encodings.check_encoding("".join(self.lines_read), encoding)
             except ValueError as error:
                 raise ValueError(
                     f"{path}, line {line_number}: {error}"

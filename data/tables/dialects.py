@@ -20,13 +20,13 @@ from data.tables.table_layout import (
 )
 
 
-class TableDialect(NamedTuple):
-    """The dialect of a table, and its lines, as `find_dialect` returns them.
+class SampledTable(NamedTuple):
+    """A table whose first lines were read, as `find_dialect` returns it.
 
     Attributes:
         dialect: the marks between and around the cells.
         has_header: whether the first row names the columns.
-        lines: all lines of the file.
+        lines: all lines of the file, also those that were read.
         width: number of cells of at least half of the first rows, 0 = they
             have no common width, None = no row was read.
     """
@@ -39,7 +39,7 @@ class TableDialect(NamedTuple):
 
 def find_dialect(
     path: str, lines: Iterator[str], layout: TableLayout, *, is_tsv: bool
-) -> TableDialect:
+) -> SampledTable:
     r"""Finds the dialect of a table, and whether it has a header.
 
     Examples:
@@ -67,7 +67,7 @@ def find_dialect(
     if layout.delimiter and is_complete:
         delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
         dialect = Dialect(delimiter, bool(layout.quoting))
-        return TableDialect(dialect, bool(layout.has_header), lines, width=None)
+        return SampledTable(dialect, bool(layout.has_header), lines, width=None)
     sample = TableSample(lines)
     hint = sample.take_hint(DELIMITER_OF_CHARACTER)
     if hint and not layout.delimiter:
@@ -82,7 +82,7 @@ def find_dialect(
 
 def _find_in_sample(
     path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
-) -> TableDialect:
+) -> SampledTable:
     """Finds the dialect and the header by the first lines of a table."""
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
@@ -95,7 +95,7 @@ def _find_in_sample(
         _check_delimiter(path, sample, rows)
     has_header = headers.find_header(path, rows, layout, first_lines)
     width = find_common_width([*map(len, rows)]) if rows else None
-    return TableDialect(
+    return SampledTable(
         dialect, has_header, lines=sample.all_lines(), width=width
     )
 

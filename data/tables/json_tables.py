@@ -73,7 +73,7 @@ def read_json_lines(
     """Yields (number, row or error) of each numbered line that is not blank."""
     for line_number, line in lines:
         try:
-            encodings.check_text(line, encoding)
+            encodings.check_encoding(line, encoding)
             if line.strip():
                 row = parse_json(line, "the row", may_be_infinite=True)
                 yield line_number, without_nan(row)

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from files.json_files import JsonObject
 
-# A row: (number of its first line, {column: cell}). If the row is malformed, a
-# ValueError replaces the dict.
+# A row: (its number, {key of a column: cell}). The number is that of its first
+# line, or in a JSON list, Parquet and Excel, that of the row itself. If the row
+# is malformed, a ValueError replaces the dict.
 NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 
 # Number of first rows that show the width of a table without a header, if the

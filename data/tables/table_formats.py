@@ -1,8 +1,8 @@
-"""Reads tables in their formats, from CSV, JSON and Excel to plain text."""
+"""Reads the rows of tables in all formats: CSV, JSON, Excel, plain text."""
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import IO, Literal
+from typing import IO
 
 from data.io import encodings, text_files
 from data.tables import (
@@ -16,7 +16,6 @@ from data.tables import (
 from data.tables.rows import NumberedRow, RowBuilder, is_empty_row
 from data.tables.table_layout import (
     DEFAULT_LAYOUT,
-    TableFormat,
     TableLayout,
     format_of,
 )
@@ -55,7 +54,14 @@ def read_rows(
         yield from _read_workbook(path, layout)
     else:
         with text_files.open_text(path, layout.encoding) as lines:
-            yield from _read_lines(path, lines, layout, file_format)
+            if file_format == "text":
+                yield from read_text_rows(enumerate(lines, 1), layout.encoding)
+            elif file_format in ("csv", "tsv"):
+                is_tsv = file_format == "tsv"
+                yield from _read_csv(path, lines, layout, is_tsv=is_tsv)
+            else:
+                is_json = file_format is not None
+                yield from _read_json(path, lines, layout, is_json=is_json)
 
 
 def read_text_rows(
@@ -64,35 +70,23 @@ def read_text_rows(
     """Yields a row for each numbered line of a plain text."""
     for line_number, line in lines:
         try:
-            encodings.check_text(line, encoding)
+            encodings.check_encoding(line, encoding)
         except ValueError as error:
             yield line_number, error
         else:
             yield line_number, {"text": line.rstrip("\r\n")}
 
 
-def _read_lines(
-    path: StrPath,
-    lines: IO[str],
-    layout: TableLayout,
-    file_format: TableFormat | None,
-) -> Iterator[NumberedRow]:
-    if file_format in ("csv", "tsv"):
-        return _read_separated(path, lines, layout, file_format)
-    if file_format == "text":
-        return read_text_rows(enumerate(lines, 1), layout.encoding)
-    return _read_json(path, lines, file_format, layout)
-
-
 def _read_json(
-    path: StrPath,
-    lines: IO[str],
-    file_format: TableFormat | None,
-    layout: TableLayout,
+    path: StrPath, lines: IO[str], layout: TableLayout, *, is_json: bool
 ) -> Iterator[NumberedRow]:
+    """Yields the rows of JSON, or of plain text if it is unknown which it is.
+
+    `is_json` is whether the file's name or a flag says that it is JSON.
+    """
     numbered = enumerate(lines, 1)
     first_lines, kind = json_tables.find_text_kind(
-        numbered, layout.columns, is_json=file_format is not None
+        numbered, layout.columns, is_json=is_json
     )
     all_lines = itertools.chain(first_lines, numbered)
     if kind == "text":
@@ -101,29 +95,24 @@ def _read_json(
         yield from json_tables.read_json_lines(all_lines, layout.encoding)
     else:
         text = "".join(line for _, line in all_lines)
-        encodings.check_text(text, layout.encoding)
+        encodings.check_encoding(text, layout.encoding)
         yield from json_tables.read_json_list(path, text, layout.columns)
 
 
-def _read_separated(
-    path: StrPath,
-    lines: IO[str],
-    layout: TableLayout,
-    file_format: Literal["csv", "tsv"],
+def _read_csv(
+    path: StrPath, lines: IO[str], layout: TableLayout, *, is_tsv: bool
 ) -> Iterator[NumberedRow]:
     """Yields the rows of CSV or TSV."""
-    table_dialect = dialects.find_dialect(
-        str(path), lines, layout, is_tsv=file_format == "tsv"
-    )
-    rows = csv_rows.parse_rows(table_dialect.lines, table_dialect.dialect)
+    table = dialects.find_dialect(str(path), lines, layout, is_tsv=is_tsv)
+    rows = csv_rows.parse_rows(table.lines, table.dialect)
     names: list[str] = []
-    if table_dialect.has_header:
+    if table.has_header:
         names = _read_names(path, rows, layout.encoding)
     builder = RowBuilder(
         names,
-        table_dialect.width,
+        table.width,
         # A text may contain commas, but hardly tabs.
-        may_be_wider=table_dialect.dialect.delimiter == "\t",
+        may_be_wider=table.dialect.delimiter == "\t",
     )
     for line_number, row in rows:
         if isinstance(row, csv_rows.MalformedRow):
@@ -134,7 +123,7 @@ def _read_separated(
         elif row:
             text = " ".join(row)
             is_swallowed = "\n" in text and csv_rows.is_swallowed(
-                row, table_dialect.dialect.delimiter
+                row, table.dialect.delimiter
             )
             error = _find_encoding_error(text, layout.encoding)
             yield line_number, error or builder.build(row, is_swallowed)
@@ -166,7 +155,7 @@ def _find_encoding_error(text: str, encoding: str | None) -> ValueError | None:
     if text.isascii():
         return None
     try:
-        encodings.check_text(text, encoding)
+        encodings.check_encoding(text, encoding)
     except ValueError as error:
         return error
     return None

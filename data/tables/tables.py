@@ -52,9 +52,10 @@ class Table:
         if self._opened is None:
             rows = read_rows(self.path, self.layout)
             self._opened = _OpenedRows([*itertools.islice(rows, 1)], rows)
-        for row_number, row in self._opened.first_rows:
-            return [*require_cells(row, f"{self.path}, line {row_number}")]
-        return []
+        if not self._opened.first_rows:
+            return []
+        ((row_number, row),) = self._opened.first_rows
+        return [*require_cells(row, f"{self.path}, line {row_number}")]
 
     def read(self) -> Iterator[NumberedRow]:
         """Returns all rows of the table, as `read_rows` yields them."""

@@ -73,7 +73,7 @@ MALFORMED = {
 
 
 def read_dialect(text, is_tsv=False, **layout):
-    """Returns the TableDialect of the contents of a table."""
+    """Returns the SampledTable of the contents of a table."""
     return dialects.find_dialect(
         "f.csv",
         iter(text.splitlines(keepends=True)),
