@@ -29,8 +29,8 @@ _MIN_PART_BYTES = 256 << 10
 # The parts of a very large input are larger, because a folder should not
 # contain more files.
 _MAX_PARTS = 10_000
+# Bytes to read at once.
 _CHUNK_BYTES = 1 << 20
-_BUFFER_BYTES = 1 << 20
 
 # What a range of a file contains.
 RangeKind: TypeAlias = Literal["jsonl", "text", "parquet"]
@@ -290,7 +290,7 @@ def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
         reader = _LimitedReader(file, file_range.end - file_range.start)
         encoding = "utf-8" if file_range.start else "utf-8-sig"
         yield io.TextIOWrapper(
-            io.BufferedReader(reader, _BUFFER_BYTES),
+            io.BufferedReader(reader, _CHUNK_BYTES),
             encoding,
             errors="surrogateescape",
             newline="",

@@ -65,8 +65,8 @@ def write_csv(
     with tempfile.TemporaryFile() as lines:
         for row in rows:
             cells = _to_cells(row)
-            failed = row.status == RowStatus.FAILED
-            names = error_columns if failed else columns
+            has_failed = row.status == RowStatus.FAILED
+            names = error_columns if has_failed else columns
             names |= dict.fromkeys(cells)
             lines.write(to_json_line(cells))
         columns |= error_columns
