@@ -16,15 +16,15 @@ from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (
+    decide_columns,
     load_task,
-    open_data_file,
     open_processor,
 )
 
 
 def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    parsed, table = open_data_file(parsed)
+    parsed, table = decide_columns(parsed)
     start = read_start(parsed)
     processor = open_processor(start, table)
     if isinstance(processor, UserTableProcessor):

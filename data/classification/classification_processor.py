@@ -9,8 +9,8 @@ from data.classification.classification_examples import (
     ExampleKind,
     InputExample,
 )
-from data.sets.held_sets import TaskSets
 from data.sets.set_names import BaseSet, SetName, base_set_of
+from data.sets.task_sets import TaskSets
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,

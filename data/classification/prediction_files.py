@@ -12,9 +12,8 @@ from data.classification.classification_examples import (
     Label,
 )
 from data.classification.label_codec import LabelCodec
-from data.outputs import output_writer
+from data.outputs import output_rows, output_writer
 from data.outputs.output_rows import OutputRow
-from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -63,7 +62,7 @@ def create_prediction_rows(
         examples, codec.decode_labels(outputs), probabilities, strict=True
     ):
         answer = _create_answer(example, label, probability, codec.labels)
-        yield tables.with_answer(example.row or {}, answer)
+        yield output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

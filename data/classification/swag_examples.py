@@ -16,9 +16,8 @@ from data.classification.classification_features import (
     ClassificationFeatures,
     create_joined_features,
 )
-from data.io.set_files import find_set_file
-from data.sets.set_names import BaseSet
-from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
+from data.sets.set_names import BaseSet, find_set_file
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from data.tables.tables import Table, read_table, texts_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath

@@ -14,8 +14,8 @@ from data.classification.google_code import (
     UserCode,
     convert_to_unicode,
 )
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
+from data.sets.task_sets import TaskSets
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from model_folders.reading.presets import Preset
@@ -47,7 +47,7 @@ class UserClassProcessor(ClassificationProcessor):
         labels: list[str],
         data_dir: StrPath | None,
     ) -> None:
-        super().__init__(HeldSets(self._read_set))
+        super().__init__(TaskSets(self._read_set))
         self.name = name
         self.text_columns = ()
         self.settings = {PROCESSOR_ENTRY: self.name}
@@ -160,7 +160,7 @@ class RecordedProcessor(ClassificationProcessor):
     """
 
     def __init__(self, preset: Preset) -> None:
-        super().__init__(HeldSets(self._read_set))
+        super().__init__(TaskSets(self._read_set))
         self.text_columns = ()
         self._preset = preset
 

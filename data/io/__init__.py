@@ -3,7 +3,6 @@
 Text:
 
     text_files.py: the lines of a file, and the files that a pattern names
-    set_files.py: the file of a set in a data folder
     compressed_files.py: decompresses a file by its first bytes
     encodings.py: finds the encoding of a text
 
@@ -13,7 +12,6 @@ Records:
     tf_examples.py: encodes a record without TensorFlow
     tfrecord_files.py: writes, reads and counts records without TensorFlow
     file_checksums.py: size and checksum, which tell whether a file is whole
-    record_parsing.py: turns records into tensors, and checks their values
-    record_datasets.py: records as batches, in a repeatable order
+    record_datasets.py: batches of records as tensors, in a repeatable order
     record_checks.py: finds a record that does not fit, and names it
 """

@@ -65,7 +65,7 @@ def check_is_not_utf16(first_bytes: bytes, path: StrPath) -> None:
         )
 
 
-def check_text(text: str, encoding: str | None = None) -> None:
+def check_encoding(text: str, encoding: str | None = None) -> None:
     """Checks that a decoded text was rightly encoded.
 
     Args:

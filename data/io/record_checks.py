@@ -8,9 +8,9 @@ import tensorflow as tf
 from absl import logging
 
 from data.io.feature_specs import RecordSpec
-from data.io.record_datasets import Records
-from data.io.record_parsing import (
+from data.io.record_datasets import (
     OUT_OF_RANGE,
+    Records,
     compare_with_spec,
     parse_features,
 )

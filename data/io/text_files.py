@@ -75,7 +75,7 @@ def open_text(
 
     LF, CR LF or CR ends a line. A mark of UTF-8 or UTF-16 is skipped. Bytes
     that are not in the encoding become lone surrogates, which
-    `encodings.check_text` finds.
+    `encodings.check_encoding` finds.
 
     Args:
         path: a file of text, which may be compressed.
@@ -209,7 +209,7 @@ def read_numbered_lines(
     with open_text(path, encoding) as lines:
         for line_number, line in enumerate(lines, 1):
             try:
-                encodings.check_text(line, encoding)
+                encodings.check_encoding(line, encoding)
             except ValueError as error:
                 raise ValueError(
                     f"{path}, line {line_number}: {error}"

@@ -5,11 +5,9 @@ work, such as 4 MB of the corpus. A unit may be done by any process, in any
 order, and twice:
 
     sharded_job.py: `run_units`, which runs the units of a job and resumes it
-    job_paths.py: the names of a job's files
     manifest.py: the entries of job.json, result files and the manifest
-    job_files.py: writes, compares and removes job.json and the manifest
-    file_splitting.py: cuts files into ranges
-    file_ranges.py: reads the rows of a range
+    job_files.py: names the files, and writes job.json and the manifest
+    file_ranges.py: cuts files into ranges, and reads the rows of a range
     workers.py: runs a function in worker processes
     beam_workers.py: runs a function on the workers of Apache Beam
 """

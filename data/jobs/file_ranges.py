@@ -1,19 +1,36 @@
-"""Reads the rows of a range of a file, which can be read on its own."""
+"""Cuts the files of a large input into ranges, and reads each on its own.
+
+Plain text and JSON lines are cut after the end of a line, and Parquet between
+groups of rows. All other files are not cut: CSV cannot be, because a quoted
+cell may contain the end of a line, and compressed files are read from their
+beginning.
+"""
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from data.io import text_files
+from data.io import encodings, text_files
 from data.tables import json_tables, parquet, table_formats
-from data.tables.numbered_rows import NumberedRow
-from data.tables.table_formats import TableLayout
+from data.tables.rows import NumberedRow
+from data.tables.table_layout import TableLayout, format_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_BUFFER_BYTES = 1 << 20
+# Default size of the part of the input that one unit of a job reads.
+_PART_BYTES = 4 << 20
+# An input of less than _MIN_PARTS * _PART_BYTES is cut into _MIN_PARTS parts,
+# so that several processes can work on it, but not into smaller parts than
+# _MIN_PART_BYTES.
+_MIN_PARTS = 8
+_MIN_PART_BYTES = 256 << 10
+# The parts of a very large input are larger, because a folder should not
+# contain more files.
+_MAX_PARTS = 10_000
+# Bytes to read at once.
+_CHUNK_BYTES = 1 << 20
 
 # What a range of a file contains.
 RangeKind: TypeAlias = Literal["jsonl", "text", "parquet"]
@@ -36,6 +53,205 @@ class FileRange(NamedTuple):
     start: int = 0
     end: int = 0
     first_row_number: int = 1
+
+
+def split_files(
+    paths: Sequence[str], layout: TableLayout, num_parts: int = 0
+) -> list[list[FileRange]]:
+    """Cuts files into parts of about the same size, in order.
+
+    The result depends only on the files and on `num_parts`. For example, a
+    text with lines of 60, 30 and 10 bytes is cut into three parts even if
+    `num_parts` is 4, because no line is cut.
+
+    Args:
+        paths: paths of the files.
+        layout: how the files are written.
+        num_parts: maximum number of parts. 0 = the size of the input
+            determines it.
+
+    Returns:
+        list of at least one part. A part is a list of ranges, [] if the input
+        is empty.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is an archive, or a package is missing.
+    """
+    sizes = [text_files.file_size(path) for path in paths]
+    total = sum(sizes)
+    grid = _Grid(total, num_parts or _count_parts(total))
+    parts: list[list[FileRange]] = []
+    part: list[FileRange] = []
+    for path, size in zip(paths, sizes, strict=True):
+        start = 0
+        for file_range, end in _cut_file(path, layout, size, grid):
+            part.append(file_range)
+            if grid.part_index_of(end) > grid.part_index_of(start):
+                parts.append(part)
+                part = []
+            start = end
+        grid = grid._replace(before=grid.before + size)
+    return parts or [[]]
+
+
+class _Grid(NamedTuple):
+    """The parts of `total` bytes.
+
+    Examples:
+        10 bytes in 3 parts are 0 to 3, 4 to 6, and 7 to 9:
+
+        >>> grid = _Grid(total=10, num_parts=3)
+        >>> [grid.part_index_of(position) for position in range(10)]
+        [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+        >>> grid.end_of_part(5)
+        7
+
+    Attributes:
+        total: number of bytes of all files.
+        num_parts: number of parts.
+        before: number of bytes of the files before the current one.
+    """
+
+    total: int
+    num_parts: int
+    before: int = 0
+
+    def part_index_of(self, position: int) -> int:
+        """Returns the index of the part that contains a byte of the file."""
+        return (self.before + position) * self.num_parts // self.total
+
+    def end_of_part(self, position: int) -> int:
+        """Returns the offset in the file at which the part of a byte ends."""
+        next_part_index = self.part_index_of(position) + 1
+        # Round up: the byte at the border is in the next part.
+        return -(-self.total * next_part_index // self.num_parts) - self.before
+
+
+def _count_parts(total: int) -> int:
+    num_small = min(total // _MIN_PART_BYTES, _MIN_PARTS)
+    return min(max(total // _PART_BYTES, num_small, 1), _MAX_PARTS)
+
+
+def _cut_file(
+    path: str, layout: TableLayout, size: int, grid: _Grid
+) -> Iterator[tuple[FileRange, int]]:
+    """Yields the ranges of a file, each with the offset of its end.
+
+    A range ends near the border that follows the offset of its start.
+    """
+    kind = None
+    if size and grid.end_of_part(0) < size:
+        kind = find_range_kind(path, layout)
+    if kind == "parquet":
+        yield from _cut_parquet(path, size, grid)
+    elif kind:
+        yield from _cut_lines(path, kind, size, grid)
+    elif size:
+        yield FileRange(path), size
+
+
+def find_range_kind(path: str, layout: TableLayout) -> RangeKind | None:
+    """Returns the kind of the ranges of a file, None if it cannot be cut.
+
+    Raises the errors of `split_files`.
+    """
+    file_format = layout.format or format_of(path)
+    if file_format == "parquet":
+        return "parquet"
+    if file_format not in ("jsonl", "text", None) or layout.encoding:
+        return None
+    if text_files.is_compressed(path):
+        return None
+    with text_files.open_binary(path) as file:
+        mark = encodings.find_encoding_of_bom(file.peek())
+    if mark not in (None, "utf-8-sig"):
+        return None
+    with text_files.open_text(path) as lines:
+        if file_format == "text":
+            return "text"
+        _, kind = json_tables.find_text_kind(
+            enumerate(lines, 1),
+            layout.columns,
+            is_json=file_format is not None,
+        )
+    return kind if kind != "list" else None
+
+
+def _cut_lines(
+    path: str, kind: RangeKind, size: int, grid: _Grid
+) -> Iterator[tuple[FileRange, int]]:
+    start = 0
+    first_row_number = 1
+    with text_files.open_binary(path) as file:
+        while start < size:
+            end = _find_line_end(file, grid.end_of_part(start), size)
+            yield FileRange(path, kind, start, end, first_row_number), end
+            if end < size:
+                first_row_number += _count_lines(file, start, end)
+            start = end
+
+
+def _find_line_end(file: IO[bytes], position: int, size: int) -> int:
+    """Returns the offset after the line feed at or after a position."""
+    if position >= size:
+        return size
+    file.seek(position)
+    while chunk := file.readline(_CHUNK_BYTES):
+        position += len(chunk)
+        if chunk.endswith(b"\n"):
+            break
+    return position
+
+
+def _count_lines(file: IO[bytes], start: int, end: int) -> int:
+    """Returns the number of lines between two offsets.
+
+    LF, CR LF or CR ends a line, as in `text_files.open_text`.
+    """
+    file.seek(start)
+    num_lines = 0
+    while start < end and (chunk := file.read(min(_CHUNK_BYTES, end - start))):
+        start += len(chunk)
+        while chunk.endswith(b"\r") and start < end:
+            chunk += file.read(1)
+            start += 1
+        pairs = chunk.count(b"\r\n")
+        num_lines += chunk.count(b"\n") + chunk.count(b"\r") - pairs
+    return num_lines
+
+
+def _cut_parquet(
+    path: str, size: int, grid: _Grid
+) -> Iterator[tuple[FileRange, int]]:
+    """Yields ranges of groups of rows, each with the offset of its end.
+
+    Nothing tells the bytes of a group, so the offset is an estimate.
+    """
+    with parquet.open_parquet(path) as table:
+        metadata = table.metadata
+        rows_of_groups = [
+            metadata.row_group(index).num_rows
+            for index in range(metadata.num_row_groups)
+        ]
+    # Assume that all rows have the same number of bytes.
+    num_all_rows = max(sum(rows_of_groups), 1)
+    first_group = 0
+    first_row = 1
+    start = 0
+    num_rows_read = 0
+    for end_group, num_rows in enumerate(rows_of_groups, start=1):
+        num_rows_read += num_rows
+        is_last = end_group == len(rows_of_groups)
+        end = size if is_last else -(-num_rows_read * size // num_all_rows)
+        if end >= min(grid.end_of_part(start), size):
+            groups = FileRange(
+                path, "parquet", first_group, end_group, first_row
+            )
+            yield groups, end
+            first_group = end_group
+            first_row = num_rows_read + 1
+            start = end
 
 
 def read_range(
@@ -74,7 +290,7 @@ def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
         reader = _LimitedReader(file, file_range.end - file_range.start)
         encoding = "utf-8" if file_range.start else "utf-8-sig"
         yield io.TextIOWrapper(
-            io.BufferedReader(reader, _BUFFER_BYTES),
+            io.BufferedReader(reader, _CHUNK_BYTES),
             encoding,
             errors="surrogateescape",
             newline="",

@@ -7,8 +7,8 @@ in any processes, and twice: what they write depends only on the input.
 Until the job is finished, the folder OUTPUT.work contains a result file for
 each finished unit, and job.json, which records the flags and the inputs. At the
 end the job writes OUTPUT.manifest.json, which also lists the shards with their
-sizes and checksums. job_paths.py names these files, manifest.py defines their
-entries, and job_files.py writes, compares and removes them.
+sizes and checksums. manifest.py defines the entries of these files, and
+job_files.py names, writes, compares and removes them.
 """
 
 import contextlib

@@ -22,13 +22,19 @@ from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ColumnOptions
 from data.ner.tag_names import find_tag_names, is_tag
-from data.tables import dialects, table_formats, workbooks
+from data.tables import workbooks
+from data.tables.table_layout import (
+    DEFAULT_LAYOUT,
+    Delimiter,
+    TableLayout,
+    format_of,
+)
 
 
 def read_columns(
     path: str,
     options: ColumnOptions,
-    table_layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
+    table_layout: TableLayout = DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
@@ -56,10 +62,10 @@ def read_columns(
 
 
 def _read_lines(
-    path: str, table_layout: table_formats.TableLayout
-) -> tuple[list[tuple[int, str]], dialects.Delimiter | None]:
+    path: str, table_layout: TableLayout
+) -> tuple[list[tuple[int, str]], Delimiter | None]:
     """Returns ([(number, line)], the delimiter if it is known)."""
-    if table_formats.format_of(path) == "xlsx":
+    if format_of(path) == "xlsx":
         return [*_lines_of_sheet(path, table_layout.sheet)], "tab"
     lines = text_files.read_numbered_lines(path, table_layout.encoding)
     return [*lines], table_layout.delimiter
@@ -71,9 +77,7 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
     An empty row ends a sentence, as an empty line does.
     """
     last = 0
-    for row_number, cells in workbooks.read_sheet(
-        path, sheet, empty_is_gap=True
-    ):
+    for row_number, cells in workbooks.read_sheet(path, sheet, has_gaps=True):
         if row_number > last + 1:
             yield row_number - 1, ""
         last = row_number

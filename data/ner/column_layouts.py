@@ -10,7 +10,12 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.tables import column_names, dialects, table_formats
+from data.tables import column_names
+from data.tables.table_layout import (
+    CHARACTER_OF_DELIMITER,
+    Delimiter,
+    format_of,
+)
 
 # A line that begins with this begins a document.
 DOCUMENT_MARK = "-DOCSTART-"
@@ -44,7 +49,7 @@ class ColumnLayout:
 def find_layout(
     path: str,
     lines: Sequence[tuple[int, str]],
-    delimiter: dialects.Delimiter | None,
+    delimiter: Delimiter | None,
     *,
     is_test: bool,
 ) -> ColumnLayout:
@@ -57,10 +62,10 @@ def find_layout(
         is_test: whether the file is a test set, which may lack tags.
     """
     first = _find_first_line(lines)
-    is_csv = table_formats.format_of(path) in ("csv", "xlsx")
+    is_csv = format_of(path) in ("csv", "xlsx")
     separators = _SEPARATORS
     if delimiter:
-        separators = dialects.CHARACTER_OF_DELIMITER[delimiter]
+        separators = CHARACTER_OF_DELIMITER[delimiter]
     for separator in separators:
         # A CSV file may have a single column, and no separator.
         if separator in first or is_csv:

@@ -16,7 +16,8 @@ from data.ner.column_layouts import (
     strip_cells,
 )
 from data.ner.tag_names import is_tag
-from data.tables import csv_records, dialects
+from data.tables import csv_rows, dialects
+from data.tables.table_layout import DELIMITER_OF_CHARACTER, TableLayout
 
 
 class ColumnsLine(NamedTuple):
@@ -148,7 +149,7 @@ def _cut_lines(
     """Yields (number, text, cells) of each line, then an empty line."""
     separator = layout.separator
     if layout.names and separator and separator != "\t":
-        yield from _cut_records(path, lines, separator)
+        yield from _cut_rows(path, lines, separator)
     else:
         for line_number, text in lines:
             cells = split_line(text, separator)
@@ -159,7 +160,7 @@ def _cut_lines(
     yield 0, "", []
 
 
-def _cut_records(
+def _cut_rows(
     path: str, lines: Sequence[tuple[int, str]], separator: str
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yields (number, text, cells) of each row of a table.
@@ -167,14 +168,13 @@ def _cut_records(
     A quoted cell may contain line breaks.
     """
     ended_lines = (f"{text}\n" for _, text in lines)
-    table = dialects.find_dialect(
-        path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
-    )
-    records = csv_records.parse_records(table.lines, table.dialect)
-    for line_number, record in records:
-        if isinstance(record, csv_records.MalformedRecord):
-            raise ValueError(f"{path}, line {line_number}: {record.explain()}")
-        cells = strip_cells(record)
+    layout = TableLayout(delimiter=DELIMITER_OF_CHARACTER[separator])
+    table = dialects.find_dialect(path, ended_lines, layout, is_tsv=False)
+    rows = csv_rows.parse_rows(table.lines, table.dialect)
+    for line_number, row in rows:
+        if isinstance(row, csv_rows.MalformedRow):
+            raise ValueError(f"{path}, line {line_number}: {row.explain()}")
+        cells = strip_cells(row)
         yield line_number, separator.join(cells), cells if any(cells) else []
 
 

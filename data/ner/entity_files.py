@@ -10,6 +10,7 @@ from absl import logging
 from data.arrays import FloatArray
 from data.ner.entity_scoring import find_entities
 from data.ner.ner_examples import NerExample, find_words
+from data.outputs import output_rows
 from data.report import (
     Baseline,
     Heading,
@@ -18,7 +19,6 @@ from data.report import (
     Report,
     find_outcomes,
 )
-from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -104,7 +104,7 @@ def _create_entry(
         "text": text,
         "words": example.words,
     }
-    return entry | tables.with_answer(example.row or {}, answer)
+    return entry | output_rows.with_prediction(example.row or {}, answer)
 
 
 def _create_answer(

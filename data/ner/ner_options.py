@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from command_line import flags
 from data.sets.set_names import BaseSet
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from data.ner import column_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
+from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
+from data.sets.row_keys import key_of
 from data.sets.set_names import BaseSet
-from data.tables.data_file_options import DataFileOptions
-from data.tables.row_keys import key_of
-from data.tables.table_formats import format_of
+from data.tables.table_layout import format_of
 from files.paths import StrPath
 from model_folders.labels import check_labels
 
@@ -110,7 +110,7 @@ class NerReader:
         return _FILES_OF_SET
 
     @property
-    def rows_name_labels(self) -> bool:
+    def are_labels_in_rows(self) -> bool:
         """Whether the words of the train set name the tags, not --labels."""
         return not self.options.labels
 

@@ -1,12 +1,13 @@
-"""Writes rows of answers, for training and predict.py, in several formats.
+"""Writes rows of predictions in several formats.
 
-Each format has a module, with a function like `write_csv`.
+A training and predict.py use the same functions. A prediction is what a network
+says of a row: that of a training, or the reply of an export to a request.
 
-The functions have the same arguments: write_csv(batches, output, schema).
-
-    output_rows.py: the rows that the functions write
-    output_writer.py: chooses the function for a format
-    jsonl.py: JSON lines
-    csv_table.py: CSV
+    output_rows.py: the rows to write, and a prediction beside a table's cells
+    output_writer.py: opens the output, and chooses the function for its format
+    text_formats.py: JSON lines and CSV
     npy.py: one numeric field, as an array of NumPy
+
+The function of each format has the same arguments, such as
+write_csv(batches, output, schema).
 """

@@ -1,4 +1,4 @@
-"""Writes one numeric field of answers as an array of NumPy."""
+"""Writes one numeric field of predictions as an array of NumPy."""
 
 import contextlib
 import io
@@ -18,8 +18,8 @@ from data.outputs.output_rows import (
     RowStatus,
 )
 
-# Numeric fields of answers. If answers have several fields, an npy file stores
-# the first of these that the first answer contains.
+# Numeric fields of predictions. Of several fields, an npy file stores the first
+# of these that the first prediction contains.
 _NUMERIC_FIELDS = (
     "mean_normalized",
     "mean",
@@ -34,18 +34,18 @@ def write_npy(
     output: IO[bytes],
     schema: OutputSchema | None = None,
 ) -> None:
-    """Writes one field of all answers as float32 [rows, ...].
+    """Writes one field of all predictions as float32 [rows, ...].
 
-    Without a schema, the field is the only one of the first answer, or the
-    first in _NUMERIC_FIELDS that the first answer contains. The values of a row
-    without an answer are NaN.
+    Without a schema, the field is the only one of the first prediction, or the
+    first in _NUMERIC_FIELDS that it contains. The values of a row without a
+    prediction are NaN.
 
     The file states the number of rows before the rows, but the number is known
     only at the end. So the rows for a pipe or a packed file are first written
     to a temporary file.
 
     Args:
-        batches: the rows to write, in batches as they are answered.
+        batches: the rows to write, in batches as they are predicted.
         output: open file to which the rows are written.
         schema: the field and its shape. None = the rows determine both.
 
@@ -138,7 +138,7 @@ def to_numbers(value: object) -> FloatArray | None:
 
 
 def find_numeric_field(row: Mapping[str, object]) -> str:
-    """Returns the name of the field of an answer that an array stores.
+    """Returns the name of the field of a prediction that an array stores.
 
     Raises:
         ValueError: there are several fields, none of which is the usual one.
@@ -159,5 +159,5 @@ def _is_local(file: IO[bytes]) -> bool:
 
 
 def _encode_missing(num_rows: int, shape: tuple[int, ...]) -> bytes:
-    """Returns the bytes of rows without an answer, which contain NaN."""
+    """Returns the bytes of rows without a prediction, which contain NaN."""
     return np.full(shape, np.nan, "<f4").tobytes() * num_rows

@@ -1,4 +1,4 @@
-"""Writes rows of answers to a file or to standard output, in any format."""
+"""Writes rows of predictions to a file or to standard output, in any format."""
 
 import contextlib
 import gzip
@@ -9,18 +9,17 @@ from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from absl import logging
 
-from data.outputs.csv_table import write_csv
-from data.outputs.jsonl import write_jsonl
 from data.outputs.npy import write_npy
 from data.outputs.output_rows import (
     OutputRow,
     OutputSchema,
     RowStatus,
 )
+from data.outputs.text_formats import write_csv, write_jsonl
 from files.atomic import atomic_open
 from files.paths import StrPath, named_errors
 
-# Format of answers. It is also the extension of the output file's name.
+# Format of predictions. It is also the extension of the output file's name.
 OutputFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
 OUTPUT_FORMATS: tuple[OutputFormat, ...] = get_args(OutputFormat)
 
@@ -102,7 +101,7 @@ def write_output(
     complete: Callable[[], None] = lambda: None,
     schema: OutputSchema | None = None,
 ) -> OutputCounts:
-    """Writes answers, and returns how many were written.
+    """Writes predictions, and returns how many were written.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
@@ -111,12 +110,12 @@ def write_output(
         output_format: format of the output.
         batches: the rows that `answer_rows` yields.
         complete: function that is called before the file gets its name.
-        schema: columns and fields of the answers. None = the answers determine
+        schema: columns and fields of the predictions. None = the rows determine
             both.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: an array cannot store the answers.
+        ValueError: an array cannot store the predictions.
     """
     counts = Counter[RowStatus]()
 
@@ -143,7 +142,7 @@ def _open_output(path: str | None) -> Iterator[IO[bytes]]:
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(atomic_open(path))
         if path.endswith(".gz"):
-            # Omit the time from the gzip header, so that equal answers produce
+            # Omit the time from the gzip header, so that equal rows produce
             # equal files.
             packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
             # GzipFile has all methods of IO that writing needs, but is no

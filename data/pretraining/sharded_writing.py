@@ -15,8 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
-from data.jobs.job_files import JobFiles, create_input_entries
-from data.jobs.job_paths import JobPaths
+from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
 from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import (
     UnitRunner,

@@ -2,20 +2,20 @@
 
 Read the modules in this order:
 
-    set_names.py: names the sets
-    held_sets.py: `TaskSets`, what all sets can do, and `HeldSets`
+    set_names.py: names the sets, and finds their files in a folder
+    task_sets.py: `TaskSets`, which reads each set once, and holds it
     file_sets.py: `FileSets`, the sets of a folder or of a single file
-    repeated_texts.py: warns of texts that are in two sets
+    data_file_split.py: splits a single file into a train set and a dev set
+    row_keys.py: decides by a row's texts in which of the two it is
 
-One of two classes holds the sets of a task. It holds each set until the run
-takes it, and asks an object of the task to read a file. No class below extends
-another one:
+A `TaskSets` holds each set of a task until the run takes it. `FileSets` extends
+it. Both ask an object of the task to read a file:
 
     FileSets                    reads the training file, then the labels, then
                                 the other sets. Its `RowReader` reads a file:
         UserTableReader         a user's table of texts and labels, or of pairs
         NerReader               words with tags
-    HeldSets                    reads any set first. It calls a method of:
+    TaskSets itself             reads any set first. It calls a method of:
         GlueProcessor           files of GLUE and XNLI
         UserClassProcessor      what a user's class reads
         RecordedProcessor       no set, only the labels of a trained model

@@ -3,13 +3,15 @@
 import collections
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
-from data.io.set_files import find_set_file
-from data.sets.repeated_texts import RepeatedTexts
-from data.sets.set_names import BaseSet
-from data.tables import data_file_split
-from data.tables.data_file_options import DataFileOptions
+from absl import logging
+
+from data.sets import data_file_split
+from data.sets.data_file_split import DataFileOptions
+from data.sets.row_keys import split_fraction_of
+from data.sets.set_names import BaseSet, find_set_file
+from data.sets.task_sets import TaskSets
 from files.paths import StrPath
 
 
@@ -64,7 +66,7 @@ class RowReader(Protocol[RowExampleT]):
         """The names that the file of each set may have in a folder."""
 
     @property
-    def rows_name_labels(self) -> bool:
+    def are_labels_in_rows(self) -> bool:
         """Whether the rows of the training file name the labels.
 
         False if flags name them, or if the task is a regression.
@@ -109,7 +111,7 @@ class RowReader(Protocol[RowExampleT]):
         """Returns the key of each example. Equal keys are in the same set."""
 
 
-class FileSets(Generic[RowExampleT]):
+class FileSets(TaskSets[RowExampleT]):
     """The sets of a data folder, or the two sets of --data_file.
 
     They are read in this order, and each file only once:
@@ -124,7 +126,7 @@ class FileSets(Generic[RowExampleT]):
     test set needs neither step 1 nor step 2.
 
     The attribute `row` of an example is its row of the file, or None in a train
-    set. The class is a `TaskSets`.
+    set.
 
     Args:
         reader: reads the files of the task.
@@ -132,7 +134,7 @@ class FileSets(Generic[RowExampleT]):
         data_file_options: flags of --data_file.
         labels_of_flags: the labels that flags name. None = the rows name them,
             or the task is a regression.
-        warns_of_repeated_texts: whether to warn if texts of the train set of a
+        has_repetition_warning: whether to warn if texts of the train set of a
             folder are in its dev set too.
 
     Attributes:
@@ -146,8 +148,9 @@ class FileSets(Generic[RowExampleT]):
         data_file_options: DataFileOptions,
         labels_of_flags: list[str] | None,
         *,
-        warns_of_repeated_texts: bool = False,
+        has_repetition_warning: bool = False,
     ) -> None:
+        super().__init__(self._read_set)
         self.reader = reader
         self._data_dir = data_dir
         self._data_file = data_file_options.data_file
@@ -155,33 +158,9 @@ class FileSets(Generic[RowExampleT]):
         self._labels_of_flags = labels_of_flags
         # None until `read_labels` has collected them.
         self._labels_of_rows: list[str] | None = None
-        # {name of a set that was read, and not yet taken: its examples}
-        self._held: dict[BaseSet, list[RowExampleT]] = {}
         self._repeated_texts = (
-            RepeatedTexts() if warns_of_repeated_texts else None
+            RepeatedTexts() if has_repetition_warning else None
         )
-
-    def read(self, set_name: BaseSet) -> list[RowExampleT]:
-        """Returns the examples of a set, and holds them.
-
-        Raises:
-            OSError: a file does not exist, or cannot be read.
-            ValueError: a set is empty, or a line is malformed. The message
-                names the file and the line.
-        """
-        if set_name not in self._held:
-            if set_name in self._training_sets:
-                self._read_training_file()
-            else:
-                labels = self.read_labels()
-                self._held[set_name] = self._read_from_folder(set_name, labels)
-        return self._held[set_name]
-
-    def take(self, set_name: BaseSet) -> list[RowExampleT]:
-        """Returns a set as `read` does, and holds it no longer."""
-        examples = self.read(set_name)
-        del self._held[set_name]
-        return examples
 
     def read_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
@@ -193,7 +172,7 @@ class FileSets(Generic[RowExampleT]):
             OSError: the training file does not exist, or cannot be read.
             ValueError: it is malformed, or names too few labels.
         """
-        if not self.reader.rows_name_labels:
+        if not self.reader.are_labels_in_rows:
             return self._labels_of_flags
         if self._labels_of_rows is None:
             if not self._training_sets <= self._held.keys():
@@ -208,6 +187,13 @@ class FileSets(Generic[RowExampleT]):
     def _training_sets(self) -> frozenset[BaseSet]:
         """The names of the sets that the training file contains."""
         return frozenset(["train", "dev"] if self._data_file else ["train"])
+
+    def _read_set(self, set_name: BaseSet) -> list[RowExampleT]:
+        """Reads a set, and holds all sets of its file."""
+        if set_name not in self._training_sets:
+            return self._read_from_folder(set_name, self.read_labels())
+        self._read_training_file()
+        return self._held[set_name]
 
     def _read_training_file(self) -> None:
         """Reads the sets of the training file, and holds them."""
@@ -258,3 +244,46 @@ class FileSets(Generic[RowExampleT]):
             self._repeated_texts.add(set_name, path, keys)
             self._repeated_texts.warn()
         return examples
+
+
+class _SetKeys(NamedTuple):
+    """The table of a set, and a number for the texts of each of its rows."""
+
+    path: StrPath
+    keys: set[float]
+
+
+class RepeatedTexts:
+    """Warns of texts of the dev set that are in the train set too.
+
+    The caller may add the two sets in any order, or only one set. It calls
+    `warn` after each.
+    """
+
+    def __init__(self) -> None:
+        self._sets: dict[BaseSet, _SetKeys] = {}
+
+    def add(
+        self, set_name: BaseSet, path: StrPath, keys: Iterable[str]
+    ) -> None:
+        """Adds the set "train" or "dev".
+
+        Args:
+            set_name: which of the two sets.
+            path: the table that contains it, for the warning.
+            keys: the key of each row's texts, as `RowReader.keys_of`
+                returns.
+        """
+        # Numbers take less memory than texts.
+        numbers = {split_fraction_of(key) for key in keys}
+        self._sets[set_name] = _SetKeys(path, numbers)
+
+    def warn(self) -> None:
+        """Logs a warning if texts are in both sets, and both were added."""
+        train, dev = self._sets.get("train"), self._sets.get("dev")
+        if train is None or dev is None:
+            return
+        if num_repeated := len(train.keys & dev.keys):
+            logging.warning(
+                "%s: %d texts are in the train set too", dev.path, num_repeated
+            )

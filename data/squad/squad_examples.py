@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
+from data.sets.task_sets import TaskSets
 from data.squad.squad_questions import (
     Question,
     SquadFile,
     read_field,
     read_squad_file,
 )
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from files.json_files import JsonObject
 from files.paths import StrPath
 
@@ -87,7 +87,7 @@ class SquadProcessor:
         version_2_with_negative: bool,
         use_char_offsets: bool,
     ) -> None:
-        self._sets = HeldSets(self._read_set)
+        self._sets = TaskSets(self._read_set)
         self.predict_file = predict_file
         self._train_file = train_file
         self._layout = layout

@@ -7,7 +7,8 @@ from typing import NamedTuple, TypeVar
 
 from data.io import compressed_files, encodings, text_files
 from data.squad import table_answers
-from data.tables import table_formats, tables
+from data.tables import tables
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -42,7 +43,7 @@ class SquadFile(NamedTuple):
 
 def read_squad_file(
     path: StrPath,
-    layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT,
+    layout: TableLayout = DEFAULT_LAYOUT,
 ) -> SquadFile:
     """Reads the questions of a SQuAD file.
 
@@ -66,9 +67,7 @@ def read_squad_file(
     return SquadFile(name, [*_read_questions(name, layout)])
 
 
-def _read_questions(
-    path: str, layout: table_formats.TableLayout
-) -> Iterator[Question]:
+def _read_questions(path: str, layout: TableLayout) -> Iterator[Question]:
     """Yields each question of a file, for `read_squad_file`."""
     for place, article in _read_entries(path, layout):
         for where, paragraph in _read_paragraphs(article, place):
@@ -102,19 +101,19 @@ def _read_paragraphs(
 
 
 def _read_entries(
-    path: str, layout: table_formats.TableLayout
+    path: str, layout: TableLayout
 ) -> Iterator[tuple[str, JsonObject]]:
     """Yields (place in the file, entry).
 
     The id of a row is its line number.
     """
-    file_format = table_formats.format_of(path)
+    file_format = format_of(path)
     is_json = compressed_files.uncompressed_name(path).endswith(".json")
     text = ""
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
             text = lines.read()
-        encodings.check_text(text, layout.encoding)
+        encodings.check_encoding(text, layout.encoding)
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):
@@ -128,7 +127,7 @@ def _read_entries(
         if is_table:
             yield row.where, _entry_of_row(row)
         else:
-            yield row.where, {"id": str(row.line_number)} | row.cells
+            yield row.where, {"id": str(row.row_number)} | row.cells
 
 
 def _entry_of_row(row: tables.TableRow) -> JsonObject:
@@ -138,7 +137,7 @@ def _entry_of_row(row: tables.TableRow) -> JsonObject:
         answers = table_answers.answers_of_row(cells)
     has_id = cells.get("id") not in (None, "")
     return {
-        "id": cells["id"] if has_id else str(row.line_number),
+        "id": cells["id"] if has_id else str(row.row_number),
         "question": cells["question"],
         "context": cells["context"],
         **answers,

@@ -5,7 +5,7 @@ first that a table has.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 # A text to classify.
 TEXT_NAMES = (
@@ -86,7 +86,7 @@ ANSWER_NAMES = ("answer", "answer_text", "text")
 
 # Names that show that a first line names columns, as `simplify_name` returns
 # them. Names such as `form`, which may well be a cell, are not here.
-_HEADER_NAMES = """
+_HEADER_NAME_LIST = """
 answer answers author body category class comment content context date
 description document entity feedback gold headline hypothesis id idx index
 iob key label labels language message messages name ner nertags paragraph
@@ -97,12 +97,17 @@ topic tweet type user utterance value word words text1 text2 texta textb
 sentence1 sentence2 sentencea sentenceb question1 question2 commenttext
 goldlabel isduplicate
 """
-HEADER_NAMES = frozenset(_HEADER_NAMES.split())
+_HEADER_NAMES = frozenset(_HEADER_NAME_LIST.split())
 
 
 def simplify_name(name: str) -> str:
     """Returns a name in lower case, without blanks and other marks."""
     return re.sub(r"[\W_]", "", name).casefold()
+
+
+def is_usual_name(name: str, columns: Collection[str] = ()) -> bool:
+    """Returns whether a cell is a usual name of a column, or of `columns`."""
+    return name in columns or simplify_name(name) in _HEADER_NAMES
 
 
 def letters_of(name: str) -> str:

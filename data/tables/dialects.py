@@ -1,57 +1,34 @@
 """Finds how a table of cells and marks is written: CSV, TSV and the like.
 
 Python's csv must be told the delimiter and the quotes of a table. This module
-finds them out from the first 200 records. The first line is not enough, because
+finds them out from the first 200 rows. The first line is not enough, because
 the name of a column may contain a line break, and a text any delimiter.
 """
 
 import itertools
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from data.tables import headers, table_checks, titles
-from data.tables.csv_records import NO_DELIMITER, Dialect
-from data.tables.table_sample import MAX_RECORDS, TableSample
-
-Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
-# {value of --delimiter: the character}.
-CHARACTER_OF_DELIMITER: dict[Delimiter, str] = {
-    ",": ",",
-    ";": ";",
-    "tab": "\t",
-    "|": "|",
-}
-DELIMITERS = tuple(CHARACTER_OF_DELIMITER)
+from data.tables import header_checks, headers, table_checks
+from data.tables.csv_rows import MAX_ROWS, NO_DELIMITER, Dialect, TableSample
+from data.tables.rows import find_common_width
+from data.tables.table_layout import (
+    CHARACTER_OF_DELIMITER,
+    DELIMITER_OF_CHARACTER,
+    DELIMITERS,
+    TableLayout,
+)
 
 
-class ChosenDialect(NamedTuple):
-    """The properties of a table that the user chose. None = find them out.
-
-    Attributes:
-        delimiter: character between cells, None = unknown.
-        quoting: whether `"` quotes cells, None = unknown.
-        has_header: whether the first record names the columns, None = unknown.
-        columns: names of columns that the user chose.
-        encoding: encoding of the text, None = UTF-8.
-    """
-
-    delimiter: str | None = None
-    quoting: bool | None = None
-    has_header: bool | None = True
-    columns: Collection[str] = ()
-    encoding: str | None = None
-
-
-class TableDialect(NamedTuple):
-    """The dialect of a table, and its lines, as `find_dialect` returns them.
+class SampledTable(NamedTuple):
+    """A table whose first lines were read, as `find_dialect` returns it.
 
     Attributes:
         dialect: the marks between and around the cells.
-        has_header: whether the first record names the columns.
-        lines: all lines of the file.
-        width: number of cells of at least half of the first records, 0 = they
-            have no common width, None = no record was read.
+        has_header: whether the first row names the columns.
+        lines: all lines of the file, also those that were read.
+        width: number of cells of at least half of the first rows, 0 = they
+            have no common width, None = no row was read.
     """
 
     dialect: Dialect
@@ -61,17 +38,17 @@ class TableDialect(NamedTuple):
 
 
 def find_dialect(
-    path: str, lines: Iterator[str], chosen: ChosenDialect, *, is_tsv: bool
-) -> TableDialect:
+    path: str, lines: Iterator[str], layout: TableLayout, *, is_tsv: bool
+) -> SampledTable:
     r"""Finds the dialect of a table, and whether it has a header.
 
     Examples:
-        Any delimiter may be in a quoted cell. Only `;` cuts these records into
+        Any delimiter may be in a quoted cell. Only `;` cuts these rows into
         the same number of cells:
 
         >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
         >>> table = find_dialect(
-        ...     "f.csv", iter(lines), ChosenDialect(), is_tsv=False
+        ...     "f.csv", iter(lines), TableLayout(), is_tsv=False
         ... )
         >>> table.dialect.delimiter, table.has_header, table.width
         (';', True, 2)
@@ -79,77 +56,63 @@ def find_dialect(
     Args:
         path: path of the file, for messages.
         lines: lines of the file with their ends.
-        chosen: what the user chose.
+        layout: what the user chose. None = find it out.
         is_tsv: whether the file's name says that tabs separate the cells.
 
     Raises:
         ValueError: nothing shows the delimiter or the header, or the first line
             is a title. The message names the flag to set.
     """
-    is_complete = chosen.quoting is not None and chosen.has_header is not None
-    if chosen.delimiter and is_complete:
-        dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
-        return TableDialect(dialect, bool(chosen.has_header), lines, width=None)
+    is_complete = layout.quoting is not None and layout.has_header is not None
+    if layout.delimiter and is_complete:
+        delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
+        dialect = Dialect(delimiter, bool(layout.quoting))
+        return SampledTable(dialect, bool(layout.has_header), lines, width=None)
     sample = TableSample(lines)
-    hint = sample.take_hint(CHARACTER_OF_DELIMITER.values())
-    chosen = chosen._replace(delimiter=chosen.delimiter or hint)
+    hint = sample.take_hint(DELIMITER_OF_CHARACTER)
+    if hint and not layout.delimiter:
+        layout = layout._replace(delimiter=DELIMITER_OF_CHARACTER[hint])
     try:
-        return _find_in_sample(path, sample, chosen, is_tsv=is_tsv)
+        return _find_in_sample(path, sample, layout, is_tsv=is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
-        sample.check_encoding(path, chosen.encoding)
+        sample.check_encoding(path, layout.encoding)
         raise
 
 
-def find_common_width(widths: Sequence[int]) -> int:
-    """Returns the width of at least half of some records, 0 if none is.
-
-    For example, 3 for records of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.
-    """
-    if not widths:
-        return 0
-    ((width, num_records),) = Counter(widths).most_common(1)
-    return width if 2 * num_records >= len(widths) else 0
-
-
 def _find_in_sample(
-    path: str, sample: TableSample, chosen: ChosenDialect, *, is_tsv: bool
-) -> TableDialect:
+    path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
+) -> SampledTable:
     """Finds the dialect and the header by the first lines of a table."""
     first_lines = [*itertools.islice(sample, 3)]
     table_checks.check_first_lines(path, first_lines)
-    dialect = _choose_dialect(path, sample, chosen, is_tsv=is_tsv)
-    records = sample.read_records(dialect)
-    if chosen.quoting is not False:
-        table_checks.check_quotes(path, records)
-        table_checks.check_apostrophes(path, records)
-    if not chosen.delimiter:
-        _check_delimiter(path, sample, records)
-    has_header = chosen.has_header
-    if has_header is not False:
-        titles.check_title(path, records)
-        table_checks.check_second_names(path, records, first_lines)
-    if has_header is None and records:
-        has_header = headers.has_header(path, records, chosen.columns)
-    width = find_common_width([*map(len, records)]) if records else None
-    return TableDialect(
-        dialect, bool(has_header), lines=sample.all_lines(), width=width
+    dialect = _choose_dialect(path, sample, layout, is_tsv=is_tsv)
+    rows = sample.read_first_rows(dialect)
+    if layout.quoting is not False:
+        table_checks.check_quotes(path, rows)
+        table_checks.check_apostrophes(path, rows)
+    if not layout.delimiter:
+        _check_delimiter(path, sample, rows)
+    has_header = headers.find_header(path, rows, layout, first_lines)
+    width = find_common_width([*map(len, rows)]) if rows else None
+    return SampledTable(
+        dialect, has_header, lines=sample.all_lines(), width=width
     )
 
 
 def _check_delimiter(
-    path: str, sample: TableSample, records: Sequence[Sequence[str]]
+    path: str, sample: TableSample, rows: Sequence[Sequence[str]]
 ) -> None:
     """Raises a ValueError if a mark that is no delimiter separates cells."""
-    has_one_column = not any(any(row[1:]) for row in records)
+    has_one_column = not any(any(row[1:]) for row in rows)
     if has_one_column:
-        records_by_blanks = sample.read_records(Dialect(" "))
-        table_checks.check_blanks(path, sample.lines_read, records_by_blanks)
-    table_checks.check_one_column(path, records)
+        rows_by_blanks = sample.read_first_rows(Dialect(" "))
+        table_checks.check_blanks(path, sample.lines_read, rows_by_blanks)
+    table_checks.check_one_column(path, rows)
 
 
 class _FittingDialect(NamedTuple):
-    """A dialect under which all records have one width.
+    """A dialect under which all rows have one width.
 
     Attributes:
         num_stray: number of quotes that quote no cell.
@@ -163,7 +126,7 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: TableSample, chosen: ChosenDialect, *, is_tsv: bool
+    path: str, sample: TableSample, layout: TableLayout, *, is_tsv: bool
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
@@ -173,23 +136,24 @@ def _choose_dialect(
     Raises:
         ValueError: nothing shows the delimiter.
     """
-    if chosen.delimiter:
-        fit = _fit_delimiter(sample, chosen.delimiter, chosen)
+    if layout.delimiter:
+        delimiter = CHARACTER_OF_DELIMITER[layout.delimiter]
+        fit = _fit_delimiter(sample, delimiter, layout)
         if fit:
             return fit.dialect
-        return _choose_usual_dialect(chosen.delimiter, chosen)
+        return _choose_usual_dialect(delimiter, layout)
     delimiters = _list_delimiters(sample)
     fits = {
         delimiter: fit
         for delimiter in delimiters
-        if (fit := _fit_delimiter(sample, delimiter, chosen))
+        if (fit := _fit_delimiter(sample, delimiter, layout))
     }
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
     if is_tsv and not fits:
-        return _choose_usual_dialect("\t", chosen)
+        return _choose_usual_dialect("\t", layout)
     if not fits:
-        return _choose_by_names(path, sample, delimiters, chosen)
+        return _choose_by_names(path, sample, delimiters, layout)
     strictest = _choose_strictest(fits.values())
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
@@ -198,11 +162,9 @@ def _choose_dialect(
 
 def _list_delimiters(sample: TableSample) -> list[str]:
     """Returns the delimiters that the first lines contain."""
-    text = "".join(itertools.islice(sample, MAX_RECORDS))
+    text = "".join(itertools.islice(sample, MAX_ROWS))
     return [
-        delimiter
-        for delimiter in CHARACTER_OF_DELIMITER.values()
-        if delimiter in text
+        delimiter for delimiter in DELIMITER_OF_CHARACTER if delimiter in text
     ]
 
 
@@ -216,37 +178,39 @@ def _choose_by_names(
     path: str,
     sample: TableSample,
     delimiters: Sequence[str],
-    chosen: ChosenDialect,
+    layout: TableLayout,
 ) -> Dialect:
     """Chooses the dialect of a malformed sample, which no dialect fits.
 
-    The names of the columns, in the first record, show the delimiter, if they
+    The names of the columns, in the first row, show the delimiter, if they
     contain only one of `delimiters`. Without a delimiter, the table has one
     column. The reader of the rows later raises an error at a malformed row.
 
     Raises:
-        ValueError: the first record contains several delimiters, or is a title.
+        ValueError: the first row contains several delimiters, or is a title.
     """
-    records_by_delimiter = {
-        delimiter: sample.read_records(_choose_usual_dialect(delimiter, chosen))
+    rows_by_delimiter = {
+        delimiter: sample.read_first_rows(
+            _choose_usual_dialect(delimiter, layout)
+        )
         for delimiter in delimiters
     }
     name_delimiters = [
         delimiter
-        for delimiter, records in records_by_delimiter.items()
-        if records and len(records[0]) > 1
+        for delimiter, rows in rows_by_delimiter.items()
+        if rows and len(rows[0]) > 1
     ]
     if len(name_delimiters) == 1:
-        return _choose_usual_dialect(name_delimiters[0], chosen)
+        return _choose_usual_dialect(name_delimiters[0], layout)
     if name_delimiters:
         raise _unknown_delimiter_error(path, sample)
-    for records in records_by_delimiter.values():
-        titles.check_title(path, records, chosen.columns)
-    return Dialect(NO_DELIMITER, chosen.quoting is not False)
+    for rows in rows_by_delimiter.values():
+        header_checks.check_title(path, rows, layout.columns)
+    return Dialect(NO_DELIMITER, layout.quoting is not False)
 
 
 def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
-    first_lines = itertools.islice(sample, MAX_RECORDS)
+    first_lines = itertools.islice(sample, MAX_ROWS)
     first_filled = next(filter(str.strip, first_lines), "")
     return ValueError(
         f"{path}: set --delimiter to the character between the cells, one of "
@@ -255,16 +219,18 @@ def _unknown_delimiter_error(path: str, sample: TableSample) -> ValueError:
 
 
 def _fit_delimiter(
-    sample: TableSample, delimiter: str, chosen: ChosenDialect
+    sample: TableSample, delimiter: str, layout: TableLayout
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""
     fits: list[_FittingDialect] = []
-    for level, dialect in enumerate(_list_dialects(delimiter, chosen.quoting)):
+    for level, dialect in enumerate(_list_dialects(delimiter, layout.quoting)):
         # Try backslashes only if quotes are not written twice.
-        if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
+        if dialect.has_escapes and any(
+            not fit.dialect.has_escapes for fit in fits
+        ):
             continue
-        records, does_fit = sample.try_dialect(dialect)
-        if does_fit and (len(records[0]) > 1 or chosen.delimiter):
+        rows, does_fit = sample.try_dialect(dialect)
+        if does_fit and (len(rows[0]) > 1 or layout.delimiter):
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))
     return min(fits, key=_strictness_of, default=None)
@@ -282,8 +248,8 @@ def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
     return fit.num_stray, fit.level
 
 
-def _choose_usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:
-    return _list_dialects(delimiter, chosen.quoting)[0]
+def _choose_usual_dialect(delimiter: str, layout: TableLayout) -> Dialect:
+    return _list_dialects(delimiter, layout.quoting)[0]
 
 
 def _list_dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
@@ -297,8 +263,8 @@ def _list_dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
         return [Dialect(delimiter) if quoting else plain]
     quoted = [
         Dialect(delimiter),
-        Dialect(delimiter, escapes=True),
+        Dialect(delimiter, has_escapes=True),
         Dialect(delimiter, is_spaced=True),
-        Dialect(delimiter, escapes=True, is_spaced=True),
+        Dialect(delimiter, has_escapes=True, is_spaced=True),
     ]
     return [*quoted, plain] if delimiter in "\t|" else quoted

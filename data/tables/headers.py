@@ -1,29 +1,71 @@
-"""Finds whether the first record of a table names the columns.
+"""Finds whether the first row of a table names the columns.
 
-First, first_cells.py judges what the first cell of each column is. Then the
-columns decide together: `_RECORD_RULES` lists the rules. If they do not tell,
-the user sets a flag.
+First, the cells below the first cell of each column show what this cell is:
+`_KIND_RULES` lists the rules. Then all columns decide together:
+`_HEADER_RULES`. If no rule fits, the user sets a flag.
+
+The docstrings of rules write a column in one line, from above: `price, 10, 12`
+is `price` above 10 and 12.
 """
 
+import dataclasses
+import enum
+import functools
+import itertools
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
-from data.tables.first_cells import (
-    CellKind,
-    ColumnCells,
-    FirstRecord,
-    is_word_above_texts,
-)
+from data.tables import header_checks
+from data.tables.column_names import is_usual_name
+from data.tables.rows import is_number, is_repeated_header
+from data.tables.table_layout import TableLayout
+
+# Cells without a value.
+_MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
+# A number as the name of a column is often a year.
+_YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
+_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
+# More words than a name of a column usually has.
+_MAX_WORDS_OF_NAME = 4
+
+
+def find_header(
+    path: str,
+    rows: Sequence[Sequence[str]],
+    layout: TableLayout,
+    first_lines: Sequence[str] = (),
+) -> bool:
+    """Returns whether the first row names the columns, by the user or `rows`.
+
+    Args:
+        path: path of the file, for the error.
+        rows: the first rows of the table.
+        layout: what the user chose.
+        first_lines: the first three lines of the file, if it is a text.
+
+    Raises:
+        ValueError: a title is above the names, or other names are below them,
+            or the rows do not show whether they have a header.
+    """
+    if layout.has_header is False:
+        return False
+    header_checks.check_title(path, rows)
+    header_checks.check_second_names(path, rows, first_lines)
+    if layout.has_header is None and rows:
+        return has_header(path, rows, layout.columns)
+    return bool(layout.has_header)
 
 
 def has_header(
-    path: str, records: Sequence[Sequence[str]], columns: Collection[str]
+    path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
 ) -> bool:
-    """Returns whether the first of the first records names the columns.
+    """Returns whether the first row of a table names the columns.
 
     Examples:
         A number below `price` shows that `price` is a name. In the second
-        table, the first record contains a text of many words and a number:
+        table, the first row contains a text of many words and a number:
 
         >>> has_header("f.csv", [["text", "price"], ["It left.", "10"]], ())
         True
@@ -33,19 +75,23 @@ def has_header(
 
     Args:
         path: path of the file, for the error.
-        records: the first records of the table.
+        rows: the first rows of the table.
         columns: names of columns that the user chose.
 
     Raises:
-        ValueError: the records do not show whether it does.
+        ValueError: the rows do not show whether it does.
     """
-    first, *rest = records
-    rows = [row for row in rest if not repeats_names(row, first)]
+    first, *rest = rows
+    other_rows = [row for row in rest if not is_repeated_header(row, first)]
     cells_of_columns = [
-        ColumnCells(cell, _filled_cells(rows, index))
+        ColumnCells(cell, _filled_cells(other_rows, index))
         for index, cell in enumerate(first)
     ]
-    is_header = _is_header(FirstRecord(cells_of_columns, columns))
+    first_row = FirstRow(cells_of_columns, columns)
+    fitting_rules = (
+        is_header for fits, is_header in _HEADER_RULES if fits(first_row)
+    )
+    is_header = next(fitting_rules, None)
     if is_header is None:
         raise ValueError(
             f"{path}: nothing tells whether the first line names the columns. "
@@ -61,47 +107,126 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
     ]
 
 
-def _is_header(record: FirstRecord) -> bool | None:
-    """Returns whether a record names the columns, None if unknown."""
-    for fits, is_header in _RECORD_RULES:
-        if fits(record):
-            return is_header
-    return None
+class ColumnCells(NamedTuple):
+    """A column of the first rows of a table.
 
-
-def _has_name_and_value(record: FirstRecord) -> bool:
-    """`price` above 10 and 12 is a name, but 7 beside it is above 5 and 9."""
-    are_values = {CellKind.VALUE, CellKind.REPEATED} & record.kinds
-    return CellKind.NAME in record.kinds and bool(are_values)
-
-
-def _has_name(record: FirstRecord) -> bool:
-    """`price` above 10 and 12 is a name, and no other cell is of a row."""
-    return CellKind.NAME in record.kinds
-
-
-def _has_word_above_texts(record: FirstRecord) -> bool:
-    """`remark` above texts of many words is hardly one of the texts."""
-    return any(map(is_word_above_texts, record.columns))
-
-
-def _has_value(record: FirstRecord) -> bool:
-    """7 above 5 and 9 is of a row, whatever else recurs."""
-    return CellKind.VALUE in record.kinds
-
-
-def _has_repeated_cell_and_text(record: FirstRecord) -> bool:
-    """`spam` above ham and spam may name its column.
-
-    A text beside it does not.
+    Attributes:
+        first: cell of the first row.
+        below: cells of the other rows, without blank ones.
     """
-    return CellKind.REPEATED in record.kinds and record.has_text
+
+    first: str
+    below: list[str]
 
 
-# (rule, whether the first record names the columns if the rule fits, None if
-# that is unknown). The first rule that fits decides.
-_RECORD_RULES: Final[
-    tuple[tuple[Callable[[FirstRecord], bool], bool | None], ...]
+class CellKind(enum.Enum):
+    """Kinds of first cells in a column.
+
+    Attributes:
+        NAME: a name, such as `price` above numbers.
+        VALUE: a value of the first row, such as a number above numbers.
+        REPEATED: the cell stands below itself too, as values do. But a label
+            may also name its column.
+        UNKNOWN: it may be a name or a value.
+    """
+
+    NAME = enum.auto()
+    VALUE = enum.auto()
+    REPEATED = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+@dataclasses.dataclass(frozen=True)
+class FirstRow:
+    """The first row of a table, and the cells below it.
+
+    Attributes:
+        columns: the columns of the table.
+        chosen_names: names of columns that the user chose.
+    """
+
+    columns: Sequence[ColumnCells]
+    chosen_names: Collection[str] = ()
+
+    @functools.cached_property
+    def has_text(self) -> bool:
+        """Whether a cell is a text.
+
+        Texts stand in rows more often than in names.
+        """
+        return any(
+            _is_text(column.first) and not _are_numbers(column.below)
+            for column in self.columns
+        )
+
+    @functools.cached_property
+    def numbers_may_be_names(self) -> bool:
+        """Whether the numbers of the row may be names of columns.
+
+        The numbers must be years above other numbers, or have one distance.
+        Beside them must be an empty cell or a word that does not recur, or
+        there must be at least three numbers.
+
+        Examples of first rows: `name, 2013, 2014` -> True, `0, 1, 2` -> True,
+        `7, 8` -> False.
+        """
+        # pandas writes the year 2013 as 2013.0 if a name is empty.
+        numbers = [
+            ColumnCells(column.first.strip().removesuffix(".0"), column.below)
+            for column in self.columns
+            if is_number(column.first)
+        ]
+        has_other_name = any(
+            not column.first.strip()
+            or not (is_number(column.first) or _has_first_below(column))
+            for column in self.columns
+        )
+        if self.has_text or not (len(numbers) > 2 or has_other_name):
+            return False
+        has_index = not self.columns[0].first.strip()
+        return all(map(_is_year_above_others, numbers)) or _are_in_sequence(
+            [column.first for column in numbers], has_index
+        )
+
+    @functools.cached_property
+    def kinds(self) -> set[CellKind]:
+        """The kinds of the row's cells."""
+        return {kind_of_first_cell(column, self) for column in self.columns}
+
+
+def _has_name_and_value(row: FirstRow) -> bool:
+    """`price, 10, 12` beside `7, 5, 9`: a name and a value -> unknown."""
+    are_values = {CellKind.VALUE, CellKind.REPEATED} & row.kinds
+    return CellKind.NAME in row.kinds and bool(are_values)
+
+
+def _has_name(row: FirstRow) -> bool:
+    """`price, 10, 12` beside `kind, ham, spam`: a name, no value -> header."""
+    return CellKind.NAME in row.kinds
+
+
+def _has_word_above_texts(row: FirstRow) -> bool:
+    """`remark` above four texts of many words: hardly a text -> unknown."""
+    return any(map(is_word_above_texts, row.columns))
+
+
+def _has_value(row: FirstRow) -> bool:
+    """`7, 5, 9` beside `boat, car, car`: a value, no name -> row."""
+    return CellKind.VALUE in row.kinds
+
+
+def _has_repeated_cell_and_text(row: FirstRow) -> bool:
+    """`spam, ham, spam` beside a text -> row.
+
+    Without the text, `spam` may name its column.
+    """
+    return CellKind.REPEATED in row.kinds and row.has_text
+
+
+# (rule, whether the first row names the columns if the rule fits, None if that
+# is unknown). The first rule that fits decides.
+_HEADER_RULES: Final[
+    tuple[tuple[Callable[[FirstRow], bool], bool | None], ...]
 ] = (
     (_has_name_and_value, None),
     (_has_name, True),
@@ -111,17 +236,121 @@ _RECORD_RULES: Final[
 )
 
 
-def is_empty_row(row: Sequence[str]) -> bool:
-    """Returns whether a row contains nothing but blanks."""
-    return not any(map(str.strip, row))
+def kind_of_first_cell(column: ColumnCells, row: FirstRow) -> CellKind:
+    """Returns what the first cell of a column of a row is."""
+    for fits, kind in _KIND_RULES:
+        if fits(column, row):
+            return kind
+    return CellKind.UNKNOWN
 
 
-def repeats_names(row: Sequence[str], names: Sequence[str]) -> bool:
-    """Returns whether a row repeats the names of the columns.
+def _is_value(column: ColumnCells, row: FirstRow) -> bool:
+    """`7, 5, 9` -> VALUE, but `2013, 5, 9` fits no rule beside a name."""
+    may_be_name = row.numbers_may_be_names and is_number(column.first)
+    return _is_value_above_values(column) and not may_be_name
 
-    In files that were joined, UTF-8's mark may stand before the second names.
+
+def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
+    """`price, 10, 12` -> NAME, but beside a text, the rule does not fit."""
+    are_values = _are_numbers(column.below) or _are_dates(column.below)
+    is_word = not (_is_missing(column.first) or _is_value_above_values(column))
+    return are_values and is_word and not row.has_text
+
+
+def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
+    """`kind, ham, ham, spam, spam` -> NAME.
+
+    Beside a text, the rule does not fit, because `kind` may be a rare label.
     """
-    if len(names) < 2:
+    first, below = column
+    if _is_missing(first) or _are_numbers(below) or _are_dates(below):
         return False
-    is_same = row[0].removeprefix("\ufeff") == names[0]
-    return is_same and [*row[1:]] == [*names[1:]]
+    counts = Counter(below)
+    is_above_labels = len(below) > 3 and min(counts.values()) > 1
+    return is_above_labels and first not in counts and not row.has_text
+
+
+def _is_repeated(column: ColumnCells, _: FirstRow) -> bool:
+    """`spam, ham, spam` -> REPEATED."""
+    return _has_first_below(column)
+
+
+def _is_usual_name_above_others(column: ColumnCells, row: FirstRow) -> bool:
+    """`title, A boat, A car` -> NAME, because it is usual."""
+    is_usual = is_usual_name(column.first, row.chosen_names)
+    return is_usual and column.first not in column.below
+
+
+_KindRule: TypeAlias = Callable[[ColumnCells, FirstRow], bool]
+# (rule, what the first cell of a column is if the rule fits). The first rule
+# that fits decides.
+_KIND_RULES: Final[tuple[tuple[_KindRule, CellKind], ...]] = (
+    (_is_value, CellKind.VALUE),
+    (_is_name_above_values, CellKind.NAME),
+    (_is_name_above_labels, CellKind.NAME),
+    (_is_repeated, CellKind.REPEATED),
+    (_is_usual_name_above_others, CellKind.NAME),
+)
+
+
+def is_word_above_texts(column: ColumnCells) -> bool:
+    """Returns whether one word stands above texts of many words each."""
+    first, below = column
+    num_words = sum(len(cell.split()) for cell in below)
+    are_long = num_words >= _MAX_WORDS_OF_NAME * len(below)
+    return len(below) > 3 and are_long and len(first.split()) == 1
+
+
+def _is_value_above_values(column: ColumnCells) -> bool:
+    """Returns whether a number is above numbers, or a date above dates."""
+    if _are_numbers(column.below):
+        return is_number(column.first)
+    return _are_dates(column.below) and _is_date(column.first)
+
+
+def _has_first_below(column: ColumnCells) -> bool:
+    return column.first in column.below and not _is_missing(column.first)
+
+
+def _is_year_above_others(column: ColumnCells) -> bool:
+    return _is_year(column.first) and not all(map(_is_year, column.below))
+
+
+def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
+    """Returns whether numbers have one distance, as 0, 1 or 0, 5, 10 have.
+
+    If the table `has_index`, the index of pandas, 0 alone may be a name.
+    """
+    if not all(re.fullmatch(r"\d{1,9}", digits) for digits in numbers):
+        return False
+    steps = {
+        int(after) - int(before)
+        for before, after in itertools.pairwise(numbers)
+    }
+    if len(numbers) < 3:
+        return steps == {1} or (has_index and [*numbers] == ["0"])
+    return len(steps) == 1 and 0 not in steps
+
+
+def _is_text(cell: str) -> bool:
+    return len(cell.split()) > _MAX_WORDS_OF_NAME or '"' in cell
+
+
+def _is_missing(cell: str) -> bool:
+    return not cell.strip() or cell.strip().casefold() in _MISSING
+
+
+def _is_year(name: str) -> bool:
+    return bool(_YEAR.fullmatch(name))
+
+
+def _is_date(cell: str) -> bool:
+    return bool(_DATE.fullmatch(cell.strip()))
+
+
+def _are_dates(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(map(_is_date, cells))
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(map(is_number, cells))

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, TypeGuard
 
 from data.io import encodings
-from data.tables import first_cells
-from data.tables.numbered_rows import NumberedRow
+from data.tables.column_names import is_usual_name
+from data.tables.rows import NumberedRow
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -73,7 +73,7 @@ def read_json_lines(
     """Yields (number, row or error) of each numbered line that is not blank."""
     for line_number, line in lines:
         try:
-            encodings.check_text(line, encoding)
+            encodings.check_encoding(line, encoding)
             if line.strip():
                 row = parse_json(line, "the row", may_be_infinite=True)
                 yield line_number, without_nan(row)
@@ -170,7 +170,7 @@ def _find_wrapped_list(
     texts = [field for field in others.values() if isinstance(field, str)]
     if (
         len(lists) != 1
-        or any(first_cells.is_usual_name(name, columns) for name in others)
+        or any(is_usual_name(name, columns) for name in others)
         or any(len(text.split()) > _MAX_WORDS_OF_FIELD for text in texts)
     ):
         return None

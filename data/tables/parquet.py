@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from data.io import text_files
 from data.tables import json_tables
-from data.tables.numbered_rows import NumberedRow
-from data.tables.unnamed_columns import unique_keys
+from data.tables.rows import NumberedRow, unique_keys
 from files.json_files import JsonObject
 from files.paths import StrPath
 from imports.installation import install_command

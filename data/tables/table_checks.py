@@ -1,7 +1,8 @@
 """Checks by the first lines of a file whether it is a table at all.
 
 Nearly every file can somehow be read as rows, even a web page. Each check here
-recognizes one kind of file or line that is no row, and says what it is.
+recognizes one kind of file, or of marks between cells, and says what it is.
+header_checks.py recognizes lines above the rows that are no names of columns.
 """
 
 import csv
@@ -9,7 +10,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from data.tables import first_cells
+from data.tables.rows import is_number
 
 # {beginning of a file: what it is, and what to do}.
 _FORMATS_OF_OTHERS = {
@@ -19,19 +20,6 @@ _FORMATS_OF_OTHERS = {
 }
 # A line that is drawn around the names of columns, as |---|---| or +----+.
 _RULER = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
-# A cell of the second line of names in exports of surveys.
-_SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
-# Kinds of columns, as tools write them below the names.
-_COLUMN_KIND_NAMES = """
-bigint bool boolean category categorical char character continuous date
-datetime datetime64[ns] decimal discrete double factor float float32 float64
-int int32 int64 integer long nominal numeric object ordinal smallint str string
-text time timestamp varchar
-"""
-_COLUMN_KINDS = frozenset(_COLUMN_KIND_NAMES.split())
-_SHORT_COLUMN_KINDS = frozenset("cdst")
-# Roles of columns in Orange, which stand below their kinds.
-_ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
 # So many cells of a column show that apostrophes stand for quotes.
@@ -65,85 +53,13 @@ def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
             )
 
 
-def check_second_names(
-    path: str, records: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
-) -> None:
-    """Checks that no line below the names describes the columns.
-
-    Args:
-        path: path of the file, for messages.
-        records: the first records.
-        first_lines: the first three lines of the file.
-
-    Raises:
-        ValueError: a line describes them.
-    """
-    if len(records) < 2:
-        return
-    names, second, *rest = records
-    third = rest[0] if rest else []
-    second_names = filter(_SECOND_NAME.fullmatch, [*second, *third])
-    cell = next(second_names, None)
-    has_gap = len(first_lines) == 3 and not first_lines[2].strip()
-    if not cell and (
-        _are_kinds(second, third, has_gap) or _is_lower_level(names, second)
-    ):
-        cell = next(filter(None, second))
-    if cell:
-        raise ValueError(
-            f"{path}: the cell {cell[:80]!r} belongs to a second line of "
-            "names. Remove all lines of names but the first"
-        )
-
-
-def _are_kinds(
-    second: Sequence[str], third: Sequence[str], has_gap: bool
-) -> bool:
-    """Returns whether a second record tells the kinds of the columns.
-
-    Orange writes kinds, such as `d` and `string`, and below them roles, such as
-    `class`, or an empty line.
-
-    Args:
-        second: the cells below the names.
-        third: the cells below `second`, [] if there are none.
-        has_gap: whether the third line of the file is empty.
-    """
-    cells = [cell.strip().casefold() for cell in second]
-    kinds = [cell for cell in cells if cell]
-    are_kinds = (
-        len(kinds) > 1 and {*kinds} <= _COLUMN_KINDS | _SHORT_COLUMN_KINDS
-    )
-    if are_kinds and not _COLUMN_KINDS.isdisjoint(kinds):
-        return True
-    if are_kinds and (has_gap or (third and not any(third))):
-        return True
-    # Single letters may be answers, but hardly beside an empty cell.
-    roles = [cell.strip() for cell in third]
-    are_letters = all(len(cell) == 1 for cell in roles)
-    are_roles = all(map(_ORANGE_ROLE.fullmatch, roles)) and any(roles)
-    has_kind = not (_COLUMN_KINDS | _SHORT_COLUMN_KINDS).isdisjoint(kinds)
-    return has_kind and are_roles and not are_letters
-
-
-def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
-    """Returns whether a second record is the lower level of the names.
-
-    pandas writes columns of two levels: `,reviews,reviews` and `,text,label`.
-    """
-    filled = [name for name in names if name]
-    has_index = not (names[0] or second[0]) and len(names) == len(second)
-    has_repeated_name = len({*filled}) < len(filled)
-    return has_index and has_repeated_name and all(second[1:])
-
-
-def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
+def check_quotes(path: str, rows: Sequence[Sequence[str]]) -> None:
     """Checks that no blanks precede the quotes of most cells.
 
     Raises:
         ValueError: blanks precede the quotes.
     """
-    for cells in _filled_columns(records):
+    for cells in _filled_columns(rows):
         spaced = [*filter(_BLANK_AND_QUOTED.fullmatch, cells)]
         if 2 * len(spaced) > len(cells):
             raise ValueError(
@@ -153,7 +69,7 @@ def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
             )
 
 
-def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
+def check_apostrophes(path: str, rows: Sequence[Sequence[str]]) -> None:
     """Checks that the file does not use apostrophes as quotes.
 
     Apostrophes are quotes if they stand around each name, or around each cell
@@ -162,7 +78,7 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
     Raises:
         ValueError: the file uses apostrophes as quotes.
     """
-    first, *rest = records or [[]]
+    first, *rest = rows or [[]]
     names = [*filter(None, first)]
     columns = _filled_columns(rest)
     lists = [
@@ -179,26 +95,26 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
             )
 
 
-def _filled_columns(records: Sequence[Sequence[str]]) -> list[list[str]]:
+def _filled_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Returns the cells of each column that are not empty."""
-    columns = itertools.zip_longest(*records)
+    columns = itertools.zip_longest(*rows)
     return [[cell for cell in cells if cell] for cells in columns]
 
 
 def check_blanks(
-    path: str, lines: Sequence[str], records: Sequence[Sequence[str]]
+    path: str, lines: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> None:
     """Checks that single blanks do not seem to separate the cells.
 
     Args:
         path: path of the file, for messages.
         lines: the first lines.
-        records: the first records, if blanks separate their cells.
+        rows: the first rows, if blanks separate their cells.
 
     Raises:
         ValueError: single blanks seem to separate the cells.
     """
-    names, *rest = records or [[]]
+    names, *rest = rows or [[]]
     widths = {*map(len, rest)}
     width = max(widths, default=0)
     # R does not name the column of row names.
@@ -206,7 +122,7 @@ def check_blanks(
         return
     cells = [cell for row in rest for cell in row]
     num_quoted = "".join(lines).count('"') // 2
-    if 2 * (sum(map(first_cells.is_number, cells)) + num_quoted) >= len(cells):
+    if 2 * (sum(map(is_number, cells)) + num_quoted) >= len(cells):
         raise ValueError(
             f"{path}: ' ' seems to be the mark between the cells. Save the "
             "table with commas or tabs, or set --delimiter=tab if there is one "
@@ -214,7 +130,7 @@ def check_blanks(
         )
 
 
-def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
+def check_one_column(path: str, rows: Sequence[Sequence[str]]) -> None:
     """Checks that the rows of one column do not seem to be of several.
 
     They are of several if another mark separates the cells, or if each line is
@@ -223,7 +139,7 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
     Raises:
         ValueError: the rows seem to be of several columns.
     """
-    first, *rest = records or [[]]
+    first, *rest = rows or [[]]
     if len(rest) < 2 or any(any(row[1:]) for row in rest):
         return
     lines = [row[0] for row in rest]
@@ -232,7 +148,7 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
         lines.insert(0, first[0])
         _check_other_marks(path, lines)
     for delimiter in ",;\t":
-        if _are_quoted_records(lines, delimiter, num_names):
+        if _are_quoted_rows(lines, delimiter, num_names):
             raise ValueError(
                 f"{path}: each line is quoted as a whole, so that the table "
                 "seems to have one column. Remove the quotes around the lines, "
@@ -256,12 +172,12 @@ def _check_other_marks(path: str, lines: Sequence[str]) -> None:
             )
 
 
-def _are_quoted_records(
+def _are_quoted_rows(
     lines: Sequence[str], delimiter: str, num_names: int
 ) -> bool:
-    """Returns whether lines without their quotes are records of one width.
+    """Returns whether lines without their quotes are rows of one width.
 
-    If there are several names, each record must have `num_names` cells. A blank
+    If there are several names, each row must have `num_names` cells. A blank
     after a comma shows that the comma is in a text, not between two cells.
     """
     try:

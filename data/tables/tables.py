@@ -1,4 +1,4 @@
-"""Reads the rows of tables, checks their columns, and adds answers to rows.
+"""Reads the rows of tables, and checks their columns.
 
 Training and predict.py both use this reader. table_formats.py knows the formats
 of tables: CSV, TSV, JSON, Excel, Parquet and plain text, compressed or not. A
@@ -8,17 +8,17 @@ or a workbook. Errors name the file and the line.
 
 import difflib
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
-from data.tables.numbered_rows import NumberedRow, require_cells
-from data.tables.table_formats import (
-    DEFAULT_LAYOUT,
-    TableLayout,
-    format_of,
-    read_rows,
+from data.tables.rows import (
+    ColumnNumber,
+    NumberedRow,
+    RepeatedName,
+    require_cells,
 )
-from data.tables.unnamed_columns import ColumnNumber, RepeatedName
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.json_files import JsonObject
 from files.paths import StrPath
 
@@ -26,8 +26,8 @@ from files.paths import StrPath
 class Table:
     """A table whose columns a caller can look at before it reads the rows.
 
-    A look and the first `read` together open the file only once, because a pipe
-    cannot be read again. Each further `read` opens the file again.
+    A look keeps the first row and the open file for the next `read`, because a
+    pipe cannot be read again. Each further `read` opens the file again.
 
     Args:
         path: a file in any format of table_formats.py.
@@ -39,7 +39,8 @@ class Table:
     ) -> None:
         self.path = path
         self.layout = layout
-        self._rows = read_rows(path, layout)
+        # None unless a look has opened the file since the last `read`.
+        self._opened: _OpenedRows | None = None
 
     def read_column_names(self) -> list[str]:
         """Returns the names of the columns of the first row, [] without rows.
@@ -48,47 +49,50 @@ class Table:
             OSError: the file cannot be read.
             ValueError: the first row is malformed.
         """
-        for line_number, row in self._rows:
-            cells = require_cells(row, f"{self.path}, line {line_number}")
-            self._rows = itertools.chain([(line_number, row)], self._rows)
-            return [*cells]
-        return []
-
-    def has_named_columns(self) -> bool:
-        """Returns whether the first line or row names the columns.
-
-        The first call looks at the file as `read_column_names` does.
-
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: the first row is malformed.
-        """
-        is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
-        columns = self.read_column_names()
-        is_numbered = any(isinstance(name, ColumnNumber) for name in columns)
-        return is_separated and not is_numbered
+        if self._opened is None:
+            rows = read_rows(self.path, self.layout)
+            self._opened = _OpenedRows([*itertools.islice(rows, 1)], rows)
+        if not self._opened.first_rows:
+            return []
+        ((row_number, row),) = self._opened.first_rows
+        return [*require_cells(row, f"{self.path}, line {row_number}")]
 
     def read(self) -> Iterator[NumberedRow]:
         """Returns all rows of the table, as `read_rows` yields them."""
-        rows = self._rows
-        # This opens the file only when the next look or `read` needs a row.
-        self._rows = read_rows(self.path, self.layout)
-        return rows
+        if self._opened is None:
+            return read_rows(self.path, self.layout)
+        first_rows, other_rows = self._opened
+        self._opened = None
+        return itertools.chain(first_rows, other_rows)
+
+
+class _OpenedRows(NamedTuple):
+    """The rows of a table whose first row was read.
+
+    Attributes:
+        first_rows: the first row, [] without rows.
+        other_rows: reads the rows after it from the open file.
+    """
+
+    first_rows: list[NumberedRow]
+    other_rows: Iterator[NumberedRow]
 
 
 class TableRow(NamedTuple):
     """A row of a table, and where it stands.
 
     Attributes:
-        line_number: number of its line, or of its row in another format.
-        row_number: its number as a spreadsheet counts, in which the names of
-            the columns are row 1.
+        row_number: its number in the file, as the reader of the format yields
+            it: that of its first line, or in a JSON list, Parquet and Excel,
+            that of the row itself. Messages call both the line.
+        spreadsheet_number: its number as a spreadsheet counts, in which the
+            names of the columns are row 1.
         where: the file and the line, for messages.
         cells: {column: cell}.
     """
 
-    line_number: int
     row_number: int
+    spreadsheet_number: int
     where: str
     cells: JsonObject
 
@@ -113,9 +117,12 @@ def read_table(
             or the table cannot be read (see `read_rows`).
     """
     columns_of_first: set[str] = set()
-    first_number = 2 if table.has_named_columns() else 1
-    for row_number, (line_number, row) in enumerate(table.read(), first_number):
-        where = f"{table.path}, line {line_number}"
+    columns_of_table = table.read_column_names()
+    first_number = _first_number_of(table.path, columns_of_table)
+    for spreadsheet_number, (row_number, row) in enumerate(
+        table.read(), first_number
+    ):
+        where = f"{table.path}, line {row_number}"
         cells = require_cells(row, where)
         lacking = [column for column in columns_of_first if column not in cells]
         cells = cells | dict.fromkeys(lacking)
@@ -127,7 +134,18 @@ def read_table(
         }
         if may_lack:
             columns_of_first = {*text_columns, *columns}
-        yield TableRow(line_number, row_number, where, cells | texts)
+        yield TableRow(row_number, spreadsheet_number, where, cells | texts)
+
+
+def _first_number_of(path: StrPath, columns: Sequence[str]) -> int:
+    """Returns the number of the first row, as a spreadsheet counts.
+
+    The number is 2 if the names of the `columns` are in a line or row of their
+    own.
+    """
+    is_separated = format_of(path) in ("csv", "tsv", "xlsx")
+    is_numbered = any(isinstance(name, ColumnNumber) for name in columns)
+    return 2 if is_separated and not is_numbered else 1
 
 
 def texts_of(row: JsonObject, text_columns: Sequence[str]) -> list[str]:
@@ -176,33 +194,3 @@ def check_columns(
                 f"{where}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"
             )
-
-
-def with_answer(
-    row: Mapping[str, object],
-    answer: Mapping[str, object],
-    columns: Collection[str] = (),
-) -> JsonObject:
-    """Returns a row of a table with the fields of an answer after its cells.
-
-    If the row, or one of the known `columns` of the table, has the name of a
-    field, the answer's field gets the prefix `predicted_`.
-
-    Examples:
-        >>> with_answer({"text": "Hi", "label": "a"}, {"label": "b"})
-        {'text': 'Hi', 'label': 'a', 'predicted_label': 'b'}
-    """
-
-    def is_taken(name: str) -> bool:
-        return name in row or name in columns
-
-    def is_any_taken(name: str, value: object) -> bool:
-        # In CSV, {"a": {"b": 1}} is the column a.b.
-        inner_names = value if isinstance(value, dict) else ()
-        names = [name, *(f"{name}.{inner}" for inner in inner_names)]
-        return any(map(is_taken, names))
-
-    return {**row} | {
-        f"predicted_{name}" if is_any_taken(name, value) else name: value
-        for name, value in answer.items()
-    }

@@ -26,7 +26,7 @@ _COMPUTED_VALUE = re.compile(rb"<v[^>/]*>[^<]")
 
 
 def read_sheet(
-    path: StrPath, sheet: str | None, *, empty_is_gap: bool = False
+    path: StrPath, sheet: str | None, *, has_gaps: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the row in the sheet, cells), without empty rows.
 
@@ -38,7 +38,7 @@ def read_sheet(
         path: path of the workbook, or text_files.STDIN.
         sheet: name of the sheet. None = the first sheet that is not hidden
             and contains cells.
-        empty_is_gap: whether an empty row separates groups of rows, such as
+        has_gaps: whether an empty row separates groups of rows, such as
             sentences. If False, the log counts empty rows between others.
 
     Raises:
@@ -49,7 +49,7 @@ def read_sheet(
     with text_files.open_binary(path) as file:
         data = file.read()
     rows = _read_sheet_rows(path, data, sheet)
-    yield from _without_empty(path, rows, empty_is_gap)
+    yield from _without_empty(path, rows, has_gaps)
 
 
 def _read_sheet_rows(
@@ -134,11 +134,11 @@ def _find_first_filled(
 
 
 def _without_empty(
-    path: StrPath, rows: Sequence[Sequence[object]], empty_is_gap: bool
+    path: StrPath, rows: Sequence[Sequence[object]], has_gaps: bool
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number, cells) of each row that is not empty.
 
-    Unless `empty_is_gap`, logs how many empty rows are between the others.
+    Unless `has_gaps`, logs how many empty rows are between the others.
     """
     empty_numbers: list[int] = []
     last_filled = 0
@@ -150,7 +150,7 @@ def _without_empty(
                 empty_numbers += range(last_filled + 1, row_number)
             last_filled = row_number
             yield row_number, cells
-    if empty_numbers and not empty_is_gap:
+    if empty_numbers and not has_gaps:
         logging.warning(
             "%s: %d empty rows left out, the first is row %d",
             path,

@@ -10,10 +10,8 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import file_checksums
-from data.jobs.file_ranges import FileRange
-from data.jobs.file_splitting import split_files
-from data.jobs.job_files import JobFiles, create_input_entries
-from data.jobs.job_paths import JobPaths
+from data.jobs.file_ranges import FileRange, split_files
+from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
 from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import UnitRunner, run_units
 from data.outputs import output_writer

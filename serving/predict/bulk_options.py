@@ -7,8 +7,7 @@ from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
 from data.outputs.output_writer import OutputFormat
-from data.tables import table_formats
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
 from serving.engines.runtimes import ExportFormat
 from serving.predict import input_rows
@@ -47,7 +46,7 @@ class BulkOptions:
     task_name: str
     reply_options: ReplyOptions
     layout: LayoutOptions
-    input_format: table_formats.TableFormat | None
+    input_format: TableFormat | None
     text_columns: tuple[str | None, str | None]
     batch_size: int
     output_format: OutputFormat
@@ -114,7 +113,7 @@ class BulkOptions:
             path if is_remote(path) else os.path.join(self.working_folder, path)
         )
 
-    def table_layout(self) -> table_formats.TableLayout:
+    def table_layout(self) -> TableLayout:
         """Returns the layout of the tables in the input."""
         return self.layout.layout(self.input_format, None)
 

@@ -4,11 +4,14 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 
-from data.jobs.file_ranges import FileRange
-from data.jobs.file_splitting import find_range_kind
+from data.jobs.file_ranges import FileRange, find_range_kind
 from data.outputs import npy
-from data.outputs.output_rows import OutputSchema, flatten_answer
-from data.tables import parquet, tables
+from data.outputs.output_rows import (
+    OutputSchema,
+    flatten_prediction,
+    with_prediction,
+)
+from data.tables import parquet
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
@@ -37,7 +40,7 @@ class InputColumns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row after those of earlier rows."""
-        flat = flatten_answer(row)
+        flat = flatten_prediction(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
@@ -119,10 +122,10 @@ def create_schema(
     }
     error_fields: dict[str, object] = {"file": ""} if has_several_files else {}
     error_fields |= {"line": 0, "error": ""}
-    added = tables.with_answer({}, kept, columns.taken)
-    added |= tables.with_answer({}, error_fields, columns.taken)
+    added = with_prediction({}, kept, columns.taken)
+    added |= with_prediction({}, error_fields, columns.taken)
     return OutputSchema(
-        columns.names | {key: key for key in flatten_answer(added)}
+        columns.names | {key: key for key in flatten_prediction(added)}
     )
 
 

@@ -13,14 +13,15 @@ from absl import logging
 
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import table_formats, tables
+from data.tables import tables
 from data.tables.column_names import find_usual_columns
-from data.tables.numbered_rows import NumberedRow
+from data.tables.rows import NumberedRow
+from data.tables.table_layout import TableLayout, format_of
 from files.paths import named_errors
 from serving.text_tasks.request_fields import LIST_FIELDS, Field, Request
 from serving.text_tasks.text_task import AnyTextTask
 
-_DEFAULT_LAYOUT = table_formats.TableLayout(has_header=None)
+_DEFAULT_LAYOUT = TableLayout(has_header=None)
 # The cells of a request that comes from no row. The mapping is read-only,
 # because all such requests share it.
 NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
@@ -89,7 +90,7 @@ def read_input_rows(
     text_task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
-    layout: table_formats.TableLayout = _DEFAULT_LAYOUT,
+    layout: TableLayout = _DEFAULT_LAYOUT,
     trained_columns: Sequence[str | None] = (),
     file_names: Sequence[str] | None = None,
 ) -> Iterator[InputRow]:
@@ -130,7 +131,7 @@ def read_input_rows(
         has_several_files = len(ranges) > 1
         file_names = [part.path if has_several_files else "" for part in ranges]
     for file_range, file in zip(ranges, file_names, strict=True):
-        file_format = layout.format or table_formats.format_of(file_range.path)
+        file_format = layout.format or format_of(file_range.path)
         parser = RowParser(
             text_task=text_task,
             chosen_columns=chosen,

@@ -8,8 +8,7 @@ from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.outputs import output_writer
-from data.tables import table_formats
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
 from serving.engines.engine_flags import EngineFlags
 from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.reply_options import ReplyOptions
@@ -42,7 +41,7 @@ class PredictConfig(flags.Config):
         "patterns. The default is standard input.",
         kind=PathKind.INPUT_FILES,
     )
-    input_format: table_formats.TableFormat | None = flag(
+    input_format: TableFormat | None = flag(
         None,
         "Format of the requests. jsonl: one JSON object per line, or a list. "
         "csv, tsv, xlsx, parquet: a table. Its columns have the names of the "
@@ -51,7 +50,7 @@ class PredictConfig(flags.Config):
         "format. For other endings and for standard input, the default is "
         "jsonl if the first line begins with { or a list of objects, else "
         "text.",
-        choices=table_formats.FORMATS,
+        choices=FORMATS,
     )
     text_column: str | None = flag(
         None,

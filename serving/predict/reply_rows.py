@@ -3,9 +3,8 @@
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 
-from data.outputs.jsonl import is_writable
-from data.outputs.output_rows import OutputRow, RowStatus
-from data.tables import tables
+from data.outputs.output_rows import OutputRow, RowStatus, with_prediction
+from data.outputs.text_formats import is_writable
 from serving.predict.input_rows import NO_CELLS, InputRow
 from serving.text_tasks.asking import Failure
 from serving.text_tasks.text_task import AnyTextTask, Reply
@@ -100,7 +99,7 @@ def create_row(
             {"file": input_row.file} if input_row.file else {}
         )
         fields |= {"line": input_row.line, "error": str(reply.error)}
-        cells = tables.with_answer(row, fields, row_options.taken_names)
+        cells = with_prediction(row, fields, row_options.taken_names)
         return OutputRow(cells, RowStatus.FAILED)
     if not reply:
         return OutputRow(row, RowStatus.EMPTY)
@@ -115,4 +114,4 @@ def create_row(
         for name in row_options.output_fields or reply
         if name in reply and name not in repeated
     }
-    return OutputRow(tables.with_answer(row, kept, row_options.taken_names))
+    return OutputRow(with_prediction(row, kept, row_options.taken_names))

@@ -13,7 +13,7 @@ import pytest
 from data.io import (
     feature_specs,
     record_checks,
-    record_parsing,
+    record_datasets,
     tfrecord_files,
 )
 from tests.support import golden, processes, script_runner, shards
@@ -50,7 +50,7 @@ def test_records_are_those_of_the_original(case, tmp_path):
         case["max_seq_length"], case["max_predictions_per_seq"]
     )
     for index, path in enumerate(output_files):
-        read = record_parsing.decode_batch(
+        read = record_datasets.decode_batch(
             list(tfrecord_files.read_records(path)), spec
         )
         assert set(read) == set(recorded)

@@ -16,7 +16,7 @@ import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from data.io import feature_specs, record_parsing, tfrecord_files
+from data.io import feature_specs, record_datasets, tfrecord_files
 from data.jobs import workers
 from data.jobs.manifest import Manifest
 from data.pretraining import sharded_writing
@@ -100,7 +100,7 @@ def read_shards(
         for shard in manifest["shards"]
         for record in tfrecord_files.read_records(shard["path"])
     ]
-    features = record_parsing.decode_batch(
+    features = record_datasets.decode_batch(
         tf.constant(serialized),
         spec or feature_specs.pretraining_features(64, 10),
     )

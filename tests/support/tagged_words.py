@@ -12,8 +12,8 @@ from typing import Any
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import create_ner_sets
+from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet
-from data.tables.data_file_options import DataFileOptions
 
 # Two sentences, which tests write in many layouts.
 WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]

@@ -7,8 +7,8 @@ from typing import Self, TypeVar
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
+from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
-from data.tables.data_file_options import DataFileOptions
 from model_folders.reading.presets import NetworkOptions
 from serving.exporting.export_flags import ExportFlags
 from training.config.training_config import NumSteps, TrainingConfig

@@ -8,7 +8,7 @@ from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.sets.set_names import SetName
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
 from training.config.fine_tuning_config import (
     FineTuningConfig,

@@ -3,7 +3,7 @@
 import dataclasses
 
 from command_line.flags import group, like
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_flags import OptimizerFlags

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.tables.row_keys import RULE_VERSION
+from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from training.config.fine_tuning_config import DataFileConfig
 from training.dev_set.recorded_sets import (

@@ -4,7 +4,7 @@ The first of these that knows a flag decides its value:
 
     1. the user, on the command line
     2. --data_file or --processor, which imply other flags (`Config.prepare`)
-    3. the header of --data_file (`open_data_file` in
+    3. the header of --data_file (`decide_columns` in
        training/tasks/classifier_setup.py), or the records of pretraining
        (`adapt_to_records` in pretraining_adaptation.py)
     4. the folder of the weights (`complete_and_check_flags` in

@@ -28,13 +28,14 @@ from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
 
-def open_data_file(
+def decide_columns(
     parsed: flags.ParsedCommand[ClassifierConfig],
 ) -> tuple[flags.ParsedCommand[ClassifierConfig], Table | None]:
-    """Opens --data_file, and lets it decide the columns that no flag names.
+    """Decides the columns that no flag names, by the header of --data_file.
 
-    Returns the command with these flags, and the table. The table is None if
-    the command reads no --data_file, or if the task opens the file later.
+    Returns the command with these flags, and the table, whose first row was
+    read. The table is None if the command reads no --data_file, or if the task
+    opens the file later.
 
     Raises:
         ValueError: a column is not found.
@@ -65,7 +66,7 @@ def open_processor(
 ) -> ClassificationProcessor:
     """Creates the processor that --task_name or --processor selects.
 
-    It has read no set yet. `table` is --data_file, if it was opened.
+    It has read no set yet. `table` is what `decide_columns` returned.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.

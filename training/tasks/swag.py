@@ -14,7 +14,7 @@ from data.classification import (
 from data.classification.classification_features import encode_features
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io.set_files import find_set_file
 from data.io.text_files import read_numbered_lines
-from data.sets.set_names import BaseSet
+from data.sets.set_names import BaseSet, find_set_file
 from data.tables import table_formats
-from data.tables.numbered_rows import require_cells
+from data.tables.rows import require_cells
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout, format_of
 from files.paths import StrPath
 
 # Names of the columns of a pair in mirrors, in lower case.
@@ -90,7 +90,7 @@ def find_table(
 
 
 def read_cells(
-    path: str, layout: table_formats.TableLayout = table_formats.DEFAULT_LAYOUT
+    path: str, layout: TableLayout = DEFAULT_LAYOUT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 
@@ -100,7 +100,7 @@ def read_cells(
         OSError: the file cannot be read.
         ValueError: a line is malformed. The message names the line.
     """
-    if table_formats.format_of(path) == "tsv":
+    if format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         for line_number, line in read_numbered_lines(path, layout.encoding):

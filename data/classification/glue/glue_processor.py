@@ -19,9 +19,9 @@ from data.classification.glue.glue_tasks import (
     GlueTaskSpec,
     specify_xnli,
 )
-from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet, SetName, base_set_of, suffix_of
-from data.tables.table_formats import DEFAULT_LAYOUT, TableLayout
+from data.sets.task_sets import TaskSets
+from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 # The suffix of MultiNLI's mismatched sets, such as "dev_mm".
@@ -48,7 +48,7 @@ class GlueProcessor(ClassificationProcessor):
         layout: TableLayout = DEFAULT_LAYOUT,
         mismatched: "GlueProcessor | None" = None,
     ) -> None:
-        super().__init__(HeldSets(self._read_set))
+        super().__init__(TaskSets(self._read_set))
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns

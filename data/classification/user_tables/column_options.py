@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from command_line import flags
 from data.classification import metrics
-from data.tables.layout_options import LayoutOptions
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import LayoutOptions, TableLayout
 from model_folders.model_json_types import OutputMode
 
 

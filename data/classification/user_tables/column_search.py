@@ -10,7 +10,7 @@ from data.classification.user_tables.column_options import (
     label_columns_of,
 )
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
-from data.tables.table_formats import format_of
+from data.tables.table_layout import format_of
 from data.tables.tables import Table, check_columns
 from files.paths import StrPath
 

@@ -19,9 +19,9 @@ from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
 from data.sets.file_sets import SetFile
+from data.sets.row_keys import key_of
 from data.sets.set_names import BASE_SETS, BaseSet
 from data.tables.prodigy import read_accepted_rows
-from data.tables.row_keys import key_of
 from data.tables.tables import Table, read_table
 from files.paths import StrPath
 from model_folders.model_json_types import OutputMode
@@ -50,8 +50,8 @@ class UserTableReader:
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair.
         label_columns: columns that --label_column names, [] for none.
-        rows_name_labels: whether the rows of the training file name the labels.
-            False if flags name them, or in regression.
+        are_labels_in_rows: whether the rows of the training file name the
+            labels. False if flags name them, or in regression.
         data_file_table: --data_file, which was opened to look at its columns,
             None with --data_dir.
         example_kind: what a row is. All passages of a query are in the same
@@ -63,7 +63,7 @@ class UserTableReader:
     output_mode: OutputMode
     text_columns: Sequence[str]
     label_columns: Sequence[str]
-    rows_name_labels: bool
+    are_labels_in_rows: bool
     data_file_table: Table | None = None
     example_kind: ExampleKind = "labeled_text"
 
@@ -172,7 +172,7 @@ class UserTableReader:
             similar_pairs.check_score_column(
                 self.source, label_column, other_columns, examples
             )
-        if file.set_name == "train" and self.rows_name_labels:
+        if file.set_name == "train" and self.are_labels_in_rows:
             task_labels.check_label_column(file.path, label_column, examples)
 
     def _parse_rows(self, table: Table, file: SetFile) -> Iterable[ParsedRow]:
@@ -253,7 +253,7 @@ def _create_examples(
         table_row = parsed_row.table_row
         guid = f"{file.set_name}-{len(examples) + 1}"
         if file.is_data_file:
-            guid = f"row {table_row.row_number}"
+            guid = f"row {table_row.spreadsheet_number}"
         text_a, *other_texts = parsed_row.texts
         examples.append(
             InputExample(

@@ -22,9 +22,9 @@ from data.classification.user_tables.user_table_reader import (
     FILES_OF_SET,
     UserTableReader,
 )
-from data.io.set_files import find_set_file
+from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets
-from data.tables.data_file_options import DataFileOptions
+from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath
 
@@ -86,7 +86,7 @@ class TableTaskSpec:
             output_mode=output_mode,
             text_columns=options.text_columns(),
             label_columns=label_columns,
-            rows_name_labels=labels is None and output_mode != "regression",
+            are_labels_in_rows=labels is None and output_mode != "regression",
             data_file_table=table,
             example_kind=self.example_kind,
         )
@@ -95,7 +95,7 @@ class TableTaskSpec:
             data_dir,
             data_file_options,
             labels,
-            warns_of_repeated_texts=True,
+            has_repetition_warning=True,
         )
         return UserTableProcessor(reader, file_sets)
 

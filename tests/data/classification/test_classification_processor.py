@@ -7,7 +7,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
 )
-from data.sets.held_sets import HeldSets
+from data.sets.task_sets import TaskSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
@@ -19,7 +19,7 @@ class Processor(ClassificationProcessor):
 
     def __init__(self, labels):
         # Each set has the same examples.
-        super().__init__(HeldSets(lambda set_name: EXAMPLES))
+        super().__init__(TaskSets(lambda set_name: EXAMPLES))
         self._labels = labels
 
     def read_labels(self):

@@ -12,7 +12,8 @@ import pytest
 
 from data.io import compressed_files, text_files
 from data.pretraining import corpus_parts
-from data.tables.table_formats import TableLayout, read_rows
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import TableLayout
 
 zstandard = pytest.importorskip(
     "zstandard", reason="needs requirements/tables.txt"

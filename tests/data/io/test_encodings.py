@@ -3,7 +3,8 @@
 import pytest
 
 from data.io import encodings
-from data.tables.table_formats import TableLayout, read_rows
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import TableLayout
 from data.tables.tables import Table, read_table
 
 
@@ -23,7 +24,7 @@ from data.tables.tables import Table, read_table
 def test_the_likeliest_encodings_show_the_word(encoding, text, word):
     line = text.encode(encoding).decode("utf-8", "surrogateescape")
     with pytest.raises(ValueError, match="not UTF-8") as error:
-        encodings.check_text(line)
+        encodings.check_encoding(line)
     message = str(error.value)
     assert f"in {encoding}" in message
     assert f"--encoding={encoding}" in message or f"{encoding}. Set" in message

@@ -1,13 +1,13 @@
-"""What a job states about itself: job.json in OUTPUT.work, and the manifest."""
+"""A job's files: their names, job.json in OUTPUT.work, and the manifest."""
 
 import json
 import os
+import re
 
 import pytest
 
 from data.io.file_checksums import compute_shard_checksum
-from data.jobs.job_files import JobFiles, create_input_entries
-from data.jobs.job_paths import JobPaths
+from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
 from files.json_files import read_json
 
 
@@ -184,3 +184,30 @@ def test_a_file_of_the_user_in_the_folder_of_the_work_stays(job, paths):
 def test_a_folder_that_no_job_created_is_not_removed(job, folder_with_notes):
     job.remove_work()
     assert os.listdir(folder_with_notes) == ["notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("output_file", "ending", "shard"),
+    [
+        ("made/out", "", "made/out-00001-of-00002"),
+        ("out.csv.gz", ".csv.gz", "out-00001-of-00002.csv.gz"),
+        ("out.csv", "", "out.csv-00001-of-00002"),
+    ],
+)
+def test_a_shard_has_the_ending_of_the_output(output_file, ending, shard):
+    assert JobPaths(output_file, ending).shard_paths(2)[1] == shard
+
+
+def test_the_pattern_matches_all_shards_and_no_other_file():
+    paths = JobPaths("out.jsonl", ending=".jsonl")
+    pattern = re.compile(re.escape(paths.pattern(3)).replace(r"\*", ".*"))
+    assert all(map(pattern.fullmatch, paths.shard_paths(3)))
+    others = [paths.manifest_file, *paths.shard_paths(4)]
+    assert not any(map(pattern.fullmatch, others))
+
+
+def test_unfinished_work_is_in_a_folder_of_its_own():
+    paths = JobPaths("made/out")
+    assert paths.work_dir == "made/out.work"
+    work_files = [paths.job_file, paths.result_file(0)]
+    assert {*map(os.path.dirname, work_files)} == {paths.work_dir}

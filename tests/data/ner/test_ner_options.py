@@ -7,7 +7,7 @@ import pytest
 from command_line import flags
 from command_line.declared_flags import flags_of
 from data.ner.ner_options import ColumnOptions, NerOptions
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,8 @@ import pytest
 from data.outputs.output_rows import (
     OutputRow,
     RowStatus,
-    flatten_answer,
+    flatten_prediction,
+    with_prediction,
 )
 
 
@@ -24,17 +25,36 @@ from data.outputs.output_rows import (
     ],
 )
 def test_a_field_of_fields_becomes_several_columns(answer, row):
-    assert flatten_answer(answer) == row
+    assert flatten_prediction(answer) == row
 
 
 def test_the_id_of_a_request_stays_as_it_came():
-    assert flatten_answer({"id": {"page": 7}}) == {"id": {"page": 7}}
+    assert flatten_prediction({"id": {"page": 7}}) == {"id": {"page": 7}}
 
 
 def test_the_columns_keep_the_order_of_the_answer():
-    row = flatten_answer({"z": 1, "a": {"y": 2, "b": 3}, "c": 4})
+    row = flatten_prediction({"z": 1, "a": {"y": 2, "b": 3}, "c": 4})
     assert [*row] == ["z", "a.y", "a.b", "c"]
 
 
 def test_a_row_is_an_answer_if_nothing_else_is_said():
-    assert OutputRow({}).status == RowStatus.ANSWERED
+    assert OutputRow({}).status == RowStatus.PREDICTED
+
+
+def test_a_field_of_a_prediction_that_a_column_has_too_gets_a_prefix():
+    prediction = {"label": "b", "score": 0.5}
+    assert with_prediction({"text": "Hi", "label": "a"}, prediction) == {
+        "text": "Hi",
+        "label": "a",
+        "predicted_label": "b",
+        "score": 0.5,
+    }
+
+
+def test_an_inner_field_of_a_prediction_may_have_the_name_of_a_column():
+    row = {"spans.start": "3"}
+    prediction = {"spans": {"start": 0}}
+    assert with_prediction(row, prediction) == {
+        "spans.start": "3",
+        "predicted_spans": {"start": 0},
+    }

@@ -10,8 +10,8 @@ from data.classification.classification_examples import InputExample
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_reader import UserTableReader
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.sets.file_sets import FileSets
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
+from data.sets.file_sets import FileSets, RepeatedTexts
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows
 
@@ -146,7 +146,7 @@ def create_recording(tmp_path):
             output_mode=output_mode,
             text_columns=["text"],
             label_columns=["label"],
-            rows_name_labels=labels is None and output_mode != "regression",
+            are_labels_in_rows=labels is None and output_mode != "regression",
         )
         return FileSets(
             reader,
@@ -250,3 +250,43 @@ def test_the_rows_of_a_train_set_are_freed(create_recording):
     dev_set = file_sets.read("dev")
     assert len(file_sets.read("train")) > 0
     assert count_examples_with_rows() - num_before == len(dev_set)
+
+
+KEYS = {"train": ["a", "b", "b", "c"], "dev": ["c", "b", "x"]}
+
+
+@pytest.mark.parametrize("order", [("train", "dev"), ("dev", "train")])
+def test_the_file_of_the_dev_set_is_named_in_any_order(caplog, order):
+    texts = RepeatedTexts()
+    for set_name in order:
+        texts.add(set_name, f"{set_name}.csv", KEYS[set_name])
+        texts.warn()
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    message = record.getMessage()
+    assert message == "dev.csv: 2 texts are in the train set too"
+
+
+@pytest.mark.parametrize("set_name", KEYS)
+def test_a_single_set_has_no_copies(caplog, set_name):
+    texts = RepeatedTexts()
+    texts.add(set_name, "x.csv", ["a", "a"])
+    texts.warn()
+    assert not caplog.records
+
+
+def test_sets_without_a_common_text_cause_no_warning(caplog):
+    texts = RepeatedTexts()
+    texts.add("train", "train.csv", ["a"])
+    texts.add("dev", "dev.csv", ["b"])
+    texts.warn()
+    assert not caplog.records
+
+
+def test_a_set_that_is_read_again_replaces_itself(caplog):
+    texts = RepeatedTexts()
+    texts.add("dev", "dev.csv", ["a"])
+    texts.add("dev", "dev.csv", ["b"])
+    texts.add("train", "train.csv", ["a"])
+    texts.warn()
+    assert not caplog.records

@@ -1,4 +1,4 @@
-"""Names of sets, with and without a suffix."""
+"""Names of sets, with and without a suffix, and their files."""
 
 import pytest
 
@@ -29,3 +29,18 @@ def test_another_name_is_that_of_no_set(set_name):
 def test_a_name_with_a_suffix_is_not_one_of_the_three():
     assert set_names.is_base_set("dev")
     assert not set_names.is_base_set("dev_mm")
+
+
+@pytest.mark.parametrize("name", ["train.CSV", "Dev.csv.bz2", "test.csv.ZST"])
+def test_sets_are_found_in_any_case_and_packing(tmp_path, name):
+    (tmp_path / name).touch()
+    stem = name.partition(".")[0].lower()
+    path = set_names.find_set_file(tmp_path, stem, [f"{stem}.csv"])
+    assert path == str(tmp_path / name)
+
+
+def test_two_files_of_a_set_are_an_error(tmp_path):
+    for name in ("Dev.csv.bz2", "dev.csv.xz"):
+        (tmp_path / name).touch()
+    with pytest.raises(ValueError, match="keep only one"):
+        set_names.find_set_file(tmp_path, "dev", ["dev.csv"])

@@ -6,7 +6,7 @@ import pytest
 
 from data.squad.squad_examples import read_squad_examples
 from data.squad.squad_questions import read_squad_file
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from tests.support.squad.squad_files import read_answers, write_questions
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."

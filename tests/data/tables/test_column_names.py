@@ -51,3 +51,8 @@ def test_none_of_several_other_columns_is_the_label():
 )
 def test_two_names_that_belong_together_are_a_pair(columns, pair):
     assert column_names.find_pair(columns) == pair
+
+
+def test_a_column_that_the_user_chose_is_a_usual_name():
+    assert not column_names.is_usual_name("satz")
+    assert column_names.is_usual_name("satz", ["satz"])

@@ -3,7 +3,8 @@
 import pytest
 
 from data.tables import dialects
-from data.tables.csv_records import NO_DELIMITER, Dialect
+from data.tables.csv_rows import NO_DELIMITER, Dialect
+from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 # Tables whose names or cells make no sense as UTF-8.
@@ -29,7 +30,7 @@ DIALECTS = {
     "empty row above": (",\nid,text\n1,a\n", Dialect(",")),
     "quote after a backslash": (
         'id,text\n1,"a \\"b\\" c"\n',
-        Dialect(",", escapes=True),
+        Dialect(",", has_escapes=True),
     ),
     "blank before a quote": (
         'id, text\n1, "a, b"\n',
@@ -37,7 +38,7 @@ DIALECTS = {
     ),
     "blank, and quote after a backslash": (
         'id, text\n1, "a \\"b\\", c"\n',
-        Dialect(",", escapes=True, is_spaced=True),
+        Dialect(",", has_escapes=True, is_spaced=True),
     ),
     "quote that is never closed, in tabs": (
         'id\ttext\n1\t"a\n2\tb\n',
@@ -71,12 +72,12 @@ MALFORMED = {
 }
 
 
-def read_dialect(text, is_tsv=False, **chosen):
-    """Returns the TableDialect of the contents of a table."""
+def read_dialect(text, is_tsv=False, **layout):
+    """Returns the SampledTable of the contents of a table."""
     return dialects.find_dialect(
         "f.csv",
         iter(text.splitlines(keepends=True)),
-        dialects.ChosenDialect(**chosen),
+        TableLayout(**layout),
         is_tsv=is_tsv,
     )
 
@@ -216,14 +217,6 @@ def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
     data = ("text{mark}label\n" + ROWS_WITH_COMMAS).format(mark=mark)
     rows = read_table_rows(tmp_path, "a.csv", data, has_header=True)
     assert [row["label"] for row in rows] == ["pos", "neg"]
-
-
-@pytest.mark.parametrize(
-    ("widths", "common"),
-    [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
-)
-def test_the_common_width_is_that_of_half_of_the_records(widths, common):
-    assert dialects.find_common_width(widths) == common
 
 
 def test_the_lines_that_showed_the_dialect_are_returned():

@@ -1,4 +1,4 @@
-"""Records whose first one names the columns, is a row, or may be either.
+"""Rows whose first one names the columns, is a row, or may be either.
 
 Where nothing tells, an error asks for --has_header.
 """
@@ -8,6 +8,7 @@ import csv
 import pytest
 
 from data.tables import headers
+from data.tables.headers import CellKind, ColumnCells, FirstRow
 from tests.support.tables.table_rows import read_table_rows
 
 
@@ -93,7 +94,7 @@ TEXTS = [f"It left at {hour}" for hour in range(4)]
         pytest.param(["a,b,c", "1,cat", "dog,c", "3,b,c"], id="short_rows"),
     ],
 )
-def test_records_that_may_be_either_ask_for_the_header(lines):
+def test_rows_that_may_be_either_ask_for_the_header(lines):
     with pytest.raises(ValueError, match=r"f\.csv: nothing tells whether"):
         has_header(lines)
 
@@ -124,23 +125,98 @@ def test_numbers_are_names_if_the_user_says_so(tmp_path):
     assert [*row] == ["Region", "2019", "2020"]
 
 
-def test_a_record_that_repeats_the_names_is_no_row():
+def test_a_row_that_repeats_the_names_is_no_row():
     assert has_header(["text,label", "text,label", "A boat,sea"])
 
 
 def test_a_name_that_the_user_chose_makes_a_header():
-    records = [["satz"], ["Ein Boot"]]
-    assert headers.has_header("f.csv", records, ["satz"])
+    rows = [["satz"], ["Ein Boot"]]
+    assert headers.has_header("f.csv", rows, ["satz"])
 
 
-def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
-    assert headers.repeats_names(["\ufefftext", "label"], ["text", "label"])
+TEXT = ColumnCells("It left at noon again.", ["It sank."])
 
 
-def test_one_name_that_repeats_may_be_a_value():
-    assert not headers.repeats_names(["text"], ["text"])
+@pytest.mark.parametrize(
+    ("first", "below", "kind"),
+    [
+        ("7", ["5", "9"], CellKind.VALUE),
+        ("2026-01-31", ["2026-02-01", "2026-02-02"], CellKind.VALUE),
+        ("price", ["10", "12"], CellKind.NAME),
+        ("born", ["2026-01-31", "2026-02-01"], CellKind.NAME),
+        ("kind", ["ham", "ham", "spam", "spam"], CellKind.NAME),
+        ("spam", ["ham", "spam"], CellKind.REPEATED),
+        ("title", ["A boat", "A car"], CellKind.NAME),
+        ("boat", ["car"], CellKind.UNKNOWN),
+        ("kind", ["ham", "spam", "spam"], CellKind.UNKNOWN),
+        ("n/a", ["10", "12"], CellKind.UNKNOWN),
+        ("", ["10", "12"], CellKind.UNKNOWN),
+        ("title", ["title", "A car"], CellKind.REPEATED),
+    ],
+)
+def test_the_first_rule_that_fits_tells_the_kind(first, below, kind):
+    column = ColumnCells(first, below)
+    row = FirstRow([column])
+    assert headers.kind_of_first_cell(column, row) == kind
 
 
-def test_a_row_of_blanks_is_empty():
-    assert headers.is_empty_row(["", " \t"])
-    assert not headers.is_empty_row(["", "0"])
+@pytest.mark.parametrize(
+    ("first", "below", "kind"),
+    [
+        ("price", ["10", "12"], CellKind.UNKNOWN),
+        ("kind", ["ham", "ham", "spam", "spam"], CellKind.UNKNOWN),
+        ("title", ["A boat", "A car"], CellKind.NAME),
+        ("spam", ["ham", "spam"], CellKind.REPEATED),
+    ],
+)
+def test_beside_a_text_only_a_usual_name_is_a_name(first, below, kind):
+    column = ColumnCells(first, below)
+    row = FirstRow([column, TEXT])
+    assert headers.kind_of_first_cell(column, row) == kind
+
+
+def test_a_name_that_the_user_chose_is_a_name():
+    column = ColumnCells("satz", ["Ein Boot"])
+    row = FirstRow([column], chosen_names=["satz"])
+    assert row.kinds == {CellKind.NAME}
+
+
+def first_row(*cells, below):
+    """Returns a row above another one."""
+    columns = zip(cells, below, strict=True)
+    return FirstRow([ColumnCells(cell, [value]) for cell, value in columns])
+
+
+@pytest.mark.parametrize(
+    ("cells", "below"),
+    [
+        (["name", "2013", "2014"], ["Peru", "7.5", "8.5"]),
+        (["name", "2013.0"], ["Peru", "7.5"]),
+        (["0", "1", "2"], ["0.5", "0.7", "0.1"]),
+        (["name", "0", "5", "10"], ["Peru", "1", "7", "8"]),
+        (["", "0"], ["0", "0.5"]),
+    ],
+)
+def test_years_and_numbers_in_sequence_may_be_names(cells, below):
+    assert first_row(*cells, below=below).numbers_may_be_names
+
+
+@pytest.mark.parametrize(
+    ("cells", "below"),
+    [
+        (["7", "8"], ["5", "9"]),
+        (["name", "0"], ["Peru", "0.5"]),
+        (["Anna", "2013"], ["Bert", "2014"]),
+        (["name", "3", "7", "8"], ["Peru", "1", "7", "8"]),
+        (["It left at noon again.", "0", "1"], ["It sank.", "2", "3"]),
+    ],
+)
+def test_other_numbers_are_no_names(cells, below):
+    assert not first_row(*cells, below=below).numbers_may_be_names
+
+
+def test_a_word_above_four_long_texts_may_be_their_name():
+    texts = [f"The boat left at {hour}" for hour in range(4)]
+    assert headers.is_word_above_texts(ColumnCells("remark", texts))
+    assert not headers.is_word_above_texts(ColumnCells("a word", texts))
+    assert not headers.is_word_above_texts(ColumnCells("remark", texts[1:]))

@@ -8,27 +8,6 @@ import pytest
 
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
-SECOND_NAMES = {
-    "types_and_flags.tab": "Category\tText\nd\tstring\nclass\t\nsea\tA boat\n",
-    "flags_in_one.tab": "Title\tText\nstring\tstring\n\tinclude=True\nA\tb\n",
-    "values.tab": "Role\tUse\tWhen\na\\ b c\tx y\ttime\n\t\tmeta\na b\tx\t1\n",
-    "weights.tab": "a\tw\tg\nd\tc\tyes no\nclass\tweight\t\nx\t1\tno\n",
-    "roles.tab": "a\tb\tc\nd\t1 0\ts\nm\t\tm\n\n",
-    "letters.tab": "gender\tname\nd\ts\n\nf\tAnn\nm\tJose\n",
-    "types.csv": "text,score\nvarchar,int\nA boat,1\nA car,2\n",
-    "two_levels.csv": ",reviews,reviews\n,text,label\n0,A boat,sea\n1,A,b\n",
-}
-
-
-@pytest.mark.parametrize("name", SECOND_NAMES)
-@pytest.mark.parametrize("has_header", [None, True])
-def test_a_second_line_of_names_is_an_error(tmp_path, name, has_header):
-    with pytest.raises(ValueError, match="a second line of names"):
-        read_numbered_rows(
-            tmp_path, name, SECOND_NAMES[name], has_header=has_header
-        )
-
-
 RULERS = {
     "psql.csv": " id | text\n----+------\n  1 | A boat\n  2 | A car\n",
     "page.csv": "| text | label |\n|---|:--|\n| A | b |\n| C | d |\n",
@@ -80,11 +59,6 @@ def test_the_flag_that_the_error_names_reads_one_column(tmp_path):
         tmp_path, "names.csv", ONE_COLUMN_OF_MARKS, **layout
     )
     assert rows[0] == (2, {"boost::name": "std::set_0"})
-
-
-def test_answers_of_one_letter_are_rows(tmp_path):
-    data = "question,answer\nd,s\nc,m\nt,d\n"
-    assert len(read_numbered_rows(tmp_path, "answers.csv", data)) == 3
 
 
 NO_TABLES = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from data.tables.table_formats import TableLayout, read_rows
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import TableLayout
 from tests.support.tables.table_rows import (
     read_numbered_rows,
     read_table_rows,

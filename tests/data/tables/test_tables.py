@@ -5,8 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from data.tables import tables
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import TableLayout
 from data.tables.tables import Table, read_table
 from tests.support.tables.table_rows import write_table
 
@@ -28,13 +27,22 @@ def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):
     path = write_table(tmp_path / name, "1\t2\na\tx\nb\ty\n")
     table = Table(path, TableLayout(has_header=has_header))
     assert table.read_column_names() == ["1", "2"]
-    assert table.has_named_columns() == has_header
+    row, *_ = read_table(table, ["1"])
+    assert row.spreadsheet_number == (2 if has_header else 1)
     assert len([*table.read()]) == (2 if has_header else 3)
 
 
 def test_json_does_not_name_columns_in_a_line(tmp_path):
     path = write_table(tmp_path / "a.jsonl", '{"text": "a"}\n')
-    assert not Table(path).has_named_columns()
+    (row,) = read_table(Table(path), ["text"])
+    assert row.spreadsheet_number == 1
+
+
+def test_a_malformed_first_row_is_the_same_error_at_each_look(tmp_path):
+    table = Table(write_table(tmp_path / "a.csv", "id,text\n1\n2,b\n"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"a\.csv, line 2: "):
+            table.read_column_names()
 
 
 HEADER = b"id,text\n"
@@ -100,25 +108,6 @@ def test_reading_a_table_stops_at_its_first_bad_row(tmp_path):
     assert next(rows).cells["text"] == "a"
     with pytest.raises(ValueError, match=r"a\.csv, line 3: "):
         next(rows)
-
-
-def test_a_field_of_an_answer_that_a_column_has_too_gets_a_prefix():
-    answer = {"label": "b", "score": 0.5}
-    assert tables.with_answer({"text": "Hi", "label": "a"}, answer) == {
-        "text": "Hi",
-        "label": "a",
-        "predicted_label": "b",
-        "score": 0.5,
-    }
-
-
-def test_an_answers_inner_field_may_have_the_name_of_a_column():
-    row = {"spans.start": "3"}
-    answer = {"spans": {"start": 0}}
-    assert tables.with_answer(row, answer) == {
-        "spans.start": "3",
-        "predicted_spans": {"start": 0},
-    }
 
 
 def test_null_is_an_empty_text(tmp_path):

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from data.tables.table_formats import TableLayout, read_rows
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import TableLayout
 from data.tables.tables import Table, read_table
 from tests.support.tables import workbooks
 
@@ -31,7 +32,7 @@ def test_cells_are_texts_as_in_csv(tmp_path):
         (4, {"id": "-1000000000000000", "text": "NA", "label": "x"}),
     ]
     row, *_ = read_table(Table(path), ["text"], ["label"])
-    assert (row.line_number, row.cells["id"]) == (2, "7")
+    assert (row.row_number, row.cells["id"]) == (2, "7")
     assert row.where == f"{path}, line 2"
 
 

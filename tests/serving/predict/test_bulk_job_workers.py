@@ -10,7 +10,7 @@ from concurrent import futures
 import pytest
 
 from data.jobs import workers
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from serving.predict import bulk_job, bulk_options
 from serving.text_models import model_cache
 from serving.text_models.text_model import TextModel

@@ -7,7 +7,7 @@ import pytest
 
 import serving
 from data.jobs.file_ranges import FileRange
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from serving.predict.bulk_options import BulkOptions
 from serving.text_tasks.reply_options import ReplyOptions
 

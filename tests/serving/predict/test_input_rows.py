@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.layout_options import LayoutOptions
+from data.tables.table_layout import LayoutOptions
 from serving.predict.input_rows import read_input_rows
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE

@@ -20,7 +20,7 @@ def create_row_of(reply, **row_options):
 def test_fields_of_a_reply_follow_the_columns():
     row = create_row_of({"label": "yes"})
     assert row.cells == {"id": 7, "label": "old", "predicted_label": "yes"}
-    assert row.status == RowStatus.ANSWERED
+    assert row.status == RowStatus.PREDICTED
 
 
 def test_columns_may_be_left_out():

@@ -14,8 +14,8 @@ from data.classification.user_tables.user_table_tasks import (
     SPEC_OF_TABLE_TASK,
     UserTableProcessor,
 )
+from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
-from data.tables.data_file_options import DataFileOptions
 
 
 def create_processor(

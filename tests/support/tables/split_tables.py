@@ -11,7 +11,7 @@ from typing import Any
 
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv
 

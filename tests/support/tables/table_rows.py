@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from data.tables.numbered_rows import require_cells
-from data.tables.table_formats import TableLayout, read_rows
+from data.tables.rows import require_cells
+from data.tables.table_formats import read_rows
+from data.tables.table_layout import TableLayout
 
 
 def read_numbered_rows(

@@ -6,7 +6,7 @@ tests/across_scripts/test_recorded_decisions.py tests it with real runs.
 import pytest
 
 from command_line import config_values
-from data.tables.row_keys import RULE_VERSION
+from data.sets.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.presets import Preset
 from tests.support.tasks import toy_task

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from command_line import config_values
-from data.tables.row_keys import RULE_VERSION
+from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig

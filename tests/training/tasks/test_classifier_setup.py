@@ -14,8 +14,8 @@ from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
     compute_class_weights,
+    decide_columns,
     load_task,
-    open_data_file,
     open_processor,
 )
 
@@ -57,13 +57,13 @@ def test_only_load_task_reads_the_sets_of_a_task(tmp_path):
 
 def test_a_command_without_a_data_file_opens_none():
     parsed = parse_options(task_name="MRPC", data_dir="absent")
-    assert open_data_file(parsed) == (parsed, None)
+    assert decide_columns(parsed) == (parsed, None)
 
 
 def test_columns_that_no_flag_names_are_found(tmp_path):
     path = tmp_path / "table.csv"
     write_csv(path, ["Review", "Label"], [("a boat", "yes"), ("a", "no")])
-    parsed, table = open_data_file(
+    parsed, table = decide_columns(
         parse_options(
             task_name="csv", data_file=str(path), text_column="Review"
         )

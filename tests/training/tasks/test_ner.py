@@ -8,7 +8,7 @@ from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import create_ner_features
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
 from tests.support.tasks import task_files

@@ -8,7 +8,7 @@ import pytest
 from command_line.config_values import create_config
 from data.squad.squad_examples import SquadProcessor
 from data.squad.squad_questions import read_squad_file
-from data.tables.table_formats import DEFAULT_LAYOUT
+from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
 from tests.support.squad.squad_files import write_squad

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data.classification.swag_examples import SwagExample
-from data.tables.table_formats import DEFAULT_LAYOUT
+from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertMultipleChoice
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start

@@ -4,7 +4,7 @@ import pytest
 
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 
 
 def read_set(folder, name, text, kind, **flags):

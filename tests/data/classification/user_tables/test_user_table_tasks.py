@@ -7,7 +7,7 @@ from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.tables.data_file_options import DataFileOptions
+from data.sets.data_file_split import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 
 

@@ -5,13 +5,22 @@ processors from which texts they make them.
 """
 
 import collections
+import dataclasses
 import math
 import random
 
 import pytest
 
-from data.tables.data_file_split import log_labels, log_sizes, split_examples
-from data.tables.row_keys import key_of
+from command_line import flags
+from command_line.declared_flags import flags_of
+from command_line.path_flags import PathKind
+from data.sets.data_file_split import (
+    DataFileOptions,
+    log_labels,
+    log_sizes,
+    split_examples,
+)
+from data.sets.row_keys import key_of
 from tests.support.tables.split_tables import read_topics
 
 FRACTIONS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.8]
@@ -113,3 +122,26 @@ def test_log_labels_warns_of_labels_that_a_set_lacks(caplog):
     assert (
         "a.csv: the dev set has none of yes, and the train set has none of no."
     ) in caplog.text
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(flags.Config):
+    """The flags of a script that splits a file."""
+
+    data: DataFileOptions = flags.group(DataFileOptions)
+
+
+DATA_FILE, DEV_FRACTION = flags_of(Config)
+
+
+def test_the_file_is_an_input_that_a_user_may_leave_out():
+    assert DATA_FILE.kind == PathKind.INPUT_FILE
+    assert DATA_FILE.default is None
+
+
+@pytest.mark.parametrize(
+    ("fraction", "is_valid"),
+    [(0.01, True), (0.9, True), (0, False), (0.95, False), (True, False)],
+)
+def test_neither_set_may_be_empty(fraction, is_valid):
+    assert DEV_FRACTION.is_valid(fraction) == is_valid

@@ -2,8 +2,7 @@
 
 import pytest
 
-from data.tables.layout_options import LayoutOptions
-from data.tables.table_formats import TableLayout
+from data.tables.table_layout import LayoutOptions, TableLayout
 
 
 def test_without_flags_the_file_shows_its_layout():

@@ -5,8 +5,25 @@ test_table_formats.py reads such rows from files.
 
 import pytest
 
-from data.tables.row_builder import RowBuilder
-from data.tables.unnamed_columns import RepeatedName
+from data.tables.rows import (
+    RepeatedName,
+    RowBuilder,
+    find_common_width,
+    is_empty_row,
+    is_number,
+    is_repeated_header,
+    require_cells,
+    unique_keys,
+)
+
+
+def test_a_row_has_cells():
+    assert require_cells({"text": "b"}, "a.csv, line 2") == {"text": "b"}
+
+
+def test_a_malformed_row_is_an_error_that_names_its_place():
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: two cells"):
+        require_cells(ValueError("two cells"), "a.csv, line 3")
 
 
 def test_cells_get_the_names_of_their_columns():
@@ -59,3 +76,49 @@ def test_only_a_table_of_tabs_may_have_wider_rows(may_be_wider):
 def test_a_backslash_before_a_line_break_is_an_error():
     error = RowBuilder([], width=3).build(["1", "It left\\"])
     assert "ends in a backslash" in str(error)
+
+
+def test_the_first_column_of_a_name_keeps_it():
+    assert unique_keys(["Tag", "text", "Tag"]) == ["Tag", "text", "Tag.1"]
+
+
+def test_a_key_is_no_name_of_another_column():
+    keys = unique_keys(["Tag", "Tag", "Tag.1", "", ""])
+    assert keys == ["Tag", "Tag.2", "Tag.1", "", ".1"]
+
+
+def test_a_repeated_name_knows_the_name_in_the_file():
+    _, key = unique_keys(["Tag", "Tag"])
+    assert isinstance(key, RepeatedName)
+    assert key.name == "Tag"
+
+
+@pytest.mark.parametrize(
+    ("widths", "common"),
+    [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
+)
+def test_the_common_width_is_that_of_half_of_the_rows(widths, common):
+    assert find_common_width(widths) == common
+
+
+def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
+    assert is_repeated_header(["\ufefftext", "label"], ["text", "label"])
+
+
+def test_one_name_that_repeats_may_be_a_value():
+    assert not is_repeated_header(["text"], ["text"])
+
+
+def test_a_row_of_blanks_is_empty():
+    assert is_empty_row(["", " \t"])
+    assert not is_empty_row(["", "0"])
+
+
+@pytest.mark.parametrize("cell", ["7", " -1.5 ", "1,000.50", "12%", "2e-5"])
+def test_a_number_may_have_a_sign_marks_and_an_exponent(cell):
+    assert is_number(cell)
+
+
+@pytest.mark.parametrize("cell", ["", ".", "7 seas", "2026-01-31", "e5"])
+def test_other_cells_are_no_numbers(cell):
+    assert not is_number(cell)

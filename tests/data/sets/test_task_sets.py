@@ -4,7 +4,7 @@ import weakref
 
 import pytest
 
-from data.sets.held_sets import HeldSets
+from data.sets.task_sets import TaskSets
 
 
 class Example:
@@ -18,26 +18,26 @@ def read_names():
 
 
 @pytest.fixture
-def held_sets(read_names):
+def task_sets(read_names):
     """Sets of two examples each."""
 
     def read_set(set_name):
         read_names.append(set_name)
         return [Example(), Example()]
 
-    return HeldSets(read_set)
+    return TaskSets(read_set)
 
 
-def test_a_set_is_read_once_until_it_is_taken(held_sets, read_names):
-    train = held_sets.read("train")
-    dev = held_sets.read("dev")
-    assert held_sets.read("train") is train
-    assert held_sets.take("train") is train
-    assert held_sets.take("dev") is dev
+def test_a_set_is_read_once_until_it_is_taken(task_sets, read_names):
+    train = task_sets.read("train")
+    dev = task_sets.read("dev")
+    assert task_sets.read("train") is train
+    assert task_sets.take("train") is train
+    assert task_sets.take("dev") is dev
     assert read_names == ["train", "dev"]
 
 
-def test_a_set_that_was_taken_is_freed(held_sets):
-    held_sets.read("train")
-    example = weakref.ref(held_sets.take("train")[0])
+def test_a_set_that_was_taken_is_freed(task_sets):
+    task_sets.read("train")
+    example = weakref.ref(task_sets.take("train")[0])
     assert example() is None

@@ -1,20 +1,29 @@
 """Holds the sets of a task that were read, until the run takes them."""
 
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from data.sets.set_names import BaseSet
 
 ExampleT = TypeVar("ExampleT")
 
 
-class TaskSets(Protocol[ExampleT]):
+class TaskSets(Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
     run calls `take`, when it writes the set's records. From then on, the set is
     no longer held, so that its memory can be freed.
+
+    Args:
+        read_set: function that reads a set from its files. `read` calls it, and
+            raises its errors.
     """
+
+    def __init__(self, read_set: Callable[[BaseSet], list[ExampleT]]) -> None:
+        self._read_from_files = read_set
+        # {name of a set that was read, and not yet taken: its examples}
+        self._held: dict[BaseSet, list[ExampleT]] = {}
 
     def read(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and holds them.
@@ -24,30 +33,8 @@ class TaskSets(Protocol[ExampleT]):
             ValueError: the set is empty, or a line is malformed. The message
                 names the file and the line.
         """
-
-    def take(self, set_name: BaseSet) -> list[ExampleT]:
-        """Returns a set as `read` does, and holds it no longer."""
-
-
-class HeldSets(Generic[ExampleT]):
-    """The sets of a task that reads each set from files of its own.
-
-    The class is a `TaskSets`.
-
-    Args:
-        read_set: function that reads a set from its files. `read` calls it, and
-            raises its errors.
-    """
-
-    def __init__(self, read_set: Callable[[BaseSet], list[ExampleT]]) -> None:
-        self._read_set = read_set
-        # {name of a set that was read, and not yet taken: its examples}
-        self._held: dict[BaseSet, list[ExampleT]] = {}
-
-    def read(self, set_name: BaseSet) -> list[ExampleT]:
-        """Returns the examples of a set, and holds them."""
         if set_name not in self._held:
-            self._held[set_name] = self._read_set(set_name)
+            self._held[set_name] = self._read_from_files(set_name)
         return self._held[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:

@@ -1,14 +1,40 @@
-"""Builds the rows of a table from cells, and finds malformed ones."""
+"""Defines the rows of tables, which the readers of all formats yield.
 
-from collections.abc import Sequence
+A row is {key of a column: cell}. `RowBuilder` builds it from the cells of CSV,
+TSV and Excel, and says what is wrong with a malformed one.
+"""
 
-from data.tables import dialects, headers
-from data.tables.unnamed_columns import ColumnNumber, unique_keys
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import TypeAlias
+
 from files.json_files import JsonObject
+
+# A row: (its number, {key of a column: cell}). The number is that of its first
+# line, or in a JSON list, Parquet and Excel, that of the row itself. If the row
+# is malformed, a ValueError replaces the dict.
+NumberedRow: TypeAlias = tuple[int, JsonObject | ValueError]
 
 # Number of first rows that show the width of a table without a header, if the
 # user chose its dialect.
 _NUM_FIRST_ROWS = 3
+
+
+def require_cells(row: JsonObject | ValueError, where: str) -> JsonObject:
+    """Returns the cells of a row, {column: cell}.
+
+    Args:
+        row: what a reader has yielded beside the number of the row.
+        where: the file and the line, for the message.
+
+    Raises:
+        ValueError: the row is malformed.
+    """
+    if isinstance(row, ValueError):
+        raise ValueError(f"{where}: {row}")
+    return row
 
 
 class RowBuilder:
@@ -49,7 +75,7 @@ class RowBuilder:
         Args:
             cells: the cells of the row.
             is_swallowed: whether one of them contains the next lines of the
-                table (see `csv_records.is_swallowed`).
+                table (see `csv_rows.is_swallowed`).
         """
         if self._names:
             problem = self._find_problem_under_names(cells, is_swallowed)
@@ -72,7 +98,7 @@ class RowBuilder:
                 f"{len(names)}"
             )
         # Compare the first cell first, because it differs in nearly all rows.
-        if cells[0].endswith(names[0]) and headers.repeats_names(cells, names):
+        if cells[0].endswith(names[0]) and is_repeated_header(cells, names):
             return "the line repeats the names of the columns. Remove it"
         if is_swallowed:
             return (
@@ -112,4 +138,77 @@ class RowBuilder:
         """
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:
-            self._width = dialects.find_common_width(self._first_widths)
+            self._width = find_common_width(self._first_widths)
+
+
+class RepeatedName(str):
+    """Key of a column whose name an earlier column of the table has too.
+
+    The key is the name and a number, such as "Labels.1", so that a row keeps
+    the cells of both columns.
+
+    Attributes:
+        name: the name in the file, which both columns have.
+    """
+
+    name: str
+
+    def __new__(cls, name: str, taken: Collection[str]) -> "RepeatedName":
+        """Creates the first key `name.1`, `name.2` that is not in `taken`."""
+        keys = (f"{name}.{suffix}" for suffix in itertools.count(1))
+        free_key = next(key for key in keys if key not in taken)
+        column = super().__new__(cls, free_key)
+        column.name = name
+        return column
+
+
+class ColumnNumber(str):
+    """Key of a column of a table without a header: "1", "2" and so on."""
+
+
+def unique_keys(names: Sequence[str]) -> list[str]:
+    """Replaces each name that an earlier column has by a RepeatedName.
+
+    Examples:
+        >>> unique_keys(["id", "text", "text"])
+        ['id', 'text', 'text.1']
+
+    A dict keeps the order, and finds a name in a table of many columns fast.
+    """
+    keys: dict[str, None] = {}
+    for name in names:
+        key = RepeatedName(name, {*names, *keys}) if name in keys else name
+        keys[key] = None
+    return [*keys]
+
+
+def find_common_width(widths: Sequence[int]) -> int:
+    """Returns the width of at least half of some rows, 0 if none is.
+
+    For example, 3 for rows of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.
+    """
+    if not widths:
+        return 0
+    ((width, num_rows),) = Counter(widths).most_common(1)
+    return width if 2 * num_rows >= len(widths) else 0
+
+
+def is_empty_row(row: Sequence[str]) -> bool:
+    """Returns whether a row contains nothing but blanks."""
+    return not any(map(str.strip, row))
+
+
+def is_number(cell: str) -> bool:
+    """Returns whether a cell contains nothing but a number."""
+    return bool(re.fullmatch(r"\s*[-+]?[\d.,]*\d[\d.,%]*(e[-+]?\d+)?\s*", cell))
+
+
+def is_repeated_header(row: Sequence[str], names: Sequence[str]) -> bool:
+    """Returns whether a row repeats the names of the columns.
+
+    In files that were joined, UTF-8's mark may stand before the second names.
+    """
+    if len(names) < 2:
+        return False
+    is_same = row[0].removeprefix("\ufeff") == names[0]
+    return is_same and [*row[1:]] == [*names[1:]]

@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from data.io import record_parsing
+from data.io import record_datasets
 from data.io.feature_specs import FeatureSpec
 from data.io.tf_examples import encode_example
 
@@ -19,7 +19,7 @@ def serialize(*ids, weight=0.5):
 
 
 def test_a_batch_has_the_values_and_types_of_the_network():
-    batch = record_parsing.decode_batch(
+    batch = record_datasets.decode_batch(
         [serialize(1, 2), serialize(3, 9)], SPEC
     )
     assert batch["input_ids"].dtype == tf.int32
@@ -32,22 +32,22 @@ def test_a_batch_has_the_values_and_types_of_the_network():
 @pytest.mark.parametrize("wrong", [10, 2**32])
 def test_a_value_out_of_its_range_is_not_decoded(wrong):
     with pytest.raises(
-        tf.errors.InvalidArgumentError, match=record_parsing.OUT_OF_RANGE
+        tf.errors.InvalidArgumentError, match=record_datasets.OUT_OF_RANGE
     ):
-        record_parsing.decode_batch([serialize(1, wrong)], SPEC)
+        record_datasets.decode_batch([serialize(1, wrong)], SPEC)
 
 
 def test_a_record_without_a_feature_is_not_parsed():
     record = encode_example({"input_ids": [1, 2]})
     with pytest.raises(tf.errors.InvalidArgumentError, match="weight"):
-        record_parsing.parse_features([record], SPEC)
+        record_datasets.parse_features([record], SPEC)
 
 
 def test_each_value_is_compared_with_its_range():
-    values = record_parsing.parse_features([serialize(1, 10)], SPEC)
+    values = record_datasets.parse_features([serialize(1, 10)], SPEC)
     compared = {
         problem: bool(is_right)
-        for problem, is_right in record_parsing.compare_with_spec(values, SPEC)
+        for problem, is_right in record_datasets.compare_with_spec(values, SPEC)
     }
     assert compared == {
         "'input_ids' is not from 0 to 9": False,
@@ -63,7 +63,7 @@ def test_only_padding_examples_have_a_mask_of_zeros(is_real_example, is_right):
     record = encode_example(
         {"input_mask": [0, 0], "is_real_example": [is_real_example]}
     )
-    values = record_parsing.parse_features([record], spec)
-    *_, last = record_parsing.compare_with_spec(values, spec)
+    values = record_datasets.parse_features([record], spec)
+    *_, last = record_datasets.compare_with_spec(values, spec)
     assert last[0] == "'input_mask' is 0 at each position"
     assert bool(last[1]) == is_right

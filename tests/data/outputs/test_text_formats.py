@@ -1,13 +1,15 @@
-"""Answers as the rows of a table in CSV."""
+"""Predictions as lines of JSON, and as the rows of a table in CSV."""
 
 import csv
 import datetime
 import decimal
 import io
+import json
 
-from data.outputs.csv_table import write_csv
-from data.outputs.output_rows import OutputRow, RowStatus
-from data.tables import tables
+import pytest
+
+from data.outputs.output_rows import OutputRow, RowStatus, with_prediction
+from data.outputs.text_formats import to_json_line, write_csv
 
 ROWS = [
     OutputRow({"id": 1, "line": 4, "error": "no text"}, RowStatus.FAILED),
@@ -28,7 +30,7 @@ def as_csv(rows):
     return file.getvalue().decode()
 
 
-def test_answers_of_any_type_are_cells():
+def test_predictions_of_any_type_are_cells():
     header, *rows = csv.reader(as_csv(ROWS).splitlines())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
@@ -41,7 +43,7 @@ def test_no_rows_are_an_empty_table():
 
 
 def test_an_answer_stands_beside_an_earlier_one():
-    row = OutputRow(tables.with_answer({"p.a": 1}, {"p": {"a": 2}}))
+    row = OutputRow(with_prediction({"p.a": 1}, {"p": {"a": 2}}))
     assert as_csv([row]) == "p.a,predicted_p.a\n1,2\n"
 
 
@@ -80,3 +82,23 @@ def test_a_column_that_is_nested_too_deeply_is_named_in_its_cell():
         deep = [deep]
     text = as_csv([OutputRow({"x": deep, "label": "y"})])
     assert text == "x,label\nnested too deeply,y\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (float("inf"), None),
+        ([1.5, float("nan")], [1.5, None]),
+        (
+            {"d": -float("inf"), "e": [float("inf")]},
+            {"d": None, "e": [None]},
+        ),
+        (datetime.datetime(2026, 1, 2, 3), "2026-01-02T03:00:00"),
+        ([datetime.date(2026, 1, 2)], ["2026-01-02"]),
+        (decimal.Decimal("1.50"), "1.50"),
+        (b"x", "b'x'"),
+        ("x", "x"),
+    ],
+)
+def test_copied_columns_of_any_type_are_values_of_json(value, expected):
+    assert json.loads(to_json_line({"a": value})) == {"a": expected}

@@ -1,15 +1,43 @@
-"""Splits the examples of one file into a train set and a dev set."""
+"""Splits the examples of one file into a train set and a dev set.
+
+row_keys.py decides which set an example is in.
+"""
 
 import collections
+import dataclasses
 from collections.abc import Sequence, Sized
 from typing import TypeVar
 
 from absl import logging
 
-from data.tables.row_keys import split_fraction_of
+from command_line import flags
+from command_line.path_flags import PathKind
+from data.sets.row_keys import split_fraction_of
 from model_folders.labels import format_first_labels
 
 T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFileOptions:
+    """Flags of scripts that split a single file of examples themselves."""
+
+    data_file: str | None = flags.training_flag(
+        None,
+        "One file of labeled examples, instead of --data_dir. The script "
+        "splits it, trains, evaluates each epoch, reports, and exports the "
+        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
+        "default, --do_train and --do_eval are then True.",
+        kind=PathKind.INPUT_FILE,
+    )
+    dev_fraction: float = flags.training_flag(
+        0.2,
+        "Fraction of --data_file to evaluate on. A row's texts alone decide "
+        "whether the row is evaluated. The default is that of the run, or of "
+        "the run that --init_checkpoint names.",
+        at_least=0.01,
+        at_most=0.9,
+    )
 
 
 def split_examples(

@@ -1,8 +1,8 @@
-"""Titles above a table, and rows that only look like one."""
+"""Titles and second names around a header, and rows that look like them."""
 
 import pytest
 
-from data.tables.titles import check_title
+from data.tables.header_checks import check_title
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 
@@ -45,9 +45,9 @@ def test_names_that_are_one_too_few_are_no_title(tmp_path):
 
 
 def test_a_line_narrower_than_the_table_is_a_title():
-    records = [["Export of May"], ["id", "text"], ["1", "a"], ["2", "b"]]
+    rows = [["Export of May"], ["id", "text"], ["1", "a"], ["2", "b"]]
     with pytest.raises(ValueError, match=r"f\.csv: .*'Export of May'"):
-        check_title("f.csv", records)
+        check_title("f.csv", rows)
 
 
 @pytest.mark.parametrize("columns", [(), ("satz",)])
@@ -56,5 +56,31 @@ def test_a_name_of_a_column_is_no_title(columns):
     check_title("f.csv", [[name], ["1", "a"], ["2", "b"]], columns)
 
 
-def test_a_record_alone_is_no_title():
+def test_a_row_alone_is_no_title():
     check_title("f.csv", [["Export of May", ""]])
+
+
+SECOND_NAMES = {
+    "types_and_flags.tab": "Category\tText\nd\tstring\nclass\t\nsea\tA boat\n",
+    "flags_in_one.tab": "Title\tText\nstring\tstring\n\tinclude=True\nA\tb\n",
+    "values.tab": "Role\tUse\tWhen\na\\ b c\tx y\ttime\n\t\tmeta\na b\tx\t1\n",
+    "weights.tab": "a\tw\tg\nd\tc\tyes no\nclass\tweight\t\nx\t1\tno\n",
+    "roles.tab": "a\tb\tc\nd\t1 0\ts\nm\t\tm\n\n",
+    "letters.tab": "gender\tname\nd\ts\n\nf\tAnn\nm\tJose\n",
+    "types.csv": "text,score\nvarchar,int\nA boat,1\nA car,2\n",
+    "two_levels.csv": ",reviews,reviews\n,text,label\n0,A boat,sea\n1,A,b\n",
+}
+
+
+@pytest.mark.parametrize("name", SECOND_NAMES)
+@pytest.mark.parametrize("has_header", [None, True])
+def test_a_second_line_of_names_is_an_error(tmp_path, name, has_header):
+    with pytest.raises(ValueError, match="a second line of names"):
+        read_numbered_rows(
+            tmp_path, name, SECOND_NAMES[name], has_header=has_header
+        )
+
+
+def test_answers_of_one_letter_are_rows(tmp_path):
+    data = "question,answer\nd,s\nc,m\nt,d\n"
+    assert len(read_numbered_rows(tmp_path, "answers.csv", data)) == 3

@@ -1,0 +1,154 @@
+"""Rows of CSV: all of them, or the first ones, which show how it is written."""
+
+import itertools
+
+import pytest
+
+from data.tables import csv_rows
+from data.tables.csv_rows import (
+    MAX_ROWS,
+    Dialect,
+    MalformedRow,
+    TableSample,
+    parse_rows,
+)
+
+COMMAS = Dialect(",")
+
+
+def test_a_row_has_the_number_of_its_first_line():
+    lines = ['"a\n', 'b",x\n', "c,y\n"]
+    assert [*parse_rows(lines, Dialect(","))] == [
+        (1, ["a\nb", "x"]),
+        (3, ["c", "y"]),
+    ]
+
+
+def test_a_quote_after_a_backslash_is_a_character_if_the_dialect_escapes():
+    lines = ['"a \\"b\\" c\\\\",x\n']
+    rows = parse_rows(lines, Dialect(",", has_escapes=True))
+    assert [*rows] == [(1, ['a "b" c\\', "x"])]
+
+
+def test_quotes_are_characters_without_quoting():
+    rows = parse_rows(['"a,b"\n'], Dialect(",", quoting=False))
+    assert [*rows] == [(1, ['"a', 'b"'])]
+
+
+def test_the_rows_after_a_malformed_one_are_read():
+    lines = ['"a" b,x\n', "c,y\n"]
+    (_, malformed), second = parse_rows(lines, Dialect(","))
+    assert isinstance(malformed, MalformedRow)
+    assert not malformed.is_multiline
+    assert second == (2, ["c", "y"])
+
+
+def test_a_quote_that_is_never_closed_spans_lines():
+    ((number, malformed),) = parse_rows(['"a,x\n', "b,y\n"], Dialect(","))
+    assert number == 1
+    assert malformed.is_multiline
+
+
+def test_the_error_names_the_flag_that_makes_quotes_characters():
+    malformed = MalformedRow("a quote is not closed", is_multiline=True)
+    assert malformed.explain("--noquoting") == (
+        "a quote is not closed. Close the quote, write a quote in a quoted "
+        'cell twice (""), or set --noquoting if quotes are ordinary '
+        "characters in this table"
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "delimiter", "is_swallowed"),
+    [
+        (["a", "b\nc\td\ne", "f"], "\t", False),
+        (["a", "b  c\td\n  e\tf"], "\t", False),
+        (["a", "b\nc\td"], "\t", True),
+        (["a", "b\nc,d"], ",", False),
+        (["a", "b\nc d"], "\t", False),
+    ],
+)
+def test_a_cell_with_as_many_tabs_as_its_lines_have_swallowed_them(
+    row, delimiter, is_swallowed
+):
+    assert csv_rows.is_swallowed(row, delimiter) == is_swallowed
+
+
+def sample_of(text):
+    """Returns the sample of a table's contents."""
+    return TableSample(iter(text.splitlines(keepends=True)))
+
+
+def test_no_more_lines_are_read_than_rows_are_needed():
+    lines = (f"{number},a\n" for number in itertools.count())
+    sample = TableSample(lines)
+    assert len(sample.read_first_rows(COMMAS)) == MAX_ROWS
+    assert next(lines) == f"{MAX_ROWS},a\n"
+
+
+def test_lines_are_read_once_for_several_dialects():
+    sample = sample_of("a,b;c\n")
+    assert sample.read_first_rows(COMMAS) == [["a", "b;c"]]
+    assert sample.read_first_rows(Dialect(";")) == [["a,b", "c"]]
+
+
+def test_all_lines_are_the_lines_read_before_and_the_rest():
+    lines = [f"{number},a\n" for number in range(MAX_ROWS + 3)]
+    sample = TableSample(iter(lines))
+    sample.read_first_rows(COMMAS)
+    assert [*sample.all_lines()] == lines
+
+
+def test_empty_rows_above_a_table_are_left_out():
+    assert sample_of(",\n\na,b\n").read_first_rows(COMMAS) == [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "fits"),
+    [
+        pytest.param("a,b\n1,2\n", COMMAS, True, id="one width"),
+        pytest.param("a,b\n1\n", COMMAS, False, id="two widths"),
+        pytest.param('a,b\n1,"2\n', COMMAS, False, id="an open quote"),
+        pytest.param(
+            'a,b\n1,"a ""2"""\n', Dialect(",", False), False, id="doubled"
+        ),
+        pytest.param('a,b\n1,"2"\n', Dialect(",", False), True, id="single"),
+    ],
+)
+def test_a_dialect_fits_if_all_rows_are_regular(text, dialect, fits):
+    _, fits_rows = sample_of(text).try_dialect(dialect)
+    assert fits_rows == fits
+
+
+@pytest.mark.parametrize("line", ["sep=;\n", '"SEP=;"\n'])
+def test_a_line_may_name_the_delimiter(line):
+    sample = sample_of(f"{line}a;b\n")
+    assert sample.take_hint(",;") == ";"
+    assert sample.read_first_rows(Dialect(";")) == [["a", "b"]]
+
+
+@pytest.mark.parametrize("line", ["sep=x\n", "sep;\n", "a;b\n", ""])
+def test_another_first_line_names_no_delimiter(line):
+    assert sample_of(line).take_hint(",;") is None
+
+
+def test_the_line_of_wrong_bytes_is_named():
+    sample = sample_of("a,b\nna\udcefve,2\n")
+    sample.read_first_rows(COMMAS)
+    with pytest.raises(ValueError, match=r"^a\.csv, line 2: "):
+        sample.check_encoding("a.csv", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "num_stray"),
+    [
+        ('"a","b"\n', 0),
+        ('a 5" pipe,b\n', 1),
+        ('"a ""b""",c\n', 0),
+        ('x "a",b\n', 2),
+    ],
+)
+def test_quotes_that_quote_no_cell_are_stray(text, num_stray):
+    sample = sample_of(text)
+    sample.read_first_rows(COMMAS)
+    assert sample.count_stray_quotes(COMMAS) == num_stray
