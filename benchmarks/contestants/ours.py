@@ -29,7 +29,7 @@ from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
 from serving import engines
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig

@@ -45,8 +45,9 @@ class SavedModel(engines.Engine):
         inputs = {
             name: tf.constant(values) for name, values in features.items()
         }
-        outputs = self._serve(**inputs)
-        return {name: value.numpy() for name, value in outputs.items()}
+        with engines.named_run_errors():
+            outputs = self._serve(**inputs)
+            return {name: value.numpy() for name, value in outputs.items()}
 
 
 def _check_signatures(signatures: Collection[str], folder: Path) -> None:

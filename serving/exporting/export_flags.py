@@ -7,7 +7,7 @@ from typing import Literal
 from command_line import flags
 from command_line.path_flags import PathKind
 from imports.installation import install_command
-from serving.engines.runtimes import EXPORT_FORMATS, ExportFormat
+from serving.engines import EXPORT_FORMATS, ExportFormat
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import dataclasses
 import os
 
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http.served_model import ServedModel
 from serving.text_models.text_model import TextModel
 

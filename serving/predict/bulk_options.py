@@ -10,7 +10,7 @@ from data.outputs.output_writer import OutputFormat
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 from serving.predict import request_files
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached

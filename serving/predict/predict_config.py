@@ -10,7 +10,7 @@ from command_line.path_flags import PathKind
 from data.outputs import output_writer
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.reply_options import ReplyOptions
 

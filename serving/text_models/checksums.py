@@ -17,7 +17,7 @@ from data.jobs.manifest import InputEntry
 from model_folders import model_json
 from model_folders.model_json_types import ModelJson
 from serving import engines
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 
 
 def checksums_of_networks(

@@ -12,8 +12,7 @@ from model_folders import model_json
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import preset_reading, presets
 from serving import engines
-from serving.engines import Engine
-from serving.engines.runtimes import ExportFormat
+from serving.engines import Engine, ExportFormat
 from serving.text_models import checksums
 from serving.text_tasks.loaded_model import (
     LoadedModel,

@@ -4,8 +4,7 @@ import functools
 import os
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
-from serving.engines import Engine
-from serving.engines.runtimes import ExportFormat
+from serving.engines import Engine, ExportFormat
 
 
 class CachedModel(Protocol):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from typing import cast
 
 from data.text.tokenization import FullTokenizer
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 from serving.text_models.export_reading import read_export
 from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods

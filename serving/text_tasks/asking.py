@@ -32,7 +32,7 @@ class Failure(NamedTuple):
     """What a request that fails gets instead of a reply.
 
     Attributes:
-        error: what the request raised, as serving/engines/errors.py tells
+        error: what the request raised, as serving/engines/engine.py tells
             errors apart.
     """
 

@@ -14,8 +14,7 @@ from data.sets.set_names import suffix_of
 from model_folders import kinds
 from model_folders.scores import Scores
 from serving import engines
-from serving.engines import output_kinds
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat, output_kinds
 from training.task import AnyEncodedSet, AnyTask
 
 _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)

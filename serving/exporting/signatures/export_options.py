@@ -9,7 +9,7 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.reading.presets import Preset
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http.app import ServerApp
 from serving.http.export_to_serve import ExportToServe
 from serving.http.served_model import ServedModel

@@ -90,7 +90,7 @@ def test_predict_ranks_without_tensorflow(exports, load_export):
 
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
-    from serving.engines.engine_flags import EngineFlags
+    from serving.engines import EngineFlags
     from serving.http import app
     from serving.http.export_to_serve import ExportToServe
     from serving.http.serve_config import LimitFlags

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
-from serving.engines import EngineError, OutputArrays, PackedInput
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineError, EngineFlags, OutputArrays, PackedInput
 from serving.http.export_to_serve import ExportToServe
 from serving.http.queued_call import QueuedCall
 from serving.http.served_model import ServedModel
