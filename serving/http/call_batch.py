@@ -11,7 +11,7 @@ from serving.http.json_bodies import encode_reply
 from serving.http.queued_call import QueuedCall
 from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 
 # Options of the replies, for all clients.
 _REPLY_OPTIONS = ReplyOptions(top_k=8, n_best=8)

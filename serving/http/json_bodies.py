@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from files.json_files import parse_json
-from serving.text_tasks.request_lists import RequestList, split_request
+from serving.text_tasks.request_fields import RequestList
 from serving.text_tasks.text_task import AnyTextTask, Reply
 
 # Fields of a request as in TensorFlow Serving.
@@ -21,7 +21,7 @@ def parse_body(text_task: AnyTextTask, text: bytes) -> RequestList:
     """
     value = parse_json(text, "the body", object)
     if isinstance(value, dict):
-        return split_request(text_task, value)
+        return text_task.split_request(value)
     if isinstance(value, list):
         return RequestList(value, is_list=True)
     return RequestList([value], is_list=False)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from serving.http.errors import http_errors_of_requests, to_http_error
 from serving.text_tasks.asking import Failure
-from serving.text_tasks.request_fields import CheckedRequest
-from serving.text_tasks.request_lists import describe_place
+from serving.text_tasks.request_fields import CheckedRequest, describe_place
 from serving.text_tasks.text_task import AnyTextTask
 
 # A batch contains the requests that wait, up to these numbers of texts and of

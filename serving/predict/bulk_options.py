@@ -15,7 +15,7 @@ from serving.predict import request_files
 from serving.text_models import checksums
 from serving.text_models.model_cache import load_cached
 from serving.text_models.text_model import TextModel
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

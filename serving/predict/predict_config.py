@@ -12,7 +12,7 @@ from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from serving.engines import EngineFlags
 from serving.text_tasks.registry import list_text_tasks
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

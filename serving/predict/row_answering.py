@@ -14,8 +14,7 @@ from serving.predict.row_counter import RowCounter
 from serving.predict.row_grouping import read_buffers, split_buffer
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
-from serving.text_tasks.text_task import AnyTextTask, Reply
+from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 
 def answer_rows(

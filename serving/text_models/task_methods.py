@@ -4,20 +4,29 @@ import abc
 from typing import TypeAlias, overload
 
 from serving.text_tasks.answer import ANSWER, AnswerReply
-from serving.text_tasks.classify import CLASSIFY, ClassifyReply
+from serving.text_tasks.classify import (
+    CLASSIFY,
+    RERANK,
+    ClassifyReply,
+    RerankReply,
+)
 from serving.text_tasks.embed import EMBED, EmbedReply
+from serving.text_tasks.pairs import TOKENIZE, TokenizeReply
 from serving.text_tasks.pretrained import (
     FILL_MASK,
     NEXT_SENTENCE,
     FillMaskReply,
     NextSentenceReply,
 )
-from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
 from serving.text_tasks.request_fields import TextList, Texts
-from serving.text_tasks.rerank import RERANK, RerankReply
 from serving.text_tasks.tag import TAG, TagReply
-from serving.text_tasks.text_task import ContextT, ReplyT, TextTask
-from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
+from serving.text_tasks.text_task import (
+    DEFAULT_REPLY_OPTIONS,
+    ContextT,
+    ReplyOptions,
+    ReplyT,
+    TextTask,
+)
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
 # method tell a type checker which of the two types a call returns.

@@ -18,12 +18,12 @@ from serving.text_models.model_cache import unpickle_model
 from serving.text_models.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
-from serving.text_tasks.request_fields import Request, Texts
-from serving.text_tasks.request_lists import describe_place, split_request
+from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_task import (
+    DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
     ContextT,
+    ReplyOptions,
     ReplyT,
     TextTask,
 )
@@ -181,7 +181,7 @@ class TextModel(TaskMethods):
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_list = split_request(own_text_task, request)
+        requests, is_list = own_text_task.split_request(request)
         replies = ask_model(
             self.loaded_model, own_text_task, requests, reply_options
         )

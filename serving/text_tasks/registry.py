@@ -9,15 +9,13 @@ from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
 from serving.engines import output_kinds
 from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.pairs import check_single
+from serving.text_tasks.pairs import TOKENIZE, check_single
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.rerank import RERANK
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
-from serving.text_tasks.tokenize import TOKENIZE
 
 _TEXT_TASK_OF_NAME = {
     text_task.name: text_task

@@ -6,7 +6,7 @@ tests/serving/text_models/test_text_model.py tests what the models answer.
 import pytest
 
 from serving.text_models.task_methods import TaskMethods
-from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
+from serving.text_tasks.text_task import DEFAULT_REPLY_OPTIONS, ReplyOptions
 
 
 class Recorder(TaskMethods):

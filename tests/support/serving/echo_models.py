@@ -20,12 +20,12 @@ from serving.http.queued_call import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.text_models.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
     Reply,
+    ReplyOptions,
     TextTask,
 )
 

@@ -1,4 +1,4 @@
-"""The task that ranks passages, serving/text_tasks/rerank.py."""
+"""The task that ranks passages by a classifier."""
 
 import asyncio
 import functools
