@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
     from serving.exporting.export import export as export
-    from serving.exporting.signatures.export_options import (
+    from serving.exporting.signatures.export_signatures import (
         ExportOptions as ExportOptions,
     )
     from serving.text_models.text_model import TextModel as TextModel

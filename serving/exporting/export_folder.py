@@ -22,8 +22,10 @@ from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
 from serving.engines import ExportFormat, output_kinds
-from serving.exporting.signatures.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
+    ExportSignatures,
+)
 from serving.exporting.writers import litert_writer, saved_model_writer
 from serving.text_models import checksums
 

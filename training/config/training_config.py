@@ -13,7 +13,7 @@ from execution.device_flags import DeviceFlags
 from execution.model_flags import ModelFlags
 from model_folders.reading import hub
 from model_folders.reading.presets import NetworkOptions
-from serving.exporting.export_flags import ExportFlags
+from serving.exporting.export_config import ExportFlags
 from training.config.distillation_flags import DistillationFlags
 from training.config.optimizer_flags import OptimizerFlags
 from training.config.training_flags import TrainingFlags

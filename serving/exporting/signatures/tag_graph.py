@@ -15,8 +15,8 @@ from modeling.task_models import BertTokenClassifier
 from serving.engines import output_kinds
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
     ExportSignatures,
     Signature,
     create_label_predictor,
