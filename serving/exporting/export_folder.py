@@ -20,14 +20,13 @@ from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.reading import preset_reading, presets
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
-from serving import engines
+from serving import checksums, engines
 from serving.engines import ExportFormat, output_kinds
 from serving.exporting.signatures.export_signatures import (
     ExportOptions,
     ExportSignatures,
 )
 from serving.exporting.writers import litert_writer, saved_model_writer
-from serving.text_models import checksums
 
 
 def write_export(

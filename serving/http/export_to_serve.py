@@ -5,7 +5,7 @@ import os
 
 from serving.engines import EngineFlags
 from serving.http.served_model import ServedModel
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 
 
 @dataclasses.dataclass(frozen=True)

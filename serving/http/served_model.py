@@ -6,7 +6,7 @@ from concurrent import futures
 from serving.http.call_batch import CallBatch
 from serving.http.call_queue import CallQueue
 from serving.http.queued_call import QueuedCall
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 

@@ -10,11 +10,11 @@ from data.outputs.output_writer import OutputFormat
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
+from serving import checksums
 from serving.engines import ExportFormat
+from serving.model_cache import load_cached
 from serving.predict import request_files
-from serving.text_models import checksums
-from serving.text_models.model_cache import load_cached
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.text_task import ReplyOptions
 
 

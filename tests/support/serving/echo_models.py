@@ -18,7 +18,7 @@ from serving.engines import EngineError, EngineFlags, OutputArrays, PackedInput
 from serving.http.export_to_serve import ExportToServe
 from serving.http.queued_call import QueuedCall
 from serving.http.served_model import ServedModel
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
 from serving.text_tasks.text_task import (

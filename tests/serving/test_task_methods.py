@@ -1,11 +1,11 @@
 """Which request and which flags each method of a model makes of its arguments.
 
-tests/serving/text_models/test_text_model.py tests what the models answer.
+tests/serving/test_text_model.py tests what the models answer.
 """
 
 import pytest
 
-from serving.text_models.task_methods import TaskMethods
+from serving.task_methods import TaskMethods
 from serving.text_tasks.text_task import DEFAULT_REPLY_OPTIONS, ReplyOptions
 
 
