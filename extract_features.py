@@ -11,8 +11,8 @@ import functools
 from absl import logging
 
 from command_line import cli, config_values, flags
-from execution.extract_features_config import ExtractFeaturesConfig
-from execution.feature_extraction import (
+from extraction.extract_features_config import ExtractFeaturesConfig
+from extraction.feature_extraction import (
     create_predictor,
     parse_layers,
     read_model_files,

@@ -12,7 +12,7 @@ PACKAGES = (
     "command_line",
     "conversion",
     "data",
-    "execution",
+    "extraction",
     "files",
     "imports",
     "model_folders",

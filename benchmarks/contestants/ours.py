@@ -21,7 +21,6 @@ from command_line import flag_parsing
 from command_line.flags import ConfigT, ParsedCommand
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
-from execution import devices
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated.inference import GraphPredictor
@@ -37,6 +36,7 @@ from training.flows import fine_tuning_export, trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_run import FineTuningRun
 from training.flows.run_plan import RunPlan
+from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder

@@ -9,12 +9,12 @@ from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from command_line import config_values, flags
 from command_line.flags import group
-from execution.device_flags import DeviceFlags
-from execution.model_flags import ModelFlags
 from model_folders.reading import hub
 from model_folders.reading.presets import NetworkOptions
 from serving.exporting.export_config import ExportFlags
+from training.config.device_flags import DeviceFlags
 from training.config.distillation_flags import DistillationFlags
+from training.config.model_flags import ModelFlags
 from training.config.optimizer_flags import OptimizerFlags
 from training.config.training_flags import TrainingFlags
 

@@ -6,7 +6,6 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import record_checks
-from execution import devices
 from training.flows import checks
 from training.flows.dev_set_check import (
     check_dev_set,
@@ -25,6 +24,7 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
+from training.loop import devices
 from training.run_files.run_folder import RunFolder
 from training.task import ExampleT, FineTuningTask, OriginT, OutputsT
 

@@ -6,7 +6,6 @@ from absl import logging
 
 import modeling
 from data.io import record_checks, record_datasets
-from execution import devices
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
@@ -21,6 +20,7 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
+from training.loop import devices
 from training.loop.best_step import (
     BestStepRule,
     Evaluate,

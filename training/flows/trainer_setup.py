@@ -11,9 +11,9 @@ import keras
 import tensorflow as tf
 
 import modeling
-from execution.device_flags import POLICY_OF_PRECISION
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
+from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows.run_plan import RunPlan
 from training.loop.train_step import TrainStep

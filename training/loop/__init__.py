@@ -13,5 +13,7 @@ Read them in this order:
     stopping.py: signals, skipped steps, workers that stop together
     checkpointer.py: saves and restores the weights and the optimizer
     checkpoint_rotation.py: removes old checkpoints, and links the best one
+    batch_predictor.py: a model's outputs, batch by batch
     eval_loss.py: adds up the loss of an evaluation
+    devices.py: strategies of devices, and how they share batches
 """

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import tensorflow as tf
 from absl import logging
 
-from execution import devices
 from modeling.tensors import Features
 from terminal import progress
 from training.config.training_config import TrainingConfig
-from training.loop import stopping
+from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
 from training.loop.train_step import TrainStep

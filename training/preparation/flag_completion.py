@@ -6,13 +6,13 @@ This module imports no TensorFlow.
 import os
 
 from command_line import config_values, flags
-from execution.model_flags import check_required
 from model_folders import model_json
 from model_folders.reading.presets import Preset
 from model_folders.reading.stated_flags import (
     decision_flags_of,
     identity_flags_of,
 )
+from training.config.model_flags import check_required
 from training.config.training_config import TrainingConfigT
 from training.preparation.resuming import check_resumed
 

@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 
 from command_line import flags
 from data.text.tokenization import FullTokenizer
-from execution.model_files import read_bert_config, read_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
 from model_folders.recorded_sets import DevSetRule
+from training.config.model_flags import read_bert_config, read_tokenizer
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.preparation.flag_completion import complete_flags
 

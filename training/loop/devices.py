@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 from absl import logging
 
-from execution.device_flags import DeviceFlags, StrategyName
+from training.config.device_flags import DeviceFlags, StrategyName
 
 
 def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:

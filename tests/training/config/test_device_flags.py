@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from execution.device_flags import DeviceFlags
+from training.config.device_flags import DeviceFlags
 
 
 def join_cluster(monkeypatch, cluster, job, index):

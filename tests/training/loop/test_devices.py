@@ -7,14 +7,13 @@ import socket
 
 import pytest
 
-from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, tensorboard_events, virtual_devices
 from tests.support.models import NO_DROPOUT, write_config
 from tests.support.paths import ROOT
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import fine_tuning_flags
-from training.loop import stopping
+from training.loop import devices, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.
 NUM_STEPS = 20

@@ -21,21 +21,24 @@ from data.classification.classification_features import (
 from data.io import text_files
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
-from execution.device_flags import POLICY_OF_PRECISION
-from execution.extract_features_config import ExtractFeaturesConfig
-from execution.model_files import read_bert_config, read_tokenizer
-from execution.model_flags import check_required
+from extraction.extract_features_config import ExtractFeaturesConfig
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from model_folders.reading.presets import Preset
 from model_folders.reading.settings_check import check_lengths
+from training.config.device_flags import POLICY_OF_PRECISION
+from training.config.model_flags import (
+    check_required,
+    read_bert_config,
+    read_tokenizer,
+)
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
-    from execution.batch_predictor import BatchPredictor
     from modeling.tensors import Features
+    from training.loop.batch_predictor import BatchPredictor
 
 
 class TokenVectors(NamedTuple):
@@ -109,8 +112,8 @@ def create_predictor(
     import keras
 
     # They import TensorFlow too.
-    from execution import devices
-    from execution.batch_predictor import BatchPredictor
+    from training.loop import devices
+    from training.loop.batch_predictor import BatchPredictor
 
     modeling.check_checkpoint(preset, config=bert_config)
     strategy = devices.connect_devices(config.devices)

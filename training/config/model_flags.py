@@ -1,7 +1,6 @@
-"""The flags of the model that a command loads, and of its text.
+"""The flags of the model that a command loads, and the files that they name.
 
-Training scripts and extract_features.py share them. This module imports no
-TensorFlow.
+Training scripts and extract_features.py share them.
 """
 
 import dataclasses
@@ -10,6 +9,9 @@ from collections.abc import Mapping, Sequence
 import modeling
 from command_line import config_values, flags
 from command_line.path_flags import PathKind
+from data.text.tokenization import FullTokenizer
+from data.text.tokenizer_loading import load_tokenizer
+from model_folders.bert_config import BertConfig
 from model_folders.reading.presets import Preset
 
 # Flags that --init_checkpoint makes unnecessary.
@@ -65,6 +67,8 @@ def check_required(
 ) -> None:
     """Checks that flags are set, by the user or by the folder of the weights.
 
+    Call this function before those that read the files.
+
     Args:
         config: the completed flags.
         required_flags: names of the flags that must be set.
@@ -98,3 +102,48 @@ def check_required(
         config.describe_missing(name, run_settings) for name in missing
     ]
     raise ValueError(f"missing required flags: {', '.join(descriptions)}")
+
+
+def read_bert_config(model: ModelFlags, preset: Preset | None) -> BertConfig:
+    """Reads the configuration in --bert_config_file.
+
+    Args:
+        model: the completed flags.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: the file is not the configuration of a BERT.
+        OSError: the file cannot be read.
+    """
+    if preset:
+        return preset.load_required_config(model.required_config_file)
+    return modeling.load_config(model.required_config_file)
+
+
+def read_tokenizer(
+    model: ModelFlags,
+    set_by_user: frozenset[str],
+    bert_config: BertConfig,
+    preset: Preset | None,
+) -> FullTokenizer:
+    """Reads --vocab_file, and finds out the casing of the model.
+
+    Args:
+        model: the completed flags.
+        set_by_user: names of the flags that the user set.
+        bert_config: configuration of the network.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: the vocabulary does not fit the network, or the casing
+            contradicts a file.
+        OSError: the vocabulary cannot be read.
+    """
+    return load_tokenizer(
+        model.required_vocab_file,
+        model.do_lower_case,
+        is_set_by_user="do_lower_case" in set_by_user,
+        vocab_size=bert_config.vocab_size,
+        preset=preset,
+        config_file=model.required_config_file,
+    )

@@ -6,9 +6,9 @@ from typing import Self
 from command_line import config_values, flags
 from command_line.flags import flag, group, like
 from command_line.path_flags import PathKind
-from execution.device_flags import DeviceFlags
-from execution.model_flags import ModelFlags
 from model_folders.reading import hub
+from training.config.device_flags import DeviceFlags
+from training.config.model_flags import ModelFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
