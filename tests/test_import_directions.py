@@ -119,7 +119,7 @@ WITHOUT_TENSORFLOW = (
     "model_folders.cards",
     "model_folders.reading",
     "serving",
-    "serving.engines.output_kinds",
+    "serving.engines.ids_outputs",
     "terminal",
     "training.config",
     "training.flows.dev_set_check",

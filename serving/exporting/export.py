@@ -21,7 +21,7 @@ from modeling.task_models import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from serving.engines import output_kinds
+from serving.engines import ids_outputs
 from serving.exporting.export_folder import write_export
 from serving.exporting.signatures.answer_graph import create_answer_signatures
 from serving.exporting.signatures.classify_graph import (
@@ -117,7 +117,7 @@ def _create_signatures(
         case BertMultipleChoice():
             # Only `ids`, which returns the `probabilities` of the choices.
             return ExportSignatures(
-                create_label_predictor(model, output_kinds.CLASSIFICATION)
+                create_label_predictor(model, ids_outputs.CLASSIFICATION)
             )
         case BertPretrainer():
             return create_pretrained_signatures(model, settings, options)

@@ -14,7 +14,7 @@ from data.sets.set_names import suffix_of
 from model_folders import kinds
 from model_folders.scores import Scores
 from serving import engines
-from serving.engines import ExportFormat, output_kinds
+from serving.engines import ExportFormat, ids_outputs
 from training.task import AnyEncodedSet, AnyTask
 
 _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
@@ -112,7 +112,7 @@ def _predict_batches(
                 for name in engines.ONNX_NAME_OF_INPUT
             }
         )
-        logits = output_kinds.to_logits(model_class, settings, outputs)
+        logits = ids_outputs.to_logits(model_class, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {

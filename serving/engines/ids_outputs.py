@@ -1,4 +1,4 @@
-"""Names what exports compute from logits, and converts it back to logits.
+"""Names what the signature `ids` computes from logits, and undoes it.
 
 The signature `ids` of each kind of model returns
 
@@ -21,11 +21,11 @@ from data.arrays import FloatArray
 from data.ner import legal_tags
 from model_folders import kinds
 from model_folders.kinds import ModelClass
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import HeadSettings, OutputMode
 from serving.engines import OutputArrays
 
 # What the signature `ids` of an export computes from the logits.
-OutputKind: TypeAlias = Literal[
+IdsOutput: TypeAlias = Literal[
     "logits", "classification", "multilabel", "regression"
 ]
 LOGITS: Final = "logits"
@@ -34,9 +34,7 @@ MULTILABEL: Final = "multilabel"
 REGRESSION: Final = "regression"
 
 
-def output_kind_of(
-    model_class: ModelClass, settings: HeadSettings
-) -> OutputKind:
+def ids_output_of(model_class: ModelClass, settings: HeadSettings) -> IdsOutput:
     """Returns what the export of a model computes from the logits.
 
     Args:
@@ -51,16 +49,21 @@ def output_kind_of(
         return LOGITS
     if not kinds.KIND_OF_CLASS[model_class].classifies_texts:
         return CLASSIFICATION
-    output_kind = settings.get("output_mode") or CLASSIFICATION
-    if settings.get("doc_stride") and output_kind != REGRESSION:
+    mode = output_mode_of(settings)
+    if settings.get("doc_stride") and mode != REGRESSION:
         return LOGITS
-    return output_kind
+    return mode
 
 
-def output_name_of(output_kind: OutputKind) -> str:
-    """Returns the name of the output that contains an `output_kind`."""
+def output_mode_of(settings: HeadSettings) -> OutputMode:
+    """Returns the `output_mode` of a classifier, CLASSIFICATION by default."""
+    return settings.get("output_mode") or CLASSIFICATION
+
+
+def output_name_of(ids_output: IdsOutput) -> str:
+    """Returns the name of the output that contains an `ids_output`."""
     names = {LOGITS: "logits", REGRESSION: "values"}
-    return names.get(output_kind, "probabilities")
+    return names.get(ids_output, "probabilities")
 
 
 def to_logits(
@@ -82,13 +85,13 @@ def to_logits(
     """
     if model_class == kinds.SPAN_LABELER:
         return outputs
-    output_kind = output_kind_of(model_class, settings)
-    if output_kind == LOGITS:
+    ids_output = ids_output_of(model_class, settings)
+    if ids_output == LOGITS:
         return outputs["logits"]
-    if output_kind == REGRESSION:
+    if ids_output == REGRESSION:
         return outputs["values"][:, None]
     probabilities = outputs["probabilities"]
-    if output_kind == MULTILABEL:
+    if ids_output == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
         log_odds: FloatArray = legal_tags.to_log_probabilities(probabilities)
         log_odds = log_odds - legal_tags.to_log_probabilities(1 - probabilities)
