@@ -1,6 +1,6 @@
 """The steps of extract_features.py: from its flags to the vectors of tokens.
 
-Call `read_model_files`, `parse_layers`, `create_predictor` and `write_vectors`
+Call `read_model_files`, `parse_layers`, `load_predictor` and `write_vectors`
 in this order.
 """
 
@@ -101,12 +101,15 @@ def parse_layers(value: str, num_blocks: int) -> list[int]:
     return layers
 
 
-def create_predictor(
+def load_predictor(
     config: ExtractFeaturesConfig,
     bert_config: BertConfig,
     preset: Preset,
 ) -> "BatchPredictor":
-    """Loads the encoder that computes the vectors."""
+    """Loads the encoder that computes the vectors.
+
+    Sets the dtype policy of Keras to the one of --mixed_precision.
+    """
     # Import late, so that --help and errors in flags do not wait until
     # TensorFlow is loaded.
     import keras

@@ -25,8 +25,8 @@ from serving.engines.engine import (
     ExportFormat,
     InputShapes,
     count_threads,
+    engine_errors,
     named_load_errors,
-    named_run_errors,
 )
 from serving.engines.runtimes import (
     NETWORK_FILES,
@@ -53,9 +53,9 @@ __all__ = [
     "PackedInput",
     "Runtime",
     "count_threads",
+    "engine_errors",
     "find_export_folder",
     "load_engine",
     "named_load_errors",
-    "named_run_errors",
     "pad_batch",
 ]

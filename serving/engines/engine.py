@@ -44,7 +44,8 @@ InputShapes: TypeAlias = dict[str, tuple[int | None, ...]]
 class EngineError(ValueError):
     """A network failed, or returned values that are not finite numbers.
 
-    The cause is not the request, but a lack of memory, the model or a bug.
+    The cause is not the request, but a lack of memory, the model or the
+    runtime.
     """
 
 
@@ -78,7 +79,7 @@ class Engine(abc.ABC):
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network. Several threads may call this method.
 
-        Only the call of the runtime is inside of `named_run_errors`, so that a
+        Only the call of the runtime is inside of `engine_errors`, so that a
         bug in this method stays visible as such.
 
         Raises:
@@ -179,7 +180,7 @@ def named_load_errors(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def named_run_errors() -> Iterator[None]:
+def engine_errors() -> Iterator[None]:
     """Turns the errors of a runtime that runs a network into an EngineError."""
     try:
         yield

@@ -45,7 +45,7 @@ class SavedModel(engines.Engine):
         inputs = {
             name: tf.constant(values) for name, values in features.items()
         }
-        with engines.named_run_errors():
+        with engines.engine_errors():
             outputs = self._serve(**inputs)
             return {name: value.numpy() for name, value in outputs.items()}
 

@@ -7,8 +7,8 @@ import pytest
 from serving import engines
 from serving.engines.engine import (
     EngineError,
+    engine_errors,
     named_load_errors,
-    named_run_errors,
 )
 from tests.support.serving.numpy_engine import NumpyEngine
 
@@ -40,7 +40,7 @@ def test_whoever_catches_a_value_error_catches_an_engine_error():
 def test_an_error_of_a_run_is_an_engine_error_of_one_line():
     with (
         pytest.raises(EngineError, match=r"failed on this input: odd op$"),
-        named_run_errors(),
+        engine_errors(),
     ):
         raise RuntimeError("odd\n op")
 
@@ -48,7 +48,7 @@ def test_an_error_of_a_run_is_an_engine_error_of_one_line():
 def test_a_run_that_fails_without_a_message_lacks_memory():
     with (
         pytest.raises(EngineError, match="out of memory"),
-        named_run_errors(),
+        engine_errors(),
     ):
         raise MemoryError
 
