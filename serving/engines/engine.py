@@ -79,7 +79,7 @@ class Engine(abc.ABC):
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network. Several threads may call this method.
 
-        Only the call of the runtime is inside of `engine_errors`, so that a
+        Only the calls of the runtime are inside of `engine_errors`, so that a
         bug in this method stays visible as such.
 
         Raises:
