@@ -11,9 +11,9 @@ import functools
 from absl import logging
 
 from command_line import cli, config_values, flags
-from execution.extract_features_config import ExtractFeaturesConfig
-from execution.feature_extraction import (
-    create_predictor,
+from extraction.extract_features_config import ExtractFeaturesConfig
+from extraction.feature_extraction import (
+    load_predictor,
     parse_layers,
     read_model_files,
     write_vectors,
@@ -35,7 +35,7 @@ def main(parsed: flags.ParsedCommand[ExtractFeaturesConfig]) -> None:
     settings_check.check_trained_settings(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
-    predictor = create_predictor(config, bert_config, preset)
+    predictor = load_predictor(config, bert_config, preset)
     num_lines = write_vectors(config, tokenizer, layers, predictor)
     logging.info("Wrote %d lines to %s", num_lines, config.output_file)
 

@@ -55,9 +55,9 @@ def required_value(value: ValueT | None) -> ValueT:
 
     For example, --vocab_file may be None on the command line, because the
     folder of --init_checkpoint may state it. `check_required` in
-    execution/model_flags.py then fails if neither sets it. The code that runs
-    after this check calls a property such as `ModelFlags.required_vocab_file`,
-    which calls this function.
+    training/config/model_flags.py then fails if neither sets it. The code that
+    runs after this check calls a property such as
+    `ModelFlags.required_vocab_file`, which calls this function.
     """
     assert value is not None, "`check_required` runs before this"
     return value

@@ -12,9 +12,13 @@ To write an export:
 
     exporting/: writes the formats of an export, and signatures of SavedModels
 
-To call an export from Python:
+To call an export from Python, the module to read first at the top:
 
-    text_models/: `load` and `TextModel`, an export as Python calls it
+    text_model.py: `load` and `TextModel`, texts in, dicts out
+    task_methods.py: the methods of `TextModel`, one for each text task
+    export_reading.py: reads the folder of an export
+    model_cache.py: loads a model once in a process, also from pickles
+    checksums.py: computes checksums, which tell the files of two exports apart
     text_tasks/: converts requests to inputs, and outputs to replies
     engines/: runs the network in a runtime, arrays in, arrays out
 
@@ -40,11 +44,11 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
     from serving.exporting.export import export as export
-    from serving.exporting.signatures.export_options import (
+    from serving.exporting.signatures.export_signatures import (
         ExportOptions as ExportOptions,
     )
-    from serving.text_models.text_model import TextModel as TextModel
-    from serving.text_models.text_model import load as load
+    from serving.text_model import TextModel as TextModel
+    from serving.text_model import load as load
 
 # {name: its module}
 _MODULE_OF_NAME = lazy.read_imports(__file__)

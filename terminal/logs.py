@@ -22,7 +22,7 @@ PACKAGES = (
     "command_line",
     "conversion",
     "data",
-    "execution",
+    "extraction",
     "files",
     "imports",
     "model_folders",

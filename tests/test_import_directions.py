@@ -41,14 +41,6 @@ BELOW = {
         "model_folders",
         "modeling",
     },
-    "execution": {
-        "command_line",
-        "data",
-        "files",
-        "model_folders",
-        "modeling",
-        "terminal",
-    },
     "serving": {
         "command_line",
         "data",
@@ -61,13 +53,20 @@ BELOW = {
     "training": {
         "command_line",
         "data",
-        "execution",
         "files",
         "imports",
         "model_folders",
         "modeling",
         "serving",
         "terminal",
+    },
+    "extraction": {
+        "command_line",
+        "data",
+        "files",
+        "model_folders",
+        "modeling",
+        "training",
     },
 }
 
@@ -120,7 +119,7 @@ WITHOUT_TENSORFLOW = (
     "model_folders.cards",
     "model_folders.reading",
     "serving",
-    "serving.engines.output_kinds",
+    "serving.engines.ids_outputs",
     "terminal",
     "training.config",
     "training.dev_set",

@@ -21,7 +21,6 @@ from command_line import flag_parsing
 from command_line.flags import ConfigT, ParsedCommand
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
-from execution import devices
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated.inference import GraphPredictor
@@ -29,13 +28,14 @@ from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
 from serving import engines
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows import fine_tuning_export, trainer_setup
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuner import FineTuner
+from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder

@@ -4,13 +4,10 @@ An export is written in an `ExportFormat`, which the flag --engine names. A
 `Runtime` is a library that runs this format, and an `Engine` is a network that
 the library has loaded.
 
+    engine.py: `Engine`, arrays in, arrays out, and the errors of engines
     batching.py: plans the batches of many requests, and collects their outputs
-    engine.py: `Engine`, arrays in, arrays out
-    errors.py: the errors of engines
-    runtimes.py: lists the runtimes and the files that they load
-    loading.py: finds an export, and chooses a runtime for it
-    engine_flags.py: the flags that choose and configure the runtime
-    output_kinds.py: what exports compute from logits, and how to undo this
+    runtimes.py: lists the runtimes, and loads an export into one of them
+    ids_outputs.py: what exports compute from logits, and how to undo this
 
 Each runtime has a module:
 
@@ -21,32 +18,42 @@ Each runtime has a module:
 
 from serving.engines.batching import OutputArrays, PackedInput, pad_batch
 from serving.engines.engine import (
+    EXPORT_FORMATS,
     MAX_WORDPIECES,
     Engine,
+    EngineError,
+    ExportFormat,
     InputShapes,
     count_threads,
+    engine_errors,
+    named_load_errors,
 )
-from serving.engines.errors import EngineError, named_load_errors
-from serving.engines.loading import find_export_folder, load_engine
 from serving.engines.runtimes import (
     NETWORK_FILES,
     ONNX_NAME_OF_INPUT,
     RUNTIME_OF_FORMAT,
+    EngineFlags,
     Runtime,
+    find_export_folder,
+    load_engine,
 )
 
 __all__ = [
+    "EXPORT_FORMATS",
     "MAX_WORDPIECES",
     "NETWORK_FILES",
     "ONNX_NAME_OF_INPUT",
     "RUNTIME_OF_FORMAT",
     "Engine",
     "EngineError",
+    "EngineFlags",
+    "ExportFormat",
     "InputShapes",
     "OutputArrays",
     "PackedInput",
     "Runtime",
     "count_threads",
+    "engine_errors",
     "find_export_folder",
     "load_engine",
     "named_load_errors",

@@ -1,12 +1,24 @@
-"""Defines an engine, and what the modules of all runtimes need.
+"""Defines an engine: a network in a runtime, which runs batches of inputs.
+
+A caller of an engine or of a model can tell these errors apart:
+
+    OSError                  the file of the network cannot be loaded
+    ValueError               what is asked is wrong
+      EngineError            the network fails on an input that is right
+    another exception        a bug
+
+An EngineError is a ValueError, so that commands report it in a line, and so
+that callers who do not tell them apart catch one class.
 
 B = batch size, F = length of an input in WordPieces, with padding.
 """
 
 import abc
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from pathlib import Path
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from data.arrays import IntArray
 from serving.engines.batching import (
@@ -16,9 +28,10 @@ from serving.engines.batching import (
     list_padded_lengths,
     plan_batches,
 )
-from serving.engines.errors import EngineError
-from serving.engines.runtimes import ExportFormat
 
+# Format of an export, which a runtime loads.
+ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
+EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 # Maximum number of WordPieces in a batch, including padding.
 MAX_WORDPIECES = 1024
 # Maximum number of values that the network outputs for a batch.
@@ -26,6 +39,14 @@ MAX_VALUES = 1 << 24
 
 # {name of an input: shape, with None for a variable size}
 InputShapes: TypeAlias = dict[str, tuple[int | None, ...]]
+
+
+class EngineError(ValueError):
+    """A network failed, or returned values that are not finite numbers.
+
+    The cause is not the request, but a lack of memory, the model or the
+    runtime.
+    """
 
 
 class Engine(abc.ABC):
@@ -42,7 +63,8 @@ class Engine(abc.ABC):
             with as little padding as possible.
 
     Attributes:
-        name: name of the runtime.
+        name: format of the networks that the runtime loads, which also names
+            the runtime.
     """
 
     name: ClassVar[ExportFormat]
@@ -55,7 +77,14 @@ class Engine(abc.ABC):
 
     @abc.abstractmethod
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
-        """Runs the network. Several threads may call this method."""
+        """Runs the network. Several threads may call this method.
+
+        Only the calls of the runtime are inside of `engine_errors`, so that a
+        bug in this method stays visible as such.
+
+        Raises:
+            EngineError: the network fails.
+        """
 
     def run(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network and returns its outputs. Thread-safe.
@@ -70,14 +99,7 @@ class Engine(abc.ABC):
         if not len(features["input_ids"]):
             # Some runtimes crash on a batch without rows.
             raise ValueError("a batch must contain at least one row")
-        try:
-            return self._compute(features)
-        except Exception as error:
-            # The usual cause is a lack of memory.
-            reason = " ".join(str(error).split())[:200] or "out of memory"
-            raise EngineError(
-                f"the model failed on this input: {reason}"
-            ) from error
+        return self._compute(features)
 
     def lengths(self, max_seq_length: int, *, needs_padding: bool) -> list[int]:
         """Returns the lengths to which inputs are padded, the shortest first.
@@ -137,3 +159,34 @@ def count_threads(num_threads: int | None) -> int:
     if not num_threads and hasattr(os, "sched_getaffinity"):
         num_threads = len(os.sched_getaffinity(0))
     return num_threads or os.cpu_count() or 1
+
+
+# The errors of ONNX Runtime have no common base class but Exception.
+@contextlib.contextmanager
+def named_load_errors(path: Path) -> Iterator[None]:
+    """Turns the errors of a runtime that loads `path` into an OSError.
+
+    The message names the file. A MemoryError is raised unchanged.
+    """
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise OSError(
+            f"{path} cannot be loaded; export or copy the model again: "
+            f"{' '.join(str(error).split())}"
+        ) from error
+
+
+@contextlib.contextmanager
+def engine_errors() -> Iterator[None]:
+    """Turns the errors of a runtime that runs a network into an EngineError."""
+    try:
+        yield
+    except Exception as error:
+        # The usual cause is a lack of memory.
+        reason = " ".join(str(error).split())[:200] or "out of memory"
+        raise EngineError(
+            f"the model failed on this input: {reason}"
+        ) from error

@@ -38,6 +38,6 @@ class LiteRt(engines.Engine):
     def _compute(
         self, features: Mapping[str, IntArray]
     ) -> engines.OutputArrays:
-        with self._lock:
+        with self._lock, engines.engine_errors():
             outputs: engines.OutputArrays = self._serve(**features)
         return outputs

@@ -47,7 +47,8 @@ class OnnxRuntime(engines.Engine):
             engines.ONNX_NAME_OF_INPUT[name]: np.asarray(value, np.int64)
             for name, value in features.items()
         }
-        outputs = self._session.run([*self._outputs.values()], inputs)
+        with engines.engine_errors():
+            outputs = self._session.run([*self._outputs.values()], inputs)
         return dict(zip(self._outputs, outputs, strict=True))
 
 

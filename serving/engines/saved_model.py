@@ -42,11 +42,12 @@ class SavedModel(engines.Engine):
     def _compute(
         self, features: Mapping[str, IntArray]
     ) -> engines.OutputArrays:
-        inputs = {
-            name: tf.constant(values) for name, values in features.items()
-        }
-        outputs = self._serve(**inputs)
-        return {name: value.numpy() for name, value in outputs.items()}
+        with engines.engine_errors():
+            inputs = {
+                name: tf.constant(values) for name, values in features.items()
+            }
+            outputs = self._serve(**inputs)
+            return {name: value.numpy() for name, value in outputs.items()}
 
 
 def _check_signatures(signatures: Collection[str], folder: Path) -> None:

@@ -3,11 +3,10 @@
 Nothing that answers requests imports this package. For training and
 tools/export.py:
 
-    export_config.py: the flags of tools/export.py
+    export_config.py: the flags of tools/export.py, some of which training has
     export_steps.py: the steps of tools/export.py, up to the next function
     export.py: `export`, which chooses the signatures that suit a kind of model
     export_folder.py: writes the folder with all its files
-    export_flags.py: the flags of scripts that export
     writers/: writes a SavedModel, LiteRT and ONNX
     signatures/: the tasks of a model in a graph, as SavedModels contain them
 """

@@ -21,15 +21,18 @@ from modeling.task_models import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
+from serving.engines import ids_outputs
 from serving.exporting.export_folder import write_export
 from serving.exporting.signatures.answer_graph import create_answer_signatures
-from serving.exporting.signatures.choose_graph import create_choose_signatures
 from serving.exporting.signatures.classify_graph import (
     create_classify_signatures,
 )
 from serving.exporting.signatures.embed_graph import create_embed_signatures
-from serving.exporting.signatures.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
+    ExportSignatures,
+    create_label_predictor,
+)
 from serving.exporting.signatures.pretrained_graph import (
     create_pretrained_signatures,
 )
@@ -112,7 +115,10 @@ def _create_signatures(
         case BertSpanLabeler():
             return create_answer_signatures(model, settings, options)
         case BertMultipleChoice():
-            return create_choose_signatures(model, settings, options)
+            # Only `ids`, which returns the `probabilities` of the choices.
+            return ExportSignatures(
+                create_label_predictor(model, ids_outputs.CLASSIFICATION)
+            )
         case BertPretrainer():
             return create_pretrained_signatures(model, settings, options)
         case BertModel():

@@ -1,19 +1,97 @@
-"""The flags of tools/export.py."""
+"""The flags of tools/export.py, of which training scripts share a group."""
 
 import dataclasses
-from typing import Self
+import importlib.util
+from typing import Literal, Self
 
 from command_line import flags
 from command_line.flags import flag, group, like
 from command_line.path_flags import PathKind
+from imports.installation import install_command
 from model_folders import kinds
-from serving.exporting.export_flags import ExportFlags
+from serving.engines import EXPORT_FORMATS, ExportFormat
 
 # {value of --task: model class to export for it}.
 CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
     "embed": kinds.ENCODER,
     "fill-mask": kinds.PRETRAINER,
 }
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportFlags:
+    """Flags of an export: its folder and its format."""
+
+    export_dir: str | None = flags.neutral_flag(
+        None,
+        "Export the model for serving to this folder, such as models/mrpc/1 "
+        "for TensorFlow Serving, which looks for numbered folders.",
+        kind=PathKind.NEW_FOLDER,
+    )
+    export_format: str | None = flags.neutral_flag(
+        None,
+        "Format of the export: saved_model, litert or onnx, or several of "
+        "them, separated by commas. Only a saved_model can read text. The "
+        "others read token ids, and the tokenizer's files are saved beside "
+        "them. The default is saved_model, or litert with --quantize.",
+    )
+    export_seq_length: int | None = flags.neutral_flag(
+        None,
+        "Fixed input length of exports in formats other than saved_model. By "
+        "default, inputs may have any length.",
+        at_least=3,
+    )
+    quantize: Literal["int8"] | None = flags.neutral_flag(
+        None,
+        "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
+        "export is not quantized.",
+        choices=("int8",),
+    )
+
+    @property
+    def export_formats(self) -> tuple[ExportFormat, ...]:
+        """Formats of the export, without duplicates."""
+        names = self._format_names
+        return tuple(name for name in names if name in EXPORT_FORMATS)
+
+    @property
+    def _format_names(self) -> tuple[str, ...]:
+        """Names in --export_format, which `check` compares with the formats."""
+        default = "litert" if self.quantize else "saved_model"
+        names = (self.export_format or default).split(",")
+        return tuple(dict.fromkeys(map(str.strip, names)))
+
+    def check(self) -> None:
+        """Checks the flags of an export, before any slow work.
+
+        Raises:
+            ValueError: flags contradict each other, or a format is unknown or
+                needs a package that is not installed.
+        """
+        for name in ("export_format", "quantize"):
+            if vars(self)[name] and self.export_dir is None:
+                raise ValueError(f"--{name} needs --export_dir")
+        names = self._format_names
+        if unknown := [name for name in names if name not in EXPORT_FORMATS]:
+            raise ValueError(
+                f"--export_format={self.export_format}: {unknown[0]!r} is not "
+                f"a format; choose from {', '.join(EXPORT_FORMATS)}"
+            )
+        if self.quantize and names == ("saved_model",):
+            raise ValueError(
+                f"--quantize={self.quantize} is not for --export_format="
+                "saved_model; set --export_format=litert or onnx"
+            )
+        # ONNX Runtime contains the quantizer.
+        needed = ["onnx", "onnxruntime"] if self.quantize else ["onnx"]
+        missing = [
+            name for name in needed if not importlib.util.find_spec(name)
+        ]
+        if "onnx" in names and missing:
+            raise ValueError(
+                f"--export_format=onnx needs {' and '.join(missing)}: "
+                f"{install_command('onnx')}"
+            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -20,13 +20,13 @@ from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.reading import preset_reading, presets
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
-from serving import engines
-from serving.engines import output_kinds
-from serving.engines.runtimes import ExportFormat
-from serving.exporting.signatures.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving import checksums, engines
+from serving.engines import ExportFormat, ids_outputs
+from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
+    ExportSignatures,
+)
 from serving.exporting.writers import litert_writer, saved_model_writer
-from serving.text_models import checksums
 
 
 def write_export(
@@ -130,7 +130,7 @@ def _create_card(
         },
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=output_kinds.output_name_of(signatures.output_kind),
+        output=ids_outputs.output_name_of(signatures.ids_output),
     )
 
 
@@ -165,7 +165,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
-    mode = settings.get("output_mode") or output_kinds.CLASSIFICATION
+    mode = ids_outputs.output_mode_of(settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

@@ -17,7 +17,7 @@ from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
-    from serving.exporting.signatures.export_options import ExportOptions
+    from serving.exporting.signatures.export_signatures import ExportOptions
 
 
 def find_model_class(
@@ -88,7 +88,7 @@ def create_options(
             is malformed.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from serving.exporting.signatures.export_options import ExportOptions
+    from serving.exporting.signatures.export_signatures import ExportOptions
 
     model_class = kinds.model_class_of(model)
     num_positions = model.config.max_position_embeddings

@@ -15,10 +15,8 @@ from collections.abc import Iterator, Sequence
 from serving.http.errors import http_errors_of_requests, to_http_error
 from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
-from serving.text_tasks.request_fields import CheckedRequest
-from serving.text_tasks.request_lists import describe_place
-from serving.text_tasks.text_task import AnyTextTask, Reply
+from serving.text_tasks.request_fields import CheckedRequest, describe_place
+from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.

@@ -24,8 +24,7 @@ from serving.http.errors import (
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
-from serving.text_tasks.request_fields import RequestError
-from serving.text_tasks.request_lists import RequestList, split_request
+from serving.text_tasks.request_fields import RequestError, RequestList
 from serving.text_tasks.text_task import AnyTextTask
 
 PAGE_FOLDER = Path(__file__).parent / "page"
@@ -165,10 +164,7 @@ def parse_body(text_task: AnyTextTask, body: bytes) -> RequestList:
         return RequestList(value, is_list=True)
     if not isinstance(value, dict):
         return RequestList([value], is_list=False)
-    try:
-        return split_request(text_task, value)
-    except ValueError as error:
-        raise RequestError(str(error)) from None
+    return text_task.split_request(value)
 
 
 def parse_predict_body(text_task: AnyTextTask, body: bytes) -> list[object]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from command_line import flags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from serving.http.calls import (
     CallBatch,
     QueuedCall,
 )
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 
 

@@ -4,11 +4,11 @@ import dataclasses
 import os
 from collections.abc import Mapping
 
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http.errors import HttpError, find_or_404
 from serving.http.serve_config import LimitFlags
 from serving.http.served_model import ServedModel
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,11 +18,11 @@ from data.outputs import output_writer
 from data.outputs.output_rows import OutputRow, OutputSchema
 from files import lock
 from files.json_files import write_json
+from serving import checksums
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import MAX_LOGGED, RowCounter, answer_rows
-from serving.text_models import checksums
 
 # Increase this number whenever you change the code so that the replies change.
 _VERSION = 1

@@ -9,12 +9,12 @@ from data.jobs.file_ranges import FileRange
 from data.outputs.output_writer import OutputFormat
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
-from serving.engines.runtimes import ExportFormat
+from serving import checksums
+from serving.engines import ExportFormat
+from serving.model_cache import load_cached
 from serving.predict import input_rows
-from serving.text_models import checksums
-from serving.text_models.model_cache import load_cached
-from serving.text_models.text_model import TextModel
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_model import TextModel
+from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

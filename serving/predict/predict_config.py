@@ -9,9 +9,9 @@ from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.outputs import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.text_tasks.registry import list_text_tasks
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

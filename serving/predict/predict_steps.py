@@ -15,6 +15,7 @@ from data.io import text_files
 from data.jobs.sharded_job import choose_unit_runner
 from data.outputs.output_writer import OutputFormat, write_output
 from files.paths import is_remote
+from serving.model_cache import load_cached
 from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import (
@@ -25,8 +26,7 @@ from serving.predict.input_rows import (
 from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import RowCounter, answer_rows
-from serving.text_models.model_cache import load_cached
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.text_task import AnyTextTask
 from terminal import signals
 from terminal.progress import Progress

@@ -15,8 +15,7 @@ from serving.predict.reply_rows import (
 )
 from serving.text_tasks.asking import Failure, ask_model
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
-from serving.text_tasks.text_task import AnyTextTask, Reply
+from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 from terminal.progress import Progress
 
 # Maximum number of errors that are logged. The output contains all errors.

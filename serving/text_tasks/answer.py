@@ -13,9 +13,12 @@ from data.squad.squad_options import (
 )
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.text_task import (
+    EncodedRequest,
+    ReplyOptions,
+    TextTask,
+)
 
 
 class AnswerReply(TypedDict):

@@ -9,21 +9,22 @@ network runs again for each request of the batch.
 """
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias
 
 from absl import logging
 
-from serving.engines import OutputArrays
+from serving.engines import EngineError, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS, ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest
-from serving.text_tasks.rounding import round_numbers
 from serving.text_tasks.text_task import (
+    DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
     ContextT,
     EncodedRequest,
     Reply,
+    ReplyOptions,
     TextTask,
 )
 
@@ -32,7 +33,7 @@ class Failure(NamedTuple):
     """What a request that fails gets instead of a reply.
 
     Attributes:
-        error: what the request raised, as serving/engines/errors.py tells
+        error: what the request raised, as serving/engines/engine.py tells
             errors apart.
     """
 
@@ -103,11 +104,11 @@ def ask_in_steps(
     Yields:
         the replies that each step computed.
     """
-    return _Answerer(loaded_model, text_task, reply_options).ask(requests)
+    return _Asker(loaded_model, text_task, reply_options).ask(requests)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Answerer(Generic[ContextT]):
+class _Asker(Generic[ContextT]):
     """Encodes requests, runs the network, and decodes its outputs.
 
     The object contains the model, the task, and the options that change the
@@ -210,3 +211,36 @@ class _Answerer(Generic[ContextT]):
         if cut := max((part.num_cut for part in encoded.inputs), default=0):
             reply["num_wordpieces_cut"] = cut
         return reply
+
+
+def round_numbers(value: object) -> object:
+    """Rounds the floats in a part of a reply to 6 significant digits.
+
+    JSON would show all digits of noise.
+
+    Args:
+        value: plain Python, which JSON can contain.
+
+    Returns:
+        the same value with rounded floats. Lists and dicts are new objects.
+
+    Raises:
+        EngineError: a number is NaN or infinite.
+    """
+    # Most values are the numbers of vectors.
+    if isinstance(value, float):
+        return _round_number(value)
+    if isinstance(value, list):
+        return [*map(round_numbers, value)]
+    if isinstance(value, dict):
+        return {name: round_numbers(entry) for name, entry in value.items()}
+    return value
+
+
+def _round_number(number: float) -> float:
+    if not math.isfinite(number):
+        raise EngineError(
+            f"the model returned {number}, which is not a finite number; check "
+            "the model's weights and precision"
+        )
+    return float(f"{number:.6g}")

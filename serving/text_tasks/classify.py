@@ -1,7 +1,7 @@
-"""Classifies texts, or pairs of texts."""
+"""The tasks of a classifier: labels of texts or pairs, ranks of passages."""
 
 import itertools
-from typing import NotRequired
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
-from serving.engines import OutputArrays, output_kinds
+from serving.engines import OutputArrays, ids_outputs
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
@@ -19,9 +19,12 @@ from serving.text_tasks.pairs import (
     pack_input,
     pair_of,
 )
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.text_task import (
+    EncodedRequest,
+    ReplyOptions,
+    TextTask,
+)
 
 
 class ClassifyReply(CutReply):
@@ -37,6 +40,28 @@ class ClassifyReply(CutReply):
     label: NotRequired[str | list[str] | None]
     probabilities: NotRequired[dict[str, float]]
     value: NotRequired[float]
+
+
+class RankedPassage(TypedDict):
+    """A passage in a ranking.
+
+    Attributes:
+        index: index of the passage in the request.
+        score: how well the passage matches the query.
+    """
+
+    index: int
+    score: float
+
+
+class RerankReply(CutReply):
+    """The reply to a query.
+
+    Attributes:
+        ranking: all passages, the best first.
+    """
+
+    ranking: list[RankedPassage]
 
 
 def _encode_texts(
@@ -76,14 +101,14 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = loaded_model.settings["output_mode"] or output_kinds.CLASSIFICATION
+    mode = ids_outputs.output_mode_of(loaded_model.settings)
     labels = loaded_model.labels
     predictions = _read_outputs(outputs, mode)
-    if mode == output_kinds.REGRESSION:
+    if mode == ids_outputs.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
-    if mode == output_kinds.CLASSIFICATION:
+    if mode == ids_outputs.CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:
@@ -115,4 +140,48 @@ CLASSIFY = TextTask(
     ],
     check_fields=check_pair,
     required_settings=("output_mode", "labels"),
+)
+
+
+def _encode_passages(
+    loaded_model: LoadedModel, request: CheckedRequest
+) -> EncodedRequest[None]:
+    max_seq_length = loaded_model.max_seq_length
+    tokenize = loaded_model.tokenizer.tokenize_beginning
+    query = tokenize(request["query"], max_seq_length)
+    inputs = [
+        pack_input(loaded_model, query, tokenize(passage, max_seq_length))
+        for passage in request["passages"]
+    ]
+    return EncodedRequest(inputs, None)
+
+
+def _decode_ranking(
+    loaded_model: LoadedModel,
+    context: None,
+    outputs: list[OutputArrays],
+    reply_options: ReplyOptions,
+) -> RerankReply:
+    """Returns the passages by their scores, the best first.
+
+    The score is the output of a model with one output, else the probability of
+    the second of two labels.
+    """
+    values = [
+        arrays["values"] if "values" in arrays else arrays["probabilities"][1]
+        for arrays in outputs
+    ]
+    scores = np.array(values, np.float32).reshape(len(values))
+    order = np.argsort(-scores, kind="stable")
+    pairs = zip(order.tolist(), scores[order].tolist(), strict=True)
+    return {
+        "ranking": [{"index": index, "score": score} for index, score in pairs]
+    }
+
+
+RERANK = TextTask(
+    name="rerank",
+    encode=_encode_passages,
+    decode=_decode_ranking,
+    fields=[Field("query"), Field("passages")],
 )

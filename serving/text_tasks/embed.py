@@ -7,9 +7,8 @@ import numpy as np
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, encode_pair
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.text_task import TextTask
+from serving.text_tasks.text_task import ReplyOptions, TextTask
 
 
 class EmbedReply(CutReply):

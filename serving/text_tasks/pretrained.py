@@ -12,13 +12,17 @@ from serving.text_tasks.pairs import (
     encode_pair,
     pack_input,
 )
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
     RequestError,
 )
-from serving.text_tasks.text_task import MASK, EncodedRequest, TextTask
+from serving.text_tasks.text_task import (
+    MASK,
+    EncodedRequest,
+    ReplyOptions,
+    TextTask,
+)
 
 
 class MaskCandidate(TypedDict):

@@ -7,17 +7,15 @@ from pathlib import Path
 
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
-from serving.engines import output_kinds
+from serving.engines import ids_outputs
 from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.pairs import check_single
+from serving.text_tasks.pairs import TOKENIZE, check_single
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.rerank import RERANK
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
-from serving.text_tasks.tokenize import TOKENIZE
 
 _TEXT_TASK_OF_NAME = {
     text_task.name: text_task
@@ -97,7 +95,7 @@ def check_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if settings.get("output_mode") == output_kinds.REGRESSION:
+    if settings.get("output_mode") == ids_outputs.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -113,8 +111,8 @@ def _may_rank(settings: HeadSettings) -> bool:
     A classifier ranks by its only output, or by the probability of the second
     of two labels.
     """
-    mode = settings.get("output_mode")
-    if mode == output_kinds.REGRESSION:
+    mode = ids_outputs.output_mode_of(settings)
+    if mode == ids_outputs.REGRESSION:
         return True
     labels = settings.get("labels") or ()
-    return len(labels) == 2 and mode != output_kinds.MULTILABEL
+    return len(labels) == 2 and mode != ids_outputs.MULTILABEL

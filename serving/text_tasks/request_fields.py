@@ -1,4 +1,4 @@
-"""Defines the fields of requests, and checks the texts in them.
+"""Defines requests, their fields, and the texts in the fields.
 
 For example, the requests to `classify` have these fields:
 
@@ -8,7 +8,7 @@ For example, the requests to `classify` have these fields:
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol, TypeAlias, TypedDict, cast
+from typing import NamedTuple, Protocol, TypeAlias, TypedDict, cast
 
 # Names of fields that are lists of texts. The name of a field shows this, and
 # not the Field, because a request to `tag` contains one field as `text` or as
@@ -42,6 +42,19 @@ class CheckedRequest(TypedDict, total=False):
     query: str
     passages: list[str]
     words: list[str]
+
+
+class RequestList(NamedTuple):
+    """The requests of one call.
+
+    Attributes:
+        requests: the requests, which may be unchecked.
+        is_list: whether the caller asked for a list of replies, and not for the
+            reply to the only request.
+    """
+
+    requests: Sequence[object]
+    is_list: bool
 
 
 class TextList(Protocol):
@@ -98,11 +111,11 @@ def check_texts(name: str, value: object) -> None:
     if name not in LIST_FIELDS:
         _check_text(name, value, "a string")
         return
-    kind = "a list of strings"
+    expected = "a list of strings"
     if not isinstance(value, list | tuple):
-        raise _type_error(name, value, kind)
+        raise _type_error(name, value, expected)
     for text in value:
-        _check_text(name, text, kind)
+        _check_text(name, text, expected)
 
 
 def texts_in_field(request: CheckedRequest, name: str) -> Sequence[str]:
@@ -112,9 +125,19 @@ def texts_in_field(request: CheckedRequest, name: str) -> Sequence[str]:
     return [value] if isinstance(value, str) else value
 
 
-def _check_text(name: str, value: object, kind: str) -> None:
+def describe_place(request_number: int, is_list: bool) -> str:
+    """Returns the beginning of an error about one of the requests of a call.
+
+    Args:
+        request_number: number of the request, from 1.
+        is_list: whether the call may have other requests.
+    """
+    return f"text {request_number}: " if is_list else ""
+
+
+def _check_text(name: str, value: object, expected: str) -> None:
     if not isinstance(value, str):
-        raise _type_error(name, value, kind)
+        raise _type_error(name, value, expected)
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -122,7 +145,7 @@ def _check_text(name: str, value: object, kind: str) -> None:
         raise RequestError(f"{name!r} is not UTF-8: {error.reason}") from None
 
 
-def _type_error(name: str, value: object, kind: str) -> RequestError:
+def _type_error(name: str, value: object, expected: str) -> RequestError:
     return RequestError(
-        f"{name!r} must be {kind}. Received: {repr(value)[:80]}"
+        f"{name!r} must be {expected}. Received: {repr(value)[:80]}"
     )

@@ -7,9 +7,12 @@ from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import CheckedRequest, Field
-from serving.text_tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.text_task import (
+    EncodedRequest,
+    ReplyOptions,
+    TextTask,
+)
 
 
 class EntityReply(TypedDict):

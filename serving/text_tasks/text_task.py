@@ -1,4 +1,6 @@
-"""Defines a text task. asking.py asks a model by such a task.
+"""Defines a text task, and the options that change its replies.
+
+asking.py asks a model by a text task.
 
 In this package, a task is a text task: a kind of request that an export
 answers. A training task is what a model learns. Text tasks use the same
@@ -17,14 +19,16 @@ from typing import (
     cast,
 )
 
+from command_line.flags import flag
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import (
+    LIST_FIELDS,
     CheckedRequest,
     Field,
     Request,
     RequestError,
+    RequestList,
     check_texts,
     texts_in_field,
 )
@@ -40,6 +44,33 @@ ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 # The TypedDict of a task's reply, as its caller gets it.
 ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReplyOptions:
+    """Options that change the contents of replies.
+
+    The methods of `TextModel` have them as arguments, and predict.py as flags.
+    """
+
+    top_k: int = flag(
+        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
+    )
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null if no label is at least this probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
+    n_best: int = flag(
+        1, "answer: maximum number of answers per question.", at_least=1
+    )
+    tokens: bool = flag(
+        False, "embed: also write each WordPiece and its vector."
+    )
+
+
+DEFAULT_REPLY_OPTIONS = ReplyOptions()
 
 
 class EncodedRequest(NamedTuple, Generic[ContextT]):
@@ -146,6 +177,30 @@ class TextTask(Generic[ContextT, ReplyT]):
     def text_names(self) -> list[str]:
         """All names under which a request may contain a text, or texts."""
         return [name for field in self.fields for name in field.names]
+
+    def split_request(self, request: Request) -> RequestList:
+        """Splits a request whose fields contain lists of texts.
+
+        A single text beside a list is used for each text of the list.
+
+        Raises:
+            RequestError: two lists are not of the same length.
+        """
+        lists = {
+            name: texts
+            for name in sorted({*self.text_names} - {*LIST_FIELDS})
+            if isinstance(texts := request.get(name), list)
+        }
+        counts = {len(texts) for texts in lists.values()}
+        if len(counts) > 1:
+            raise RequestError(
+                f"{', '.join(lists)} must be lists of equal length"
+            )
+        requests = [
+            request | {name: texts[index] for name, texts in lists.items()}
+            for index in range(max(counts, default=1))
+        ]
+        return RequestList(requests, bool(lists))
 
     def parse_request(self, request: object) -> CheckedRequest:
         """Returns a request whose texts are checked, from unchecked JSON.

@@ -25,7 +25,7 @@ SERVE = """
 import serve
 from serving.http import server_process
 from serving.http.server_state import ExportToServe
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 
 ExportToServe(sys.argv[1], EngineFlags(engine="litert")).load()
 """

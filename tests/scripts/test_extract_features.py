@@ -11,7 +11,7 @@ import extract_features
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from data.text.tokenization import FullTokenizer
-from execution.extract_features_config import ExtractFeaturesConfig
+from extraction.extract_features_config import ExtractFeaturesConfig
 from files.json_files import read_json
 from serving import engines
 from tests.support import golden, script_runner

@@ -25,9 +25,9 @@ PACKAGES = (
     "modeling",
     "data",
     "conversion",
-    "execution",
     "serving",
     "training",
+    "extraction",
 )
 # All folders with Python files, besides the scripts at the top.
 ALL_FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")

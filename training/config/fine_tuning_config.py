@@ -10,7 +10,7 @@ from command_line.path_flags import PathKind
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.presets import NetworkOptions
-from serving.exporting.export_flags import ExportFlags
+from serving.exporting.export_config import ExportFlags
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_flags import TrainingFlags
 

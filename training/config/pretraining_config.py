@@ -6,7 +6,7 @@ from command_line import flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.pretraining.pretraining_options import MaskingOptions
-from execution.model_flags import ModelFlags
+from training.config.model_flags import ModelFlags
 from training.config.training_config import TrainingConfig
 
 

@@ -9,11 +9,11 @@ from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from command_line import config_values, flags
 from command_line.flags import group
-from execution.device_flags import DeviceFlags
-from execution.model_flags import ModelFlags
 from model_folders.reading import hub
 from model_folders.reading.presets import NetworkOptions
-from serving.exporting.export_flags import ExportFlags
+from serving.exporting.export_config import ExportFlags
+from training.config.device_flags import DeviceFlags
+from training.config.model_flags import ModelFlags
 from training.config.training_flags import (
     DistillationFlags,
     OptimizerFlags,

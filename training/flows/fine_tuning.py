@@ -12,7 +12,6 @@ from absl import logging
 
 from data.io import record_checks
 from data.sets.set_names import suffix_of
-from execution import devices
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
@@ -31,6 +30,7 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
+from training.loop import devices
 from training.run_files.run_folder import RunFolder, log_scores
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
 

@@ -12,7 +12,6 @@ from absl import logging
 import modeling
 import serving
 from data.io import record_checks, record_datasets
-from execution import devices
 from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
@@ -31,6 +30,7 @@ from training.flows.trainer_setup import (
     create_trainer,
     set_seed_and_precision,
 )
+from training.loop import devices
 from training.loop.best_step import (
     BestStepRule,
     Evaluate,

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import modeling
-from execution.device_flags import POLICY_OF_PRECISION
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import OutputMode
 from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.presets import Preset
+from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.flows import checks
 from training.preparation.starting_point import StartingPoint

@@ -12,10 +12,10 @@ import keras
 import tensorflow as tf
 
 import modeling
-from execution.device_flags import POLICY_OF_PRECISION
 from model_folders import kinds
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_loss import AnyLoss
+from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer

@@ -13,4 +13,6 @@ Read them in this order:
         which logs losses, speed and memory
     best_step.py: evaluates, and keeps the weights of the best step
     checkpointer.py: saves, restores and removes checkpoints, and links the best
+    batch_predictor.py: a model's outputs, batch by batch
+    devices.py: strategies of devices, and how they share batches
 """

@@ -8,11 +8,11 @@ import tensorflow as tf
 from absl import logging
 
 from data.arrays import IntArray
-from execution import devices
 from files.paths import StrPath
 from modeling.tensors import Features
 from terminal import progress
 from training.config.training_config import TrainingConfig
+from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
 from training.loop.train_step import Outcome, TrainStep

@@ -15,11 +15,11 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import record_datasets
-from execution.batch_predictor import BatchPredictor
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from terminal import signals
 from training.config.training_config import TrainingConfig
+from training.loop.batch_predictor import BatchPredictor
 from training.loop.callbacks import Callback, SummaryCallback
 from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop

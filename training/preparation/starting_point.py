@@ -11,8 +11,6 @@ from typing import Generic, TypeVar
 
 from command_line import config_values, flags
 from data.text.tokenization import FullTokenizer
-from execution.model_files import read_bert_config, read_tokenizer
-from execution.model_flags import check_required
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
@@ -22,6 +20,11 @@ from model_folders.reading.presets import Preset
 from model_folders.reading.stated_flags import (
     decision_flags_of,
     identity_flags_of,
+)
+from training.config.model_flags import (
+    check_required,
+    read_bert_config,
+    read_tokenizer,
 )
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.recorded_sets import DevSetRule, dev_set_rule_of

@@ -15,11 +15,11 @@ from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
-from serving.engines import output_kinds
+from serving.engines import ids_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
     ExportSignatures,
     PredictFeatures,
     Signature,
@@ -79,14 +79,14 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    mode = settings.get("output_mode") or output_kinds.CLASSIFICATION
+    mode = ids_outputs.output_mode_of(settings)
     stride = settings.get("doc_stride") or 0
     num_texts = settings.get("num_texts")
     label_list = None
-    if mode != output_kinds.REGRESSION:
+    if mode != ids_outputs.REGRESSION:
         label_list = find_output_labels(model, settings)
-    output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = share_graph(create_label_predictor(model, output_kind))
+    ids_output = ids_outputs.ids_output_of(kinds.CLASSIFIER, settings)
+    predict = share_graph(create_label_predictor(model, ids_output))
     predict_texts: _PredictTexts
     if stride:
         input_names = ["text_a"]
@@ -111,7 +111,7 @@ def create_classify_signatures(
             classifier, input_names, reads_pairs=num_texts == 2
         ),
         settings=recorded,
-        output_kind=output_kind,
+        ids_output=ids_output,
     )
 
 
@@ -266,7 +266,7 @@ def _choose_labels(
 ) -> Tensors:
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-    if mode == output_kinds.MULTILABEL:
+    if mode == ids_outputs.MULTILABEL:
         label = tf.where(probabilities > MULTILABEL_THRESHOLD, labels, "")
     else:
         label = tf.gather(label_list, tf.argmax(probabilities, -1))

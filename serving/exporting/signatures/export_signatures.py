@@ -1,26 +1,34 @@
-"""Defines a signature, and the parts that the signatures of all tasks use.
+"""Defines the options and the signatures of an export.
 
-N = number of texts or pairs of texts, F = length of an input of the network in
-WordPieces, with padding, B = number of inputs that the network runs on at a
-time.
+The signatures `ids` and `tokenize` do not depend on the task. All other
+signatures use the functions after them.
+
+N = number of texts or pairs of texts, M = length of the longest of them, F =
+length of an input of the network, with padding, both in WordPieces, B = number
+of inputs that the network runs on at a time.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 
 import tensorflow as tf
 
+from data.text.packing_layer import PackingLayer
+from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
 from model_folders.formats.huggingface.huggingface_config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json_types import HeadSettings
+from model_folders.reading.presets import Preset
 from modeling import dispatch
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
 from serving import engines
-from serving.engines import output_kinds
+from serving.engines import ExportFormat, ids_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
 
@@ -30,6 +38,49 @@ InputsT = TypeVarTuple("InputsT")
 # Function from the features of a batch, int32 [B, F] each, to outputs of the
 # network. Multiple choice has features [B, C, F] of C choices.
 PredictFeatures: TypeAlias = Callable[[Tensors], Tensors]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Options of an export that do not depend on the kind of the model.
+
+    Attributes:
+        tokenizer: tokenizer of the model. None exports only the signature
+            `ids`.
+        max_seq_length: maximum number of WordPieces in an input or a window.
+        predict_batch_size: maximum number of inputs in one batch of the
+            network, to limit the memory of a large request.
+        formats: formats of the network to write.
+        fixed_length: fixed length of inputs in formats other than
+            "saved_model". None allows any length.
+        quantize: "int8" to quantize formats other than "saved_model", or None.
+        weights: checkpoint or folder of the weights, or the Preset of this
+            folder. The folder's model.json becomes part of the export's
+            model.json. None if the weights come from no folder.
+    """
+
+    tokenizer: FullTokenizer | None = None
+    max_seq_length: int = 128
+    predict_batch_size: int = 32
+    formats: Sequence[ExportFormat] = ("saved_model",)
+    fixed_length: int | None = None
+    quantize: Literal["int8"] | None = None
+    weights: StrPath | Preset | None = None
+
+    def __post_init__(self) -> None:
+        """Checks that all engines of the export tokenize alike."""
+        if self.tokenizer and self.tokenizer.special_words:
+            raise ValueError(
+                "an export tokenizes as Google's code, which splits [MASK] "
+                "and other special tokens in a text. Create the tokenizer "
+                "without special_tokens_in_strings"
+            )
+
+    @functools.cached_property
+    def packing(self) -> PackingLayer:
+        """The layer that turns texts into padded inputs of the network."""
+        assert self.tokenizer
+        return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
 class Signature(NamedTuple):
@@ -57,13 +108,13 @@ class ExportSignatures:
         text_signatures: the signatures that accept text, the main one first. {}
             if the export accepts only ids.
         settings: settings of the head, to record in the export's model.json.
-        output_kind: what `ids` computes from the logits (see output_kinds.py).
+        ids_output: what `ids` computes from the logits (see ids_outputs.py).
     """
 
     predict: PredictFeatures
     text_signatures: Signatures = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    output_kind: output_kinds.OutputKind = output_kinds.CLASSIFICATION
+    ids_output: ids_outputs.IdsOutput = ids_outputs.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:
@@ -127,6 +178,34 @@ def _assert_ids_in_range(
     return checks
 
 
+def create_tokenize_signature(packing: PackingLayer) -> Signature:
+    """Returns the signature `tokenize`.
+
+    Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
+    second text. `tokenize` returns
+
+        tokens          string [N, M], the tokens that the model reads, with
+                        [CLS] and [SEP], "" at positions of padding
+        lengths         int32 [N], the number of tokens
+        num_wordpieces  int32 [N], number of WordPieces of both texts before
+                        long texts are cut
+    """
+    vocab = packing.tokenizer.vocab
+
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
+        tokens = packing.tokenize(text_a, text_b)
+        ids = packing.join(*tokens).ids
+        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
+        counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
+        return {
+            **batching_graph.to_padded({"tokens": names}),
+            "lengths": tf.cast(ids.row_lengths(), tf.int32),
+            "num_wordpieces": tf.add_n(counts),
+        }
+
+    return Signature(tokenize, text_inputs("text_a", "text_b"))
+
+
 def share_graph(
     function: Callable[[*InputsT], OutputsT],
 ) -> Callable[[*InputsT], OutputsT]:
@@ -172,38 +251,38 @@ def find_output_labels(
 
 
 def create_label_predictor(
-    model: TaskModel[Tensor], output_kind: output_kinds.OutputKind
+    model: TaskModel[Tensor], ids_output: ids_outputs.IdsOutput
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
 
-    `output_kind` is what the function computes from the logits (see
-    output_kinds.py).
+    `ids_output` is what the function computes from the logits (see
+    ids_outputs.py).
     """
 
     def predict(features: Tensors) -> Tensors:
         logits = tf.cast(model(features, training=False), tf.float32)
-        return compute_outputs(logits, output_kind)
+        return compute_outputs(logits, ids_output)
 
     return predict
 
 
 def compute_outputs(
-    logits: tf.Tensor, output_kind: output_kinds.OutputKind
+    logits: tf.Tensor, ids_output: ids_outputs.IdsOutput
 ) -> Tensors:
-    """Computes the outputs of `ids` from logits (see output_kinds.py).
+    """Computes the outputs of `ids` from logits (see ids_outputs.py).
 
     Args:
         logits: float32 [B, L] for L labels, [B, C] or [B, F, L].
-        output_kind: what to compute.
+        ids_output: what to compute.
 
     Returns:
         {"logits": tensor} or {"probabilities": tensor}, float32 in the shape of
         the logits, or in regression {"values": float32 [B]}.
     """
-    if output_kind == output_kinds.LOGITS:
+    if ids_output == ids_outputs.LOGITS:
         return {"logits": logits}
-    if output_kind == output_kinds.REGRESSION:
+    if ids_output == ids_outputs.REGRESSION:
         return {"values": logits[:, 0]}
-    if output_kind == output_kinds.MULTILABEL:
+    if ids_output == ids_outputs.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}

@@ -15,8 +15,8 @@ from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
     ExportSignatures,
     Signature,
     create_ids_signature,

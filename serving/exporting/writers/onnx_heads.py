@@ -15,7 +15,7 @@ from modeling.task_models import (
     BertTokenClassifier,
 )
 from serving import engines
-from serving.engines import output_kinds
+from serving.engines import ids_outputs
 from serving.exporting.writers.onnx_encoder import EncoderOutputNames
 from serving.exporting.writers.onnx_graph import GraphBuilder
 
@@ -45,13 +45,13 @@ class HeadInputs(NamedTuple):
     Attributes:
         encoded: outputs of the encoder.
         shape: shape of the graph's inputs, [B, T] or [B, C, T].
-        output_kind: what to compute from the logits of labels (see
-            output_kinds.py).
+        ids_output: what to compute from the logits of labels (see
+            ids_outputs.py).
     """
 
     encoded: EncoderOutputNames
     shape: TensorShape
-    output_kind: output_kinds.OutputKind
+    ids_output: ids_outputs.IdsOutput
 
 
 def add_head(
@@ -138,7 +138,7 @@ def _add_token_classifier(
     """Adds a head of labels that reads every position."""
     logits = builder.dense(inputs.encoded.sequence, model.head)
     shape = [*inputs.shape, model.num_labels]
-    return _add_labels(builder, GraphOutput(logits, shape), inputs.output_kind)
+    return _add_labels(builder, GraphOutput(logits, shape), inputs.ids_output)
 
 
 def _add_classifier(
@@ -147,7 +147,7 @@ def _add_classifier(
     """Adds a head of labels that reads the pooled output."""
     logits = builder.dense(inputs.encoded.pooled, model.head)
     shape = [*inputs.shape[:1], model.num_labels]
-    return _add_labels(builder, GraphOutput(logits, shape), inputs.output_kind)
+    return _add_labels(builder, GraphOutput(logits, shape), inputs.ids_output)
 
 
 def _add_multiple_choice(
@@ -159,22 +159,22 @@ def _add_multiple_choice(
     choices = builder.add("Shape", ids, start=0, end=2)
     logits = builder.add("Reshape", logits, choices)
     shape = inputs.shape[:2]
-    return _add_labels(builder, GraphOutput(logits, shape), inputs.output_kind)
+    return _add_labels(builder, GraphOutput(logits, shape), inputs.ids_output)
 
 
 def _add_labels(
     builder: GraphBuilder,
     logits: GraphOutput,
-    output_kind: output_kinds.OutputKind,
+    ids_output: ids_outputs.IdsOutput,
 ) -> GraphOutputs:
     """Adds the outputs that a head of labels computes from its logits."""
     outputs = {"logits": logits}
-    if output_kind == output_kinds.LOGITS:
+    if ids_output == ids_outputs.LOGITS:
         return outputs
-    if output_kind == output_kinds.REGRESSION:
+    if ids_output == ids_outputs.REGRESSION:
         values = builder.select(logits.tensor, 0, axis=-1)
         return outputs | {"values": GraphOutput(values, logits.shape[:1])}
-    is_multilabel = output_kind == output_kinds.MULTILABEL
+    is_multilabel = ids_output == ids_outputs.MULTILABEL
     operation = "Sigmoid" if is_multilabel else "Softmax"
     probabilities = builder.add(operation, logits.tensor)
     return outputs | {"probabilities": GraphOutput(probabilities, logits.shape)}

@@ -22,9 +22,11 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines
-from serving.engines import output_kinds
-from serving.exporting.signatures.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.engines import ids_outputs
+from serving.exporting.signatures.export_signatures import (
+    ExportOptions,
+    ExportSignatures,
+)
 from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
 from serving.exporting.writers.onnx_graph import GraphBuilder
 from serving.exporting.writers.onnx_heads import (
@@ -51,7 +53,7 @@ def write_onnx(
     Args:
         path: path of the file to write.
         model: model whose network and weights the file contains.
-        signatures: signatures of the export, of which only `output_kind`
+        signatures: signatures of the export, of which only `ids_output`
             applies.
         options: `fixed_length` and `quantize` apply.
 
@@ -60,7 +62,7 @@ def write_onnx(
     """
     precision = options.quantize or "float32"
     graph = create_graph(
-        model, signatures.output_kind, options.fixed_length, precision
+        model, signatures.ids_output, options.fixed_length, precision
     )
     if options.quantize:
         _write_quantized(path, graph)
@@ -88,7 +90,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    output_kind: output_kinds.OutputKind = output_kinds.CLASSIFICATION,
+    ids_output: ids_outputs.IdsOutput = ids_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
@@ -96,7 +98,7 @@ def create_graph(
 
     Args:
         model: a built model.
-        output_kind: what to compute from the logits (see output_kinds.py).
+        ids_output: what to compute from the logits (see ids_outputs.py).
         length: a fixed T, or None for a variable T.
         precision: precision of the weights, for the file's metadata.
     """
@@ -114,7 +116,7 @@ def create_graph(
     else:
         assert isinstance(model, BertModel)
         encoded = add_encoder(builder, model, None, features)
-    outputs = add_head(builder, model, HeadInputs(encoded, shape, output_kind))
+    outputs = add_head(builder, model, HeadInputs(encoded, shape, ids_output))
     input_shapes = dict.fromkeys(inputs, shape)
     return _create_proto(builder, model.name, input_shapes, outputs, precision)
 

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http.app import ServerApp
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http import serve_steps
 from serving.http.serve_config import LimitFlags, ServeConfig
 

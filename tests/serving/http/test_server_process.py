@@ -19,7 +19,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.text_tasks.asking import ask_model
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import MASKED, TEXTS
 from tests.support.serving.server_process import running, send

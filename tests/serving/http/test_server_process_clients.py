@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http import server_process
 from serving.http.app import ServerApp
 from serving.http.serve_config import LimitFlags

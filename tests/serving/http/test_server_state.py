@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineFlags
 from serving.http.errors import HttpError
 from serving.http.serve_config import LimitFlags
 from serving.http.server_state import ExportToServe, ServerState

@@ -11,10 +11,10 @@ import pytest
 
 from data.jobs import workers
 from data.tables.table_layout import LayoutOptions
+from serving import model_cache
 from serving.predict import bulk_job, bulk_options
-from serving.text_models import model_cache
-from serving.text_models.text_model import TextModel
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_model import TextModel
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.serving.exports import relabel
 

@@ -9,7 +9,7 @@ import serving
 from data.jobs.file_ranges import FileRange
 from data.tables.table_layout import LayoutOptions
 from serving.predict.bulk_options import BulkOptions
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 
 
 def create_options(**changes):

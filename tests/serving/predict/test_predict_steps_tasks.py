@@ -12,7 +12,7 @@ from command_line.flags import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.text_tasks.asking import ask_model
 from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.paths import ROOT
 

@@ -10,9 +10,12 @@ from serving.predict import row_answering
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
-from serving.text_tasks.reply_options import DEFAULT_REPLY_OPTIONS
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.text_task import EncodedRequest, TextTask
+from serving.text_tasks.text_task import (
+    DEFAULT_REPLY_OPTIONS,
+    EncodedRequest,
+    TextTask,
+)
 from tests.support import script_runner
 from tests.support.tasks.score_task import (
     PARSE_NUMBER_TASK,

@@ -11,7 +11,7 @@ import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 
 PASSAGE = "Été: the boat is in the river"

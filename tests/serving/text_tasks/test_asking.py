@@ -1,8 +1,11 @@
-"""What a task does if a batch of texts fails."""
+"""What a task does if a batch fails, and how it rounds its replies."""
+
+import math
 
 import pytest
 
-from serving.text_tasks.asking import ask_model
+from serving.engines import EngineError
+from serving.text_tasks.asking import ask_model, round_numbers
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.tasks.score_task import (
@@ -52,3 +55,26 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
             loaded_model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}]
         )
     assert runs == [2]
+
+
+def test_the_numbers_of_a_reply_become_short():
+    decoded = {
+        "vector": [1 / 3, 2.0],
+        "matrix": [[1 / 3], [2.0]],
+        "score": 2 / 3,
+        "label": None,
+        "start": 7,
+    }
+    assert round_numbers(decoded) == {
+        "vector": [0.333333, 2.0],
+        "matrix": [[0.333333], [2.0]],
+        "score": 0.666667,
+        "label": None,
+        "start": 7,
+    }
+
+
+@pytest.mark.parametrize("number", [math.nan, -math.inf])
+def test_a_number_that_is_not_finite_is_an_error(number):
+    with pytest.raises(EngineError, match=f"{number}.*not a finite number"):
+        round_numbers({"scores": [[0.5, number]]})

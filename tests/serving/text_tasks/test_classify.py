@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from serving.text_tasks.classify import CLASSIFY
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 
 LABELS = ["low", "high"]

@@ -10,7 +10,7 @@ import pytest
 
 from serving.engines import PackedInput
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 
 TOKENS = ["[CLS]", "boat", "[SEP]"]

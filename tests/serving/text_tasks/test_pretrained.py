@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.reply_options import ReplyOptions
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 
 LOADED = SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=6)

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.tag import TAG
+from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 
 LOADED = SimpleNamespace(

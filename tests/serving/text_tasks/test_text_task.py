@@ -1,4 +1,4 @@
-"""How a text task checks a request, and reads its texts."""
+"""How a text task checks and splits a request, and reads its texts."""
 
 import pytest
 
@@ -38,3 +38,36 @@ def test_a_request_without_words_has_no_text():
 def test_blanks_are_no_text():
     request = CLASSIFY.parse_request({"text": " ", "text_b": "\n"})
     assert not CLASSIFY.has_text(request)
+
+
+def test_a_request_of_single_texts_is_one_request():
+    request = {"text_a": "a", "text_b": "b"}
+    assert CLASSIFY.split_request(request) == ([request], False)
+
+
+def test_each_text_of_a_list_is_a_request():
+    requests, is_list = CLASSIFY.split_request({"text": ["a", "b"]})
+    assert requests == [{"text": "a"}, {"text": "b"}]
+    assert is_list
+
+
+def test_a_text_beside_a_list_is_for_all_of_it():
+    requests, _ = CLASSIFY.split_request({"text_a": ["a", "b"], "text_b": "c"})
+    assert requests == [
+        {"text_a": "a", "text_b": "c"},
+        {"text_a": "b", "text_b": "c"},
+    ]
+
+
+def test_an_empty_list_is_no_request():
+    assert CLASSIFY.split_request({"text": []}) == ([], True)
+
+
+def test_the_words_of_a_text_are_no_list_of_texts():
+    request = {"words": ["A", "boat"]}
+    assert TAG.split_request(request) == ([request], False)
+
+
+def test_lists_of_two_lengths_are_refused():
+    with pytest.raises(ValueError, match="text_a, text_b must be lists of eq"):
+        CLASSIFY.split_request({"text_a": ["a"], "text_b": ["b", "c"]})

@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
-from serving.engines import EngineError, OutputArrays, PackedInput
-from serving.engines.engine_flags import EngineFlags
+from serving.engines import EngineError, EngineFlags, OutputArrays, PackedInput
 from serving.http.calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.reply_options import ReplyOptions
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
@@ -31,6 +29,7 @@ from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
     Reply,
+    ReplyOptions,
     TextTask,
 )
 

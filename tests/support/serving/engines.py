@@ -12,7 +12,7 @@ import pytest
 from files.paths import StrPath
 from imports.installation import install_command
 from serving import engines
-from serving.engines.runtimes import ExportFormat
+from serving.engines import ExportFormat
 from tests.support import fresh_process
 from tests.support.serving.exports import INSTALLED
 

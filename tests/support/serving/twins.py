@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 import serving
-from serving.text_models.text_model import TextModel
+from serving.text_model import TextModel
 from serving.text_tasks.asking import ask_model
 from tests.support.serving.nasty_texts import DROPPED, NASTY, OTHERS, REPEATING
 

@@ -16,7 +16,7 @@ from data.classification.classification_features import (
 )
 from data.text import packing_layer
 from data.text.tokenization import FullTokenizer
-from execution import feature_extraction
+from extraction import feature_extraction
 from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
 

@@ -205,8 +205,7 @@ def _export(folder: Path) -> None:
     from data.text.tokenizer_loading import create_tokenizer
     from model_folders.reading import preset_reading, settings_check
     from serving.exporting import export_steps
-    from serving.exporting.export_config import ExportConfig
-    from serving.exporting.export_flags import ExportFlags
+    from serving.exporting.export_config import ExportConfig, ExportFlags
 
     config = ExportConfig(
         model=str(folder),

@@ -9,11 +9,11 @@ from data.io import feature_specs, record_datasets
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
-from execution.batch_predictor import BatchPredictor
 from tests.support import models, pretraining_records
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import parse_flags
 from training.flows import pretraining_evaluation
+from training.loop.batch_predictor import BatchPredictor
 
 VOCAB = SAMPLES / "vocab.txt"
 VOCAB_SIZE = 1600

@@ -5,11 +5,10 @@ import logging
 import numpy as np
 import pytest
 
-from execution import devices
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner, virtual_devices
 from tests.support.two_weight_model import batches, create_trainer
-from training.loop import step_loop
+from training.loop import devices, step_loop
 
 
 @pytest.fixture

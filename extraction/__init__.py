@@ -1,0 +1,8 @@
+"""Extracts the vectors of texts from a network, as extract_features.py does.
+
+The flags of the network and of the devices, and what runs it on them, are those
+of training:
+
+    extract_features_config.py: the flags of the script
+    feature_extraction.py: the steps of the script
+"""

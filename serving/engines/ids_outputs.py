@@ -1,0 +1,99 @@
+"""Names what the signature `ids` computes from logits, and undoes it.
+
+The signature `ids` of each kind of model returns
+
+    classifier            `probabilities` of the labels. In regression,
+                          `values`. With a `doc_stride`, the `logits` of each
+                          window, because the probabilities of confident windows
+                          are equal
+    token classifier      `probabilities` of the tags at each position
+    multiple choice       `probabilities` of the choices
+    span labeler          `start_logits` and `end_logits`
+
+A model that is not exported returns logits. Its training task computes scores
+from them, and can score an export too if the outputs of the export become
+logits again.
+"""
+
+from typing import Final, Literal, TypeAlias
+
+from data.arrays import FloatArray
+from data.ner import legal_tags
+from model_folders import kinds
+from model_folders.kinds import ModelClass
+from model_folders.model_json_types import HeadSettings, OutputMode
+from serving.engines import OutputArrays
+
+# What the signature `ids` of an export computes from the logits.
+IdsOutput: TypeAlias = Literal[
+    "logits", "classification", "multilabel", "regression"
+]
+LOGITS: Final = "logits"
+CLASSIFICATION: Final = "classification"
+MULTILABEL: Final = "multilabel"
+REGRESSION: Final = "regression"
+
+
+def ids_output_of(model_class: ModelClass, settings: HeadSettings) -> IdsOutput:
+    """Returns what the export of a model computes from the logits.
+
+    Args:
+        model_class: class of the model.
+        settings: settings of the head, as in `serving.export`.
+
+    Returns:
+        LOGITS: the logits themselves. CLASSIFICATION: their softmax.
+        MULTILABEL: their sigmoids. REGRESSION: the single logit as a value.
+    """
+    if model_class == kinds.SPAN_LABELER:
+        return LOGITS
+    if not kinds.KIND_OF_CLASS[model_class].classifies_texts:
+        return CLASSIFICATION
+    mode = output_mode_of(settings)
+    if settings.get("doc_stride") and mode != REGRESSION:
+        return LOGITS
+    return mode
+
+
+def output_mode_of(settings: HeadSettings) -> OutputMode:
+    """Returns the `output_mode` of a classifier, CLASSIFICATION by default."""
+    return settings.get("output_mode") or CLASSIFICATION
+
+
+def output_name_of(ids_output: IdsOutput) -> str:
+    """Returns the name of the output that contains an `ids_output`."""
+    names = {LOGITS: "logits", REGRESSION: "values"}
+    return names.get(ids_output, "probabilities")
+
+
+def to_logits(
+    model_class: ModelClass, settings: HeadSettings, outputs: OutputArrays
+) -> FloatArray | OutputArrays:
+    """Converts outputs of the signature `ids` to the logits of the model.
+
+    The softmax loses a constant, which changes no score.
+
+    Args:
+        model_class: class of the model. Not an encoder or a pretrainer, whose
+            outputs are no logits of labels.
+        settings: settings of the head, as in `serving.export`.
+        outputs: {name: array} for a batch of B inputs of T WordPieces.
+
+    Returns:
+        float [B, labels], [B, T, tags] or [B, choices]. For a span labeler,
+        {"start_logits", "end_logits": float [B, T]}.
+    """
+    if model_class == kinds.SPAN_LABELER:
+        return outputs
+    ids_output = ids_output_of(model_class, settings)
+    if ids_output == LOGITS:
+        return outputs["logits"]
+    if ids_output == REGRESSION:
+        return outputs["values"][:, None]
+    probabilities = outputs["probabilities"]
+    if ids_output == MULTILABEL:
+        # 0 for a probability of 0.5, above which a label is predicted.
+        log_odds: FloatArray = legal_tags.to_log_probabilities(probabilities)
+        log_odds = log_odds - legal_tags.to_log_probabilities(1 - probabilities)
+        return log_odds
+    return legal_tags.to_log_probabilities(probabilities)

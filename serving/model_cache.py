@@ -1,0 +1,175 @@
+"""Loads a model once in a process, also from pickles."""
+
+import functools
+import os
+from typing import Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+
+from serving.engines import Engine, ExportFormat
+
+
+class CachedModel(Protocol):
+    """The part of a `serving.TextModel` that the cache uses.
+
+    TextModel imports this module to be pickled, so this module cannot import
+    TextModel.
+    """
+
+    path: str
+    engine: Engine
+    checksum: str
+
+    def __init__(
+        self,
+        path: str,
+        num_threads: int | None = None,
+        engine: ExportFormat | None = None,
+    ) -> None:
+        """Loads the model of a folder."""
+
+
+ModelT = TypeVar("ModelT", bound=CachedModel)
+
+
+class _ModelKey(NamedTuple):
+    """Tells apart the models that a process loads.
+
+    Attributes:
+        path: absolute path of the folder.
+        num_threads: number of threads.
+        engine: name of the runtime, "" to choose one.
+        checksum: checksum of the model, "" if it is unknown.
+    """
+
+    path: str
+    num_threads: int | None
+    engine: ExportFormat | Literal[""]
+    checksum: str
+
+
+class _ModelCache:
+    """Keeps the model that a process loaded last, for its next work.
+
+    A pool pickles each call separately, together with its model, so that
+    without the cache each call would load the model. Several threads may load
+    models at the same time.
+    """
+
+    def __init__(self) -> None:
+        # A single assignment replaces the key and the model, so that other
+        # threads never see a new key with an old model.
+        self._kept: tuple[_ModelKey, CachedModel] | None = None
+
+    def load(
+        self,
+        text_model_class: type[ModelT],
+        path: str,
+        num_threads: int | None,
+        engine: ExportFormat | None,
+        checksum: str,
+    ) -> ModelT:
+        """Returns the model that is kept, or loads another model and keeps it.
+
+        `load_cached` documents the arguments.
+        """
+        asked = _ModelKey(
+            os.path.abspath(path), num_threads, engine or "", checksum
+        )
+        kept_key, kept_model = self._kept or (None, None)
+        if kept_key == asked and isinstance(kept_model, text_model_class):
+            return kept_model
+        loaded = text_model_class(path, num_threads, engine)
+        key = _ModelKey(
+            os.path.abspath(loaded.path),
+            num_threads,
+            loaded.engine.name,
+            loaded.checksum,
+        )
+        self._kept = key, loaded
+        return loaded
+
+
+_CACHE = _ModelCache()
+
+
+def load_cached(
+    text_model_class: type[ModelT],
+    path: str,
+    num_threads: int | None,
+    engine: ExportFormat | None,
+    checksum: str = "",
+) -> ModelT:
+    """Loads a model as `serving.load` does, and keeps it for the next call.
+
+    The process keeps only the model that was loaded last.
+
+    Args:
+        text_model_class: class of the model, `TextModel`.
+        path: folder of the export.
+        num_threads: number of threads.
+        engine: name of the runtime, None to choose one.
+        checksum: checksum of the model, if it is known. A worker of a cluster
+            may have kept the model of an earlier job from the same folder. If
+            the folder contains another model, the function returns that model.
+    """
+    return _CACHE.load(text_model_class, path, num_threads, engine, checksum)
+
+
+class UnloadableModel:
+    """Stands for a model that could not be loaded. Any use raises the error.
+
+    Args:
+        text_model_class: class of the model.
+        error: why it could not be loaded.
+    """
+
+    def __init__(self, text_model_class: type, error: Exception) -> None:
+        self._text_model_class = text_model_class
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  as the model's
+        """Raises the error, or returns a function that raises it."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        # A pickled method, such as the function of a pool, is looked up while
+        # it is unpickled.
+        if callable(getattr(self._text_model_class, name, None)):
+            return functools.partial(_raise_error, self._error)
+        raise self._error
+
+
+def _raise_error(error: Exception, *_: object, **__: object) -> NoReturn:
+    raise error
+
+
+def unpickle_model(
+    text_model_class: type[ModelT],
+    path: str,
+    num_threads: int | None,
+    engine: ExportFormat,
+    checksum: str,
+) -> ModelT | UnloadableModel:
+    """Loads the model of a pickle, or returns an object that raises the error.
+
+    If a worker of a multiprocessing pool raises an error while it unpickles a
+    call, the worker ends, and the pool waits forever. So the error is raised
+    only when the call uses the model.
+
+    Args:
+        text_model_class: class of the model.
+        path: absolute path of the export.
+        num_threads: number of threads.
+        engine: name of the runtime.
+        checksum: checksum of the model that was pickled.
+    """
+    try:
+        loaded = load_cached(
+            text_model_class, path, num_threads, engine, checksum
+        )
+        if loaded.checksum != checksum:
+            raise ValueError(
+                f"{path} contains another model than when serving.load() "
+                "read it. Load the folder again, and then start the workers"
+            )
+        return loaded
+    except Exception as error:
+        return UnloadableModel(text_model_class, error)

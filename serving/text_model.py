@@ -1,0 +1,230 @@
+"""Runs exported models on texts, and returns plain lists and dicts.
+
+    bert = serving.load("output/mrpc_model")
+    bert.classify(["The boat left at noon."], ["At noon the boat left."])
+
+predict.py and serve.py call `ask_model` (text_tasks/asking.py) with the
+model that `TextModel.loaded_model` contains.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import cast
+
+from data.text.tokenization import FullTokenizer
+from serving.engines import ExportFormat
+from serving.export_reading import read_export
+from serving.model_cache import unpickle_model
+from serving.task_methods import Replies, TaskMethods
+from serving.text_tasks.asking import Failure, ask_model
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.request_fields import Request, Texts, describe_place
+from serving.text_tasks.text_task import (
+    DEFAULT_REPLY_OPTIONS,
+    AnyTextTask,
+    ContextT,
+    ReplyOptions,
+    ReplyT,
+    TextTask,
+)
+
+
+class TextModel(TaskMethods):
+    """An exported model that accepts text.
+
+    For one text, each method returns one dict, and for a list of texts a list
+    of dicts. The dicts contain plain Python values, as in the output of
+    predict.py. The dict for an empty text is empty. Positions in texts count
+    characters, except `start_byte` and `end_byte`. Several threads may use one
+    model. `serving.load` creates it.
+
+    A pickled model contains only the absolute path of its folder, the name of
+    the engine and the number of threads. The process that unpickles it, such as
+    a worker of multiprocessing or Dask, loads the folder, and keeps the model
+    for the next time. If the folder contains another model by then, the first
+    use of the model raises a ValueError.
+
+    A method raises a ValueError if the model does not support the task or if a
+    text is invalid, and a TypeError if an argument is neither a string nor a
+    list of strings.
+
+    Args:
+        path: folder of an export, or a folder of numbered exports, of which the
+            newest is loaded, as in TensorFlow Serving. For the --output_dir of
+            a run, OUTPUT_DIR_model is loaded. A SavedModel is a program that
+            may read and write your files, so load only models that you trust.
+        num_threads: number of threads, or None for one per CPU.
+        engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
+            TensorFlow. None chooses an installed runtime whose file is in the
+            folder.
+
+    Attributes:
+        path: path of the folder of the export that is loaded.
+        engine: engine that runs the network.
+        checksum: checksum of the files that determine the replies.
+        settings: settings of the head, from the entry `task` in model.json. {}
+            if the export accepts no text. `num_texts` is 1 or 2 if the model
+            was trained on single texts or on pairs, None if it is unknown.
+        columns: names of the columns of the texts that the model was trained
+            on, as far as they are known.
+
+    Raises:
+        FileNotFoundError: the folder contains no export.
+        OSError: the export is damaged, or a file of another export replaced its
+            network.
+        ValueError: the runtime is not installed.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        num_threads: int | None = None,
+        engine: ExportFormat | None = None,
+    ) -> None:
+        export = read_export(path, num_threads, engine)
+        self.path = os.fspath(export.folder)
+        self.engine = export.engine
+        self.checksum = export.checksum
+        self.settings = export.settings
+        self.columns = export.columns
+        self._num_threads = num_threads
+        self._loaded_model = export.loaded_model
+        self._text_tasks = export.text_tasks
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        """Returns what pickle writes: how to load the model again."""
+        arguments = (
+            type(self),
+            os.path.abspath(self.path),
+            self._num_threads,
+            self.engine.name,
+            self.checksum,
+        )
+        return unpickle_model, arguments
+
+    @property
+    def loaded_model(self) -> LoadedModel:
+        """The model as text tasks read it.
+
+        Raises:
+            ValueError: the model accepts no text.
+        """
+        if not self._loaded_model:
+            raise self._no_text_error()
+        return self._loaded_model
+
+    def _no_text_error(self) -> ValueError:
+        """Returns the error of a model that accepts only ids."""
+        return ValueError(
+            f"{self.path} accepts no text: it was exported without "
+            "--vocab_file, or its model chooses among several texts. Use "
+            "its signature `ids`"
+        )
+
+    @property
+    def tokenizer(self) -> FullTokenizer:
+        """Tokenizer of the model.
+
+        Raises:
+            ValueError: the model accepts no text.
+        """
+        return self.loaded_model.tokenizer
+
+    @property
+    def max_seq_length(self) -> int:
+        """Maximum number of WordPieces in an input.
+
+        Raises:
+            ValueError: the model accepts no text.
+        """
+        return self.loaded_model.max_seq_length
+
+    def warm_up(self) -> None:
+        """Runs the network once for each length to which inputs are padded.
+
+        The first run with inputs of a new length is slow, because the engine
+        allocates memory or compiles the network.
+
+        Raises:
+            ValueError: the model accepts no text.
+        """
+        self.loaded_model.warm_up()
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the tasks that the model supports, the main task first."""
+        return [*self._text_tasks]
+
+    def task(self, name: str | None = None) -> AnyTextTask:
+        """Returns a task of the model, by default the main task.
+
+        Raises:
+            ValueError: the model does not support this task, or supports no
+                task.
+        """
+        if not self._text_tasks:
+            raise self._no_text_error()
+        if name not in (None, *self._text_tasks):
+            raise ValueError(
+                f"{self.path} does not support {name}; it supports "
+                f"{', '.join(sorted(self._text_tasks))}"
+            )
+        return self._text_tasks[name or self.tasks[0]]
+
+    def _ask(
+        self,
+        text_task: TextTask[ContextT, ReplyT],
+        reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
+        **fields: Texts,
+    ) -> Replies[ReplyT]:
+        own_text_task = self.task(text_task.name)
+        request: Request = {
+            name: _to_texts(name, texts) for name, texts in fields.items()
+        }
+        requests, is_list = own_text_task.split_request(request)
+        replies = ask_model(
+            self.loaded_model, own_text_task, requests, reply_options
+        )
+        for request_number, reply in enumerate(replies, 1):
+            if isinstance(reply, Failure):
+                where = describe_place(request_number, is_list)
+                raise ValueError(f"{where}{reply.error}") from None
+        # One reply for one request, a list for a list.
+        result = replies if is_list else replies[0]
+        return cast("Replies[ReplyT]", result)
+
+
+def load(
+    path: str | os.PathLike[str],
+    num_threads: int | None = None,
+    engine: ExportFormat | None = None,
+) -> TextModel:
+    """Loads an exported model.
+
+    Args:
+        path: folder of an export, or another folder that `TextModel` accepts.
+        num_threads: number of threads, or None for one per CPU.
+        engine: "litert", "onnx" or "saved_model". None chooses an installed
+            runtime whose file is in the folder.
+
+    Raises:
+        FileNotFoundError: the folder contains no export.
+        OSError: the export is damaged, or a file of another export replaced its
+            network.
+        ValueError: the runtime is not installed.
+    """
+    return TextModel(path, num_threads, engine)
+
+
+def _to_texts(name: str, texts: Iterable[str]) -> Texts:
+    """Returns a text as it is, and several texts as a list.
+
+    Raises:
+        TypeError: the argument is not iterable, or is bytes, which are no text,
+            a set, which has no order, or a dict.
+    """
+    if isinstance(texts, str):
+        return texts
+    if isinstance(texts, bytes | Mapping | Set):
+        raise TypeError(f"{name} must be a string or a list of strings")
+    return [*texts]

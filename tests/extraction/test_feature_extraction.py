@@ -1,0 +1,165 @@
+"""The steps of extract_features.py, each by itself."""
+
+import numpy as np
+import pytest
+
+from command_line.config_values import create_config
+from data.classification.classification_examples import InputExample
+from data.text.tokenization import FullTokenizer
+from extraction import feature_extraction
+from extraction.extract_features_config import ExtractFeaturesConfig
+from model_folders.reading.preset_reading import read_preset
+from tests.support.models import write_config
+from tests.support.output_files import read_json_lines
+from tests.support.paths import ROOT, SAMPLES
+
+
+class IdPredictor:
+    """Runs a network whose two blocks return ids, and ids times 10."""
+
+    def predict(self, batches, description):
+        for batch in batches:
+            features = {name: np.asarray(batch[name]) for name in batch}
+            ids = features["input_ids"][..., None].astype(np.float32)
+            yield features, {"all_encoder_layers": [ids, ids * 10]}
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    """The tokenizer of the samples."""
+    return FullTokenizer(SAMPLES / "vocab.txt")
+
+
+def create_flags(folder, **flags):
+    """Returns the flags of a command that reads and writes in a folder."""
+    return create_config(
+        ExtractFeaturesConfig,
+        input_file=str(folder / "in.txt"),
+        output_file=str(folder / "out.jsonl"),
+        init_checkpoint=str(folder),
+        **flags,
+    )
+
+
+@pytest.mark.parametrize("layers", ["-3", "2", "-1,2", "first", ""])
+def test_blocks_that_the_model_lacks_are_refused(layers):
+    with pytest.raises(ValueError, match=f"--layers={layers} .*-2 to 1"):
+        feature_extraction.parse_layers(layers, num_blocks=2)
+
+
+def test_blocks_are_counted_from_either_end():
+    layers = feature_extraction.parse_layers("-2,-1,0,1", num_blocks=2)
+    assert layers == [-2, -1, 0, 1]
+
+
+def test_a_line_is_a_text_or_a_pair_of_texts(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text(" The sea. \nA boat. ||| A harbor.\n")
+    examples = feature_extraction.read_examples(str(path))
+    assert [(x.guid, x.text_a, x.text_b) for x in examples] == [
+        (0, "The sea.", None),
+        (1, "A boat.", "A harbor."),
+    ]
+
+
+def test_each_token_of_a_line_has_the_numbers_of_each_block():
+    # Two blocks, two tokens, and vectors of one number.
+    vectors = np.array([[[0.1], [0.2]], [[0.3], [1 / 3]]], np.float32)
+    line = feature_extraction.format_features(7, ["a", "b"], [-1, -2], vectors)
+    assert line == {
+        "linex_index": 7,
+        "features": [
+            {
+                "token": "a",
+                "layers": [
+                    {"index": -1, "values": [0.1]},
+                    {"index": -2, "values": [0.3]},
+                ],
+            },
+            {
+                "token": "b",
+                "layers": [
+                    {"index": -1, "values": [0.2]},
+                    {"index": -2, "values": [0.333333]},
+                ],
+            },
+        ],
+    }
+
+
+def test_the_padding_that_all_texts_of_a_batch_share_is_removed(tokenizer):
+    texts = [InputExample(0, "the sea")]
+    lengths = []
+    for trims_padding in (True, False):
+        (features,) = feature_extraction.create_batches(
+            texts,
+            tokenizer,
+            max_seq_length=32,
+            batch_size=2,
+            trims_padding=trims_padding,
+        )
+        lengths.append(features["input_ids"].shape)
+    assert lengths == [(1, 16), (1, 32)]
+
+
+def test_padding_has_no_vectors(tokenizer):
+    ids = np.array([[5, 6, 0], [7, 8, 9]])
+    batch = {"input_ids": ids, "input_mask": np.sign(ids)}
+    texts = [
+        *feature_extraction.compute_vectors(
+            [batch], tokenizer, [-1, 0], IdPredictor()
+        )
+    ]
+    assert texts[0].tokens == tokenizer.convert_ids_to_tokens([5, 6])
+    assert [block.tolist() for block in texts[0].vectors] == [
+        [[50], [60]],
+        [[5], [6]],
+    ]
+    assert texts[1].tokens == tokenizer.convert_ids_to_tokens([7, 8, 9])
+
+
+def test_lines_are_numbered_through_all_batches(tokenizer, tmp_path):
+    (tmp_path / "in.txt").write_text("the sea\na boat\na river\n")
+    config = create_flags(tmp_path, batch_size=2)
+    num_lines = feature_extraction.write_vectors(
+        config, tokenizer, [-1], IdPredictor()
+    )
+    lines = read_json_lines(tmp_path / "out.jsonl")
+    assert num_lines == len(lines) == 3
+    assert [line["linex_index"] for line in lines] == [0, 1, 2]
+    assert [token["token"] for token in lines[2]["features"]] == [
+        "[CLS]",
+        "a",
+        "river",
+        "[SEP]",
+    ]
+
+
+@pytest.fixture
+def weights(tmp_path):
+    """A folder that states a configuration, with an unread checkpoint."""
+    write_config(tmp_path / "bert_config.json")
+    (tmp_path / "bert_model.ckpt.index").write_text("")
+    return tmp_path
+
+
+def test_a_vocabulary_that_nobody_names_is_missing():
+    folder = ROOT / "tests/testdata/huggingface/BertModel"
+    config = create_flags(folder, bert_config_file="bert_config.json")
+    with pytest.raises(ValueError, match="required flags: --vocab_file"):
+        feature_extraction.read_model_files(
+            config, frozenset(), read_preset(folder)
+        )
+
+
+def test_inputs_longer_than_the_network_reads_are_refused(weights):
+    config = create_flags(
+        weights,
+        bert_config_file=str(weights / "bert_config.json"),
+        vocab_file=str(SAMPLES / "vocab.txt"),
+        max_seq_length=65,
+    )
+    with pytest.raises(ValueError, match="max_seq_length=65"):
+        feature_extraction.read_model_files(
+            config, frozenset(), read_preset(weights)
+        )

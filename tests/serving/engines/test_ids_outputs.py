@@ -1,0 +1,69 @@
+"""The outputs of exported heads, and the logits that they become again."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from data.probabilities import to_probabilities
+from model_folders import kinds
+from serving.engines import ids_outputs
+from serving.exporting.signatures.export_signatures import compute_outputs
+
+LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
+
+
+@pytest.mark.parametrize("mode", kinds.PROBLEM_TYPE_OF_MODE)
+@pytest.mark.parametrize("stride", [0, 3])
+def test_a_classifier_scores_as_before_its_export(mode, stride):
+    logits = LOGITS[:, :1] if mode == "regression" else LOGITS
+    settings = {"output_mode": mode, "doc_stride": stride}
+    ids_output = ids_outputs.ids_output_of(kinds.CLASSIFIER, settings)
+    computed = compute_outputs(tf.constant(logits), ids_output)
+    outputs = {name: value.numpy() for name, value in computed.items()}
+    result = ids_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
+    assert np.isfinite(result).all()
+    np.testing.assert_allclose(
+        to_probabilities(result, mode),
+        to_probabilities(logits, mode),
+        rtol=1e-5,
+        atol=1e-7,
+    )
+
+
+def test_a_label_of_probability_one_half_is_not_predicted():
+    # As in LabelCodec: only above 0.5.
+    half = np.float32(0.5)
+    values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
+    result = ids_outputs.to_logits(
+        kinds.CLASSIFIER,
+        {"output_mode": "multilabel"},
+        {"probabilities": values.astype(np.float32)[None]},
+    )
+    predicted = to_probabilities(result.astype(np.float32), "multilabel") > 0.5
+    assert predicted.tolist() == [[False, True, False]]
+
+
+def test_a_span_labeler_exports_its_logits():
+    outputs = {"start_logits": LOGITS, "end_logits": -LOGITS}
+    assert ids_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
+
+
+@pytest.mark.parametrize(
+    "kind", [kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE]
+)
+def test_tags_and_choices_keep_their_order(kind):
+    assert ids_outputs.ids_output_of(kind, {}) == ids_outputs.CLASSIFICATION
+    probabilities = tf.nn.softmax(LOGITS[None]).numpy()
+    outputs = {"probabilities": probabilities}
+    result = ids_outputs.to_logits(kind, {}, outputs)
+    np.testing.assert_array_equal(result.argmax(-1), LOGITS[None].argmax(-1))
+
+
+@pytest.mark.parametrize("settings", [{}, {"output_mode": None}])
+def test_a_classifier_has_one_label_by_default(settings):
+    assert ids_outputs.output_mode_of(settings) == "classification"
+
+
+def test_a_classifier_has_the_output_mode_of_its_settings():
+    settings = {"output_mode": "regression"}
+    assert ids_outputs.output_mode_of(settings) == "regression"

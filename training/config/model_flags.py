@@ -1,0 +1,149 @@
+"""The flags of the model that a command loads, and the files that they name.
+
+Training scripts and extract_features.py share them.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import modeling
+from command_line import config_values, flags
+from command_line.path_flags import PathKind
+from data.text.tokenization import FullTokenizer
+from data.text.tokenizer_loading import load_tokenizer
+from model_folders.bert_config import BertConfig
+from model_folders.reading.presets import Preset
+
+# Flags that --init_checkpoint makes unnecessary.
+_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelFlags:
+    """Flags of the model that a script loads, and of its text."""
+
+    bert_config_file: str | None = flags.identity_flag(
+        None,
+        "JSON file of the model's architecture, from Google or Hugging Face "
+        "(config.json). The default is the file in the folder of the weights.",
+        kind=PathKind.MODEL,
+    )
+    vocab_file: str | None = flags.identity_flag(
+        None,
+        "Vocabulary that the model was trained with. The default is the file "
+        "in the folder of the weights.",
+        kind=PathKind.MODEL,
+    )
+    do_lower_case: bool = flags.identity_flag(
+        True,
+        "Lower-case the text: True for uncased models, False for cased models. "
+        "By default, tokenizer_config.json beside the model or the vocabulary "
+        "decides.",
+    )
+    init_checkpoint: str | None = flags.training_flag(
+        None,
+        "Checkpoint to start from: a folder with weights of Google, TF-Hub, "
+        "KerasHub, transformers or this project, the prefix of a checkpoint "
+        "(bert_model.ckpt), a .safetensors or .h5 file, a pytorch_model.bin, "
+        "or hf://OWNER/NAME[@REVISION] to download a model of the Hugging Face "
+        "hub. Its folder also states the configuration, the vocabulary and the "
+        "casing.",
+        kind=PathKind.MODEL,
+    )
+
+    @property
+    def required_config_file(self) -> str:
+        """Value of --bert_config_file. The flag must be set."""
+        return config_values.required_value(self.bert_config_file)
+
+    @property
+    def required_vocab_file(self) -> str:
+        """Value of --vocab_file. The flag must be set."""
+        return config_values.required_value(self.vocab_file)
+
+
+def check_required(
+    config: flags.Config, required_flags: Sequence[str], preset: Preset | None
+) -> None:
+    """Checks that flags are set, by the user or by the folder of the weights.
+
+    Call this function before those that read the files.
+
+    Args:
+        config: the completed flags.
+        required_flags: names of the flags that must be set.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: a flag is not set. The message names all of them.
+        OSError: a flag is not set, and the folder contains no weights.
+    """
+    values = config_values.flag_values_of(config)
+    missing = [name for name in required_flags if values[name] is None]
+    if not missing:
+        return
+    if preset:
+        # Fail here if the path does not exist or contains no weights, such as
+        # the path of an export.
+        modeling.check_checkpoint(preset)
+    run_settings: Mapping[str, object] = {}
+    if preset and preset.is_own_run:
+        run_settings = preset.recorded_settings
+    descriptions = []
+    if not preset and "bert_config_file" in missing:
+        descriptions.append(
+            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
+            "random weights)"
+        )
+        missing = [
+            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
+        ]
+    descriptions += [
+        config.describe_missing(name, run_settings) for name in missing
+    ]
+    raise ValueError(f"missing required flags: {', '.join(descriptions)}")
+
+
+def read_bert_config(model: ModelFlags, preset: Preset | None) -> BertConfig:
+    """Reads the configuration in --bert_config_file.
+
+    Args:
+        model: the completed flags.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: the file is not the configuration of a BERT.
+        OSError: the file cannot be read.
+    """
+    if preset:
+        return preset.load_required_config(model.required_config_file)
+    return modeling.load_config(model.required_config_file)
+
+
+def read_tokenizer(
+    model: ModelFlags,
+    set_by_user: frozenset[str],
+    bert_config: BertConfig,
+    preset: Preset | None,
+) -> FullTokenizer:
+    """Reads --vocab_file, and finds out the casing of the model.
+
+    Args:
+        model: the completed flags.
+        set_by_user: names of the flags that the user set.
+        bert_config: configuration of the network.
+        preset: Preset of the weights, None without weights.
+
+    Raises:
+        ValueError: the vocabulary does not fit the network, or the casing
+            contradicts a file.
+        OSError: the vocabulary cannot be read.
+    """
+    return load_tokenizer(
+        model.required_vocab_file,
+        model.do_lower_case,
+        is_set_by_user="do_lower_case" in set_by_user,
+        vocab_size=bert_config.vocab_size,
+        preset=preset,
+        config_file=model.required_config_file,
+    )
