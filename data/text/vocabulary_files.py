@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from data.io import compressed_files, text_files
 from files.paths import StrPath
-from model_folders.formats.huggingface.huggingface_vocabulary import (
+from model_folders.formats.huggingface.vocabulary import (
     parse_tokenizer,
 )
 

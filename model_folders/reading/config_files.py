@@ -6,11 +6,11 @@ import re
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import CONFIG_FILE, BertConfig
-from model_folders.formats.huggingface import huggingface_config
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.formats.huggingface import config as huggingface_config
+from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
 )
-from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.tensorflow import object_config
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from files.json_files import read_json
 from imports.installation import install_command
-from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.labels import LABELS_FILE
 
 SCHEME = "hf://"

@@ -15,14 +15,14 @@ from pathlib import Path
 from files.paths import StrPath
 from model_folders import kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats.huggingface import huggingface_pooling
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.formats.huggingface import sentence_transformers
+from model_folders.formats.huggingface.config import (
     read_config_labels,
 )
-from model_folders.formats.huggingface.huggingface_tokenizer import (
+from model_folders.formats.huggingface.tokenizer import (
     read_stated_casing,
 )
-from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.tensorflow import object_config
 from model_folders.labels import read_labels
 from model_folders.model_json_types import (
@@ -62,7 +62,7 @@ def read_preset(
     if path.startswith(hub.SCHEME):
         path = hub.download_model(path)
     check_path(path, flag)
-    inner = huggingface_pooling.read_first_module(Path(path))
+    inner = sentence_transformers.read_first_module(Path(path))
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
@@ -152,7 +152,7 @@ def _read_folder(
         labels=_read_labels(
             folder, config_json, head_settings, recorded_settings
         ),
-        pooling=huggingface_pooling.read_pooling(folder)
+        pooling=sentence_transformers.read_pooling(folder)
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         recorded_settings=recorded_settings,

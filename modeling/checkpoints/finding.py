@@ -59,7 +59,7 @@ def _list_format_readers() -> Sequence[FormatReader]:
         find_tf_h5_weights,
         open_tf_h5_entries,
     )
-    from model_folders.formats.kerashub.kerashub_weights import (
+    from model_folders.formats.kerashub.weights import (
         find_kerashub_weights,
         open_kerashub_entries,
     )

@@ -1,7 +1,7 @@
 """Reads and writes BERT in the format of Hugging Face's transformers.
 
-model_folders/formats/huggingface/ opens the files, in huggingface_weights.py,
-and converts the names of their tensors, in huggingface_names.py.
+model_folders/formats/huggingface/ opens the files, in weights.py,
+and converts the names of their tensors, in names.py.
 """
 
 import dataclasses
@@ -18,16 +18,16 @@ import safetensors.numpy
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
 )
-from model_folders.formats.huggingface.huggingface_names import (
+from model_folders.formats.huggingface.names import (
     google_to_huggingface,
     huggingface_to_google,
     normalized_name,
 )
-from model_folders.formats.huggingface.huggingface_weights import (
+from model_folders.formats.huggingface.weights import (
     open_huggingface_entries,
 )
 from model_folders.formats.weight_entries import (

@@ -1,6 +1,6 @@
 """Writes models as KerasHub's presets.
 
-kerashub_weights.py describes these folders, and reads them.
+weights.py describes these folders, and reads them.
 """
 
 import errno
@@ -16,12 +16,13 @@ import numpy as np
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats.kerashub import kerashub_config, kerashub_objects
-from model_folders.formats.kerashub.kerashub_config import (
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.kerashub import objects as kerashub_objects
+from model_folders.formats.kerashub.config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub.kerashub_names import (
+from model_folders.formats.kerashub.names import (
     WeightTarget,
     classifier_targets,
     network_targets,

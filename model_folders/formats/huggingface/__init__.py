@@ -2,15 +2,16 @@
 
 Their JSON files, which folders with a tf_model.h5 contain too:
 
-    huggingface_config.py: config.json
-    huggingface_tokenizer.py: what a tokenizer's files state
-    huggingface_vocabulary.py: the vocabulary in a tokenizer.json
-    huggingface_pooling.py: how sentence-transformers makes one vector of a text
+    config.py: config.json
+    tokenizer.py: what a tokenizer's files state
+    vocabulary.py: the vocabulary in a tokenizer.json
+    sentence_transformers.py: how sentence-transformers makes one vector of a
+        text
 
 The weights of PyTorch:
 
-    huggingface_weights.py: opens model.safetensors and pytorch_model.bin
-    huggingface_names.py: the names in these files
+    weights.py: opens model.safetensors and pytorch_model.bin
+    names.py: the names in these files
 
 The weights of TensorFlow, which transformers 4 wrote:
 

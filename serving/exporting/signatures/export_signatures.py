@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 
 import tensorflow as tf
 
-from model_folders.formats.huggingface.huggingface_config import default_labels
+from model_folders.formats.huggingface.config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json_types import HeadSettings
 from modeling import dispatch

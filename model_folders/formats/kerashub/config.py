@@ -2,7 +2,7 @@
 
 KerasHub writes config.json, tokenizer.json and task.json as Keras serializes
 objects: `class_name`, `registered_name` and `config`. No object is created from
-these files. kerashub_objects.py creates the contents of such files.
+these files. objects.py creates the contents of such files.
 """
 
 import json

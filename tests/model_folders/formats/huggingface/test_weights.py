@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from model_folders.formats.huggingface.huggingface_weights import (
+from model_folders.formats.huggingface.weights import (
     open_huggingface_entries,
 )
 

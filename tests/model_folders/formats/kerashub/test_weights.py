@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from model_folders.formats.kerashub.kerashub_weights import (
+from model_folders.formats.kerashub.weights import (
     find_kerashub_weights,
     open_kerashub_entries,
     read_shards,

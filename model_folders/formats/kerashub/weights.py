@@ -3,7 +3,7 @@
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5, or in the files that model.weights.json lists. If task.json
 describes a head, its weights are in task.weights.h5. The datasets in these
-files are numbered, not named (kerashub_names.py).
+files are numbered, not named (names.py).
 """
 
 import os
@@ -14,13 +14,13 @@ from typing import cast
 from files.paths import StrPath
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats.h5_files import open_h5_entries
-from model_folders.formats.kerashub import kerashub_config
-from model_folders.formats.kerashub.kerashub_config import (
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.kerashub.config import (
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub.kerashub_names import (
+from model_folders.formats.kerashub.names import (
     WeightTarget,
     classifier_targets,
     masked_lm_targets,

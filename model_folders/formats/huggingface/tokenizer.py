@@ -11,7 +11,7 @@ from typing import NamedTuple
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.formats.folder_warnings import warn_once
-from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.tokenizer_files import (
     SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_CONFIG_FILE,

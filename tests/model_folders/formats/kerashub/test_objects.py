@@ -6,7 +6,8 @@ import json
 import pytest
 
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats.kerashub import kerashub_config, kerashub_objects
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.kerashub import objects as kerashub_objects
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"

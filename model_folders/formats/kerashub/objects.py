@@ -1,12 +1,12 @@
 """Creates the contents of the JSON files of KerasHub's presets.
 
-The files contain objects as Keras serializes them. kerashub_config.py reads
+The files contain objects as Keras serializes them. config.py reads
 such files. Imports no Keras.
 """
 
 from files.json_files import JsonObject
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.formats.kerashub.kerashub_config import (
+from model_folders.formats.kerashub.config import (
     DEFAULT_DROPOUT,
     KERASHUB_NAME_OF_SIZE,
     PREPROCESSOR_FILE,

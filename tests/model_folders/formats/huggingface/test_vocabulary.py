@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats.huggingface.huggingface_vocabulary import (
+from model_folders.formats.huggingface.vocabulary import (
     parse_tokenizer,
 )
 from tests.support.tokenizers.tokenizer_json import TOKENS, write_tokenizer_json

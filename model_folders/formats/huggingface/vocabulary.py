@@ -4,7 +4,7 @@ import contextlib
 from typing import Any
 
 from files.json_files import JsonObject, parse_json
-from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub import config as kerashub_config
 
 # More rows than the vocabulary of any BERT has. Unused ids become empty lines,
 # so one large id in a small file would fill the memory.

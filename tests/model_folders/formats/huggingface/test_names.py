@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats.huggingface.huggingface_names import (
+from model_folders.formats.huggingface.names import (
     google_to_huggingface,
     huggingface_to_google,
     normalized_name,

@@ -1,7 +1,7 @@
 """The variables that the numbered datasets of KerasHub's files belong to."""
 
 from model_folders.bert_config import BertConfig
-from model_folders.formats.kerashub import kerashub_names
+from model_folders.formats.kerashub import names as kerashub_names
 from model_folders.formats.shape_checks import encoder_shapes
 
 CONFIG = BertConfig(
