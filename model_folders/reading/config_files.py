@@ -11,7 +11,7 @@ from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
 )
 from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.tensorflow import object_config
+from model_folders.formats.object_based import folders as object_folders
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 
@@ -70,8 +70,8 @@ def _find_config_file(path: str) -> str:
     if not os.path.isdir(path):
         return path
     names = [*list_config_file_names(path)]
-    if object_config.is_saved_encoder(path):
-        names.append(object_config.SAVED_MODEL_FILE)
+    if object_folders.is_saved_encoder(path):
+        names.append(object_folders.SAVED_MODEL_FILE)
     files = [os.path.join(path, name) for name in names]
     return next(filter(os.path.isfile, files), files[0])
 
@@ -80,10 +80,10 @@ def _read_network(path: str) -> JsonObject:
     """Returns the entries of a bert_config.json for a file of any library."""
     folder, name = os.path.split(path)
     if (
-        name == object_config.SAVED_MODEL_FILE
-        and object_config.is_saved_encoder(folder)
+        name == object_folders.SAVED_MODEL_FILE
+        and object_folders.is_saved_encoder(folder)
     ):
-        return object_config.read_network(folder)
+        return object_folders.read_network(folder)
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
         return kerashub_config.parse_network(values, path)

@@ -23,7 +23,7 @@ from model_folders.formats.huggingface.tokenizer import (
     read_stated_casing,
 )
 from model_folders.formats.kerashub import config as kerashub_config
-from model_folders.formats.tensorflow import object_config
+from model_folders.formats.object_based import folders as object_folders
 from model_folders.labels import read_labels
 from model_folders.model_json_types import (
     HeadSettings,
@@ -165,22 +165,22 @@ def _read_folder(
 
 def _find_config(folder: Path, path: str) -> str | None:
     names = [*list_config_file_names(path)]
-    if object_config.is_saved_encoder(folder):
-        names.append(object_config.SAVED_MODEL_FILE)
+    if object_folders.is_saved_encoder(folder):
+        names.append(object_folders.SAVED_MODEL_FILE)
     return _find_first_file(folder, names)
 
 
 def _find_vocabulary(folder: Path) -> str | None:
     names = ["vocab.txt", kerashub_config.VOCAB_FILE, TOKENIZER_FILE]
-    if object_config.is_saved_encoder(folder):
-        names.append(object_config.VOCAB_FILE)
+    if object_folders.is_saved_encoder(folder):
+        names.append(object_folders.VOCAB_FILE)
     return _find_first_file(folder, names)
 
 
 def _read_casing(folder: Path) -> StatedCasing:
     stated_casing = read_stated_casing(folder)
-    if not stated_casing and object_config.is_saved_encoder(folder):
-        stated_casing = object_config.read_casing_of_saved_model(folder)
+    if not stated_casing and object_folders.is_saved_encoder(folder):
+        stated_casing = object_folders.read_casing_of_saved_model(folder)
     return stated_casing
 
 

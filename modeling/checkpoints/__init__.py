@@ -18,7 +18,7 @@ modules read and write the weights of a model:
         releases
     huggingface.py: loads and writes the files of transformers
     kerashub.py: writes KerasHub's presets
-    foreign.py: loads formats of more libraries, which `model_folders.formats`
+    format_readers.py: loads formats of more libraries, which `model_folders.formats`
         reads
 
 After loading:

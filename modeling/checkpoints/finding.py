@@ -9,7 +9,7 @@ from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
+from modeling.checkpoints.format_readers import FormatReader, ReaderCheckpoint
 from modeling.checkpoints.huggingface import (
     HuggingFaceCheckpoint,
     find_huggingface,
@@ -42,7 +42,7 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         return HuggingFaceCheckpoint(file)
     for reader in _list_format_readers():
         if file := reader.find_weights(source):
-            return ForeignCheckpoint(file, reader)
+            return ReaderCheckpoint(file, reader)
 
     prefix = find_tf1_checkpoint(source, best, model_json)
     # Import after a checkpoint is found, because only this format needs
@@ -55,17 +55,17 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
 def _list_format_readers() -> Sequence[FormatReader]:
     """Returns the readers of other formats, in the order of their use."""
     # These formats need h5py or TensorFlow.
-    from model_folders.formats.huggingface.tf_h5_weights import (
-        find_tf_h5_weights,
-        open_tf_h5_entries,
-    )
     from model_folders.formats.kerashub.weights import (
         find_kerashub_weights,
         open_kerashub_entries,
     )
-    from model_folders.formats.tensorflow.object_weights import (
+    from model_folders.formats.object_based.folders import (
         find_object_weights,
         open_object_entries,
+    )
+    from model_folders.formats.tf_h5 import (
+        find_tf_h5_weights,
+        open_tf_h5_entries,
     )
 
     return (

@@ -1,7 +1,7 @@
-"""Reads and writes BERT in the format of Hugging Face's transformers.
+"""Loads the tensors of formats/huggingface/ into models, and writes them.
 
-model_folders/formats/huggingface/ opens the files, in weights.py,
-and converts the names of their tensors, in names.py.
+model_folders/formats/huggingface/weights.py opens the files of transformers,
+and converts the names of their tensors.
 """
 
 import dataclasses
@@ -22,22 +22,18 @@ from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
 )
-from model_folders.formats.huggingface.names import (
+from model_folders.formats.huggingface.weights import (
     google_to_huggingface,
     huggingface_to_google,
     normalized_name,
-)
-from model_folders.formats.huggingface.weights import (
     open_huggingface_entries,
 )
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
-    transposed,
-)
-from model_folders.formats.weight_names import (
     printable_name,
     source_name,
+    transposed,
     without_scope,
 )
 from model_folders.kinds import ENCODER, model_class_of

@@ -1,6 +1,6 @@
-"""Writes models as KerasHub's presets.
+"""Writes models as KerasHub's presets, which formats/kerashub/ reads.
 
-weights.py describes these folders, and reads them.
+model_folders/formats/kerashub/weights.py describes these folders.
 """
 
 import errno
@@ -22,7 +22,7 @@ from model_folders.formats.kerashub.config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub.names import (
+from model_folders.formats.kerashub.targets import (
     WeightTarget,
     classifier_targets,
     network_targets,

@@ -4,7 +4,7 @@ import re
 
 from absl import logging
 
-from model_folders.formats.weight_names import printable_name
+from model_folders.formats.weight_entries import printable_name
 from modeling.checkpoints.restore import LoadReport
 
 # Matches the names of weights and slots that another model of this project

@@ -11,7 +11,7 @@ from absl import logging
 
 from files.paths import StrPath
 from model_folders.formats.shape_checks import describe_entries
-from model_folders.formats.weight_names import source_name
+from model_folders.formats.weight_entries import source_name
 from modeling.checkpoints.variable_names import google_name_of
 from modeling.tensors import Tensor
 

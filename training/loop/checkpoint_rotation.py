@@ -12,7 +12,7 @@ from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
     list_checkpoint_steps,
 )
-from model_folders.formats.tensorflow import tf1_weights
+from model_folders.formats.tf1 import check_tf1_files
 from modeling.checkpoints import tf1
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
@@ -100,7 +100,7 @@ def link_checkpoint(step: int, source_folder: StrPath, folder: StrPath) -> None:
     target = f"{folder}/{CHECKPOINT_PREFIX}-{step}"
     partial = f"{target}.partial"
     with contextlib.suppress(OSError):
-        tf1_weights.check_tf1_files(source)
+        check_tf1_files(source)
         for end in tf1.ENDINGS:
             Path(partial + end).unlink(missing_ok=True)
             os.link(os.path.realpath(source + end), partial + end)

@@ -24,7 +24,7 @@ from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
     list_checkpoint_steps,
 )
-from model_folders.formats.tensorflow import tf1_weights
+from model_folders.formats.tf1 import open_tf1_checkpoint
 from modeling.checkpoints import tf1
 from training.loop import checkpoint_rotation
 from training.optimizers.adamw import TrainingOptimizer
@@ -128,7 +128,7 @@ class Checkpointer:
         Raises:
             OSError: the checkpoint cannot be read.
         """
-        with tf1_weights.open_tf1_checkpoint(path) as (reader, _):
+        with open_tf1_checkpoint(path) as (reader, _):
             self.has_optimizer = reader.has_tensor("global_step")
             state = self._optimizer_state if self.has_optimizer else {}
             only_predicts = not self._optimizer_state

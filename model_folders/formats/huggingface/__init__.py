@@ -1,6 +1,6 @@
 """Reads the folders of transformers.
 
-Their JSON files, which folders with a tf_model.h5 contain too:
+The JSON files, which folders with a tf_model.h5 contain too:
 
     config.py: config.json
     tokenizer.py: what a tokenizer's files state
@@ -8,13 +8,9 @@ Their JSON files, which folders with a tf_model.h5 contain too:
     sentence_transformers.py: how sentence-transformers makes one vector of a
         text
 
-The weights of PyTorch:
+The weights of PyTorch, which modeling/checkpoints/huggingface.py loads into
+models and writes:
 
-    weights.py: opens model.safetensors and pytorch_model.bin
-    names.py: the names in these files
-
-The weights of TensorFlow, which transformers 4 wrote:
-
-    tf_h5_weights.py: opens tf_model.h5
-    tf_h5_names.py: the names in this file
+    weights.py: opens model.safetensors and pytorch_model.bin, and converts the
+        names in these files
 """

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
-from model_folders.formats.folder_warnings import warn_once
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.tokenizer_files import (
     SPECIAL_TOKEN_OF_ENTRY,
     TOKENIZER_CONFIG_FILE,
     TOKENIZER_FILE,
     StatedCasing,
+    warn_of_tokenizer,
 )
 
 # Files of transformers before version 5.
@@ -128,7 +128,7 @@ def _choose_casing(
     if not (config_casing and tokenizer_casing):
         return config_casing or tokenizer_casing
     if config_casing["do_lower_case"] != tokenizer_casing["do_lower_case"]:
-        warn_once(
+        warn_of_tokenizer(
             f"{config_casing['file']} sets lower-casing to "
             f"{config_casing['do_lower_case']}, but "
             f"{tokenizer_casing['file']} to "
@@ -141,7 +141,7 @@ def _choose_casing(
 def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:
     more_words = words - {*SPECIAL_TOKEN_OF_ENTRY.values()}
     if more_words:
-        warn_once(
+        warn_of_tokenizer(
             f"{folder}: transformers does not split the special words "
             f"{', '.join(sorted(more_words))} of this model, but this program "
             "splits them like other text"
@@ -171,7 +171,7 @@ def _check_options(file: _JsonFile) -> None:
             )
     tokenizer_class = file.values.get("tokenizer_class")
     if tokenizer_class and not _TOKENIZER_CLASS.fullmatch(str(tokenizer_class)):
-        warn_once(
+        warn_of_tokenizer(
             f"{file.path}: `tokenizer_class` is {json.dumps(tokenizer_class)}. "
             "If it differs from BertTokenizer, the model's answers will be "
             "wrong"

@@ -11,7 +11,6 @@ import os
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.formats.folder_warnings import warn_once
 from model_folders.kinds import (
     CLASS_OF_KERASHUB_TASK,
     CLASSIFIER,
@@ -19,7 +18,7 @@ from model_folders.kinds import (
     ModelClass,
 )
 from model_folders.model_json_types import HeadSettings
-from model_folders.tokenizer_files import StatedCasing
+from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.
@@ -248,7 +247,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
                 "model"
             )
     if lower_case and not entries.get("strip_accents"):
-        warn_once(
+        warn_of_tokenizer(
             f"{path}: KerasHub keeps the accents of this model's texts, but "
             "this program strips them, as Google's BERT does"
         )

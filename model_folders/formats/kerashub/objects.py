@@ -1,7 +1,7 @@
 """Creates the contents of the JSON files of KerasHub's presets.
 
-The files contain objects as Keras serializes them. config.py reads
-such files. Imports no Keras.
+The files contain objects as Keras serializes them. config.py reads such files.
+Imports no Keras.
 """
 
 from files.json_files import JsonObject

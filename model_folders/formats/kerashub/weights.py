@@ -1,9 +1,9 @@
-"""Reads the weights of KerasHub's presets.
+"""Opens presets' weights, which modeling/checkpoints/format_readers.py loads.
 
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5, or in the files that model.weights.json lists. If task.json
 describes a head, its weights are in task.weights.h5. The datasets in these
-files are numbered, not named (names.py).
+files are numbered, not named (targets.py).
 """
 
 import os
@@ -20,7 +20,7 @@ from model_folders.formats.kerashub.config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub.names import (
+from model_folders.formats.kerashub.targets import (
     WeightTarget,
     classifier_targets,
     masked_lm_targets,
@@ -31,8 +31,11 @@ from model_folders.formats.shards import (
     read_weight_map,
     shard_path,
 )
-from model_folders.formats.weight_entries import WeightArray, WeightEntry
-from model_folders.formats.weight_names import printable_name
+from model_folders.formats.weight_entries import (
+    WeightArray,
+    WeightEntry,
+    printable_name,
+)
 from model_folders.kinds import CLASSIFIER, PRETRAINER
 
 # The scope of all layers. Keras 2 named it differently.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model_folders.formats.tensorflow.tf1_weights import (
+from model_folders.formats.tf1 import (
     check_tf1_files,
     open_tf1_checkpoint,
 )

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from model_folders.formats.tensorflow.object_entries import open_graph_entries
+from model_folders.formats.object_based.weights import open_graph_entries
 from tests.support.weights.object_checkpoints import (
     ATTENTION,
     BLOCK,

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from model_folders.formats.tensorflow.object_graph import (
+from model_folders.formats.object_based.folders import find_object_weights
+from model_folders.formats.object_based.graph import (
     has_graph,
     read_casing,
     read_variables,
 )
-from model_folders.formats.tensorflow.object_weights import find_object_weights
 from tests.support.weights.object_checkpoints import (
     GRAPH,
     SHAPES,

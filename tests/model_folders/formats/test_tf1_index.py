@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from model_folders.formats.tensorflow.tf1_index import check_index
+from model_folders.formats.tf1 import check_index
 from modeling import find_checkpoint
 from tests.support.paths import ROOT
 

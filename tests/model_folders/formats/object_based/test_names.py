@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.formats.tensorflow import object_names
+from model_folders.formats.object_based import names as object_names
 
 BLOCK = "bert/encoder/layer_3"
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
-from model_folders.formats.tensorflow.object_names import name_of_key
-from model_folders.formats.tensorflow.tf1_weights import (
+from model_folders.formats.object_based.names import name_of_key
+from model_folders.formats.tf1 import (
     check_tf1_files,
     open_tf1_checkpoint,
 )

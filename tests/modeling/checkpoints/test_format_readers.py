@@ -9,7 +9,7 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
+from modeling.checkpoints.format_readers import FormatReader, ReaderCheckpoint
 from modeling.checkpoints.variable_names import named_variables
 from tests.support.models import SMALL, built
 
@@ -52,7 +52,7 @@ def arrays(pretrainer):
 def load_arrays(model, arrays, **options):
     """Loads arrays into a model, and returns the report."""
     reader = array_reader(arrays, **options)
-    return ForeignCheckpoint("model.h5", reader).load(model)
+    return ReaderCheckpoint("model.h5", reader).load(model)
 
 
 def add_second_pooler(arrays):
@@ -68,7 +68,7 @@ def pooler_bias(model):
 
 
 def test_shapes_are_those_of_the_entries(arrays):
-    checkpoint = ForeignCheckpoint("model.h5", array_reader(arrays))
+    checkpoint = ReaderCheckpoint("model.h5", array_reader(arrays))
     assert checkpoint.shapes[f"{POOLER}/bias"] == (SMALL.hidden_size,)
 
 

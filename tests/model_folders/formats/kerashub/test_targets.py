@@ -1,7 +1,12 @@
 """The variables that the numbered datasets of KerasHub's files belong to."""
 
 from model_folders.bert_config import BertConfig
-from model_folders.formats.kerashub import names as kerashub_names
+from model_folders.formats.kerashub.targets import (
+    WeightTarget,
+    classifier_targets,
+    masked_lm_targets,
+    network_targets,
+)
 from model_folders.formats.shape_checks import encoder_shapes
 
 CONFIG = BertConfig(
@@ -17,7 +22,7 @@ ATTENTION = "transformer_encoder_1/_self_attention_layer"
 
 
 def test_the_targets_of_an_encoder_are_all_weights_of_a_bert():
-    targets = kerashub_names.network_targets(CONFIG).values()
+    targets = network_targets(CONFIG).values()
     shapes = {target.name: target.shape for target in targets}
     del shapes["bert/pooler/dense/kernel"], shapes["bert/pooler/dense/bias"]
     assert shapes == {
@@ -27,7 +32,7 @@ def test_the_targets_of_an_encoder_are_all_weights_of_a_bert():
 
 
 def test_the_first_block_has_no_number():
-    targets = kerashub_names.network_targets(CONFIG)
+    targets = network_targets(CONFIG)
     dataset = "transformer_encoder/_feedforward_layer_norm/vars/0"
     assert targets[dataset].name == (
         "bert/encoder/layer_0/output/LayerNorm/gamma"
@@ -35,10 +40,8 @@ def test_the_first_block_has_no_number():
 
 
 def test_attention_has_an_axis_of_heads_in_the_file():
-    target = kerashub_names.network_targets(CONFIG)[
-        f"{ATTENTION}/query_dense/vars/0"
-    ]
-    assert target == kerashub_names.WeightTarget(
+    target = network_targets(CONFIG)[f"{ATTENTION}/query_dense/vars/0"]
+    assert target == WeightTarget(
         "bert/encoder/layer_1/attention/self/query/kernel",
         stored_shape=(8, 4, 2),
         shape=(8, 8),
@@ -46,13 +49,13 @@ def test_attention_has_an_axis_of_heads_in_the_file():
 
 
 def test_the_weights_of_a_classifier_are_transposed():
-    targets = kerashub_names.classifier_targets(CONFIG, 3)
-    assert targets["dense/vars/0"] == kerashub_names.WeightTarget(
+    targets = classifier_targets(CONFIG, 3)
+    assert targets["dense/vars/0"] == WeightTarget(
         "output_weights", (8, 3), (3, 8), is_transposed=True
     )
 
 
 def test_the_head_for_masked_lm_has_a_bias_for_each_wordpiece():
-    targets = kerashub_names.masked_lm_targets(CONFIG)
+    targets = masked_lm_targets(CONFIG)
     bias = targets["masked_lm_head/vars/0"]
     assert (bias.name, bias.shape) == ("cls/predictions/output_bias", (9,))

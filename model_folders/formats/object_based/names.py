@@ -1,7 +1,7 @@
 """Converts the names in object-based checkpoints to Google's.
 
 Model Garden's classes of encoders share the names of their variables. In a
-checkpoint without names, the keys of the values show the names. tf_h5_names.py
+checkpoint without names, the keys of the values show the names. tf_h5.py
 converts the names in the checkpoints of transformers.
 """
 

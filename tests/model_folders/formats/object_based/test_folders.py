@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from model_folders.formats.tensorflow import object_config
+from model_folders.formats.object_based import folders as object_folders
 from tests.support.paths import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/hub_v2_mlm"
@@ -22,7 +22,7 @@ def encoder(tmp_path):
 
 
 def test_is_encoder_by_the_names_of_its_files(encoder):
-    assert object_config.is_saved_encoder(encoder)
+    assert object_folders.is_saved_encoder(encoder)
 
 
 @pytest.mark.parametrize(
@@ -30,18 +30,18 @@ def test_is_encoder_by_the_names_of_its_files(encoder):
 )
 def test_is_encoder_of_a_folder_that_lacks_a_file(encoder, file):
     (encoder / file).unlink()
-    assert not object_config.is_saved_encoder(encoder)
+    assert not object_folders.is_saved_encoder(encoder)
 
 
 @pytest.mark.parametrize("place", ["", "assets.extra"])
 def test_is_encoder_of_an_export_of_this_project(encoder, place):
     (encoder / place).mkdir(exist_ok=True)
     (encoder / place / "model.json").touch()
-    assert not object_config.is_saved_encoder(encoder)
+    assert not object_folders.is_saved_encoder(encoder)
 
 
 def test_read_config_takes_the_sizes_from_the_shapes(encoder):
-    assert object_config.read_network(encoder) == {
+    assert object_folders.read_network(encoder) == {
         "vocab_size": 1600,
         "hidden_size": 32,
         "num_hidden_layers": 3,
@@ -53,7 +53,7 @@ def test_read_config_takes_the_sizes_from_the_shapes(encoder):
 
 
 def test_read_saved_model_casing_names_the_file_that_states_it(encoder):
-    assert object_config.read_casing_of_saved_model(encoder) == {
+    assert object_folders.read_casing_of_saved_model(encoder) == {
         "do_lower_case": True,
         "file": str(encoder / "variables/variables.index"),
     }

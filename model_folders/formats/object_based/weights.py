@@ -1,7 +1,7 @@
-"""Opens object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
+"""Opens object-based weights, which checkpoints/format_readers.py loads.
 
-object_graph.py reads the variables of a checkpoint, and object_names.py
-converts their names to Google's.
+Model Garden, TF-Hub and transformers wrote these checkpoints. graph.py reads
+the variables of a checkpoint, and names.py converts their names to Google's.
 """
 
 import functools
@@ -9,20 +9,20 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from model_folders.formats.huggingface.tf_h5_names import tf_h5_to_google
-from model_folders.formats.shape_checks import encoder_shapes
-from model_folders.formats.tensorflow import object_names
-from model_folders.formats.tensorflow.object_graph import (
+from model_folders.formats.object_based import names as object_names
+from model_folders.formats.object_based.graph import (
     GraphVariable,
     read_variables,
 )
-from model_folders.formats.tensorflow.tf1_weights import open_tf1_checkpoint
+from model_folders.formats.shape_checks import encoder_shapes
+from model_folders.formats.tf1 import open_tf1_checkpoint
+from model_folders.formats.tf_h5 import tf_h5_to_google
 from model_folders.formats.weight_entries import (
     NEXT_SENTENCE_POOLER,
     WeightArray,
     WeightEntry,
+    printable_name,
 )
-from model_folders.formats.weight_names import printable_name
 
 # Matches a name in what `save_weights` of transformers 4 wrote.
 _TRANSFORMERS_NAME = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")

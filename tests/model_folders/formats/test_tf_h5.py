@@ -1,13 +1,14 @@
-"""The entries of a tf_model.h5 that transformers 4 wrote.
+"""The entries of a tf_model.h5 that transformers 4 wrote, and their names.
 
 tests/modeling/checkpoints/test_loading_tf_h5.py loads them into models.
 """
 
 import pytest
 
-from model_folders.formats.huggingface.tf_h5_weights import (
+from model_folders.formats.tf_h5 import (
     find_tf_h5_weights,
     open_tf_h5_entries,
+    tf_h5_to_google,
 )
 from tests.support.paths import ROOT
 
@@ -45,3 +46,47 @@ def test_the_weights_of_a_head_are_transposed():
     weights = entries["output_weights"]
     assert tuple(weights.shape) == weights.read().shape
     assert weights.shape[0] == num_labels
+
+
+@pytest.mark.parametrize(
+    ("stored", "google"),
+    [
+        (
+            "bert/tf_bert_model/bert/encoder/layer_._3/output/dense/kernel:0",
+            "bert/encoder/layer_3/output/dense/kernel",
+        ),
+        (
+            "bert/embeddings/word_embeddings/weight:0",
+            "bert/embeddings/word_embeddings",
+        ),
+        (
+            "bert/embeddings/token_type_embeddings/embeddings:0",
+            "bert/embeddings/token_type_embeddings",
+        ),
+        (
+            "mlm___cls/tf_bert_for_pre_training/mlm___cls/predictions/bias:0",
+            "cls/predictions/output_bias",
+        ),
+        (
+            "nsp___cls/seq_relationship/kernel:0",
+            "cls/seq_relationship/output_weights",
+        ),
+        ("qa_outputs/model/qa_outputs/bias:0", "cls/squad/output_bias"),
+        ("classifier/model/classifier/kernel:0", "output_weights"),
+    ],
+)
+def test_a_name_becomes_googles(stored, google):
+    assert tf_h5_to_google(stored) == google
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "bert/encoder/layer_._3/relative/kernel:0",
+        "bert/encoder/layer_._1234567/output/dense/kernel:0",
+        "albert/embeddings/word_embeddings/weight:0",
+        "",
+    ],
+)
+def test_the_name_of_no_weight_of_a_bert_is_unknown(stored):
+    assert tf_h5_to_google(stored) is None
