@@ -17,7 +17,7 @@ from conversion.convert_checkpoint_config import (
 from data.text import tokenization, tokenizer_loading, vocabulary
 from model_folders import kinds
 from model_folders.reading import presets, settings_check
-from modeling.checkpoints.head_detection import find_head_classes
+from modeling.checkpoints.heads import find_head_classes
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

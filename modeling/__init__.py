@@ -135,7 +135,7 @@ if TYPE_CHECKING:
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
     from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
     from modeling.checkpoints.tf1 import save_release as save_release
-    from modeling.checkpoints.variable_names import (
+    from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )
     from modeling.checkpoints.vocabulary_extension import (

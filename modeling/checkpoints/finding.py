@@ -9,7 +9,10 @@ from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.format_readers import FormatReader, ReaderCheckpoint
+from modeling.checkpoints.format_readers import (
+    ReaderCheckpoint,
+    list_format_readers,
+)
 from modeling.checkpoints.huggingface import (
     HuggingFaceCheckpoint,
     find_huggingface,
@@ -40,7 +43,7 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         source = source.weights_path
     if file := find_huggingface(source):
         return HuggingFaceCheckpoint(file)
-    for reader in _list_format_readers():
+    for reader in list_format_readers():
         if file := reader.find_weights(source):
             return ReaderCheckpoint(file, reader)
 
@@ -50,29 +53,6 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     from modeling.checkpoints.tf1 import Tf1Checkpoint
 
     return Tf1Checkpoint(prefix)
-
-
-def _list_format_readers() -> Sequence[FormatReader]:
-    """Returns the readers of other formats, in the order of their use."""
-    # These formats need h5py or TensorFlow.
-    from model_folders.formats.kerashub.weights import (
-        find_kerashub_weights,
-        open_kerashub_entries,
-    )
-    from model_folders.formats.object_based.folders import (
-        find_object_weights,
-        open_object_entries,
-    )
-    from model_folders.formats.tf_h5 import (
-        find_tf_h5_weights,
-        open_tf_h5_entries,
-    )
-
-    return (
-        FormatReader(find_kerashub_weights, open_kerashub_entries),
-        FormatReader(find_tf_h5_weights, open_tf_h5_entries),
-        FormatReader(find_object_weights, open_object_entries),
-    )
 
 
 def find_checkpoint(

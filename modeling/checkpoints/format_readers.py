@@ -1,8 +1,8 @@
-"""Loads into models the weights that other libraries stored.
+"""Loads the weights that a `FormatReader` opens under Google's names.
 
-Each format has a `FormatReader`, two functions of a module in
-model_folders/formats/. These functions run no code of a file, and read a value
-only when a caller needs the value.
+Such a reader is two functions of a module in model_folders/formats/: of
+tf_h5.py, kerashub/ or object_based/. These functions run no code of a file, and
+read a value only when a caller needs the value.
 """
 
 import dataclasses
@@ -18,9 +18,8 @@ from model_folders.formats.weight_entries import (
     POOLER,
     WeightEntry,
 )
-from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import google_name_of, restore_variables
 from modeling.keras_fit import KerasFitModel
 
 # Matches Google's names.
@@ -43,9 +42,32 @@ class FormatReader:
     open_entries: Callable[[str], Mapping[str, WeightEntry]]
 
 
+def list_format_readers() -> Sequence[FormatReader]:
+    """Returns the readers of all such formats, in the order of their use."""
+    # Import late, because these modules need h5py.
+    from model_folders.formats.kerashub.weights import (
+        find_kerashub_weights,
+        open_kerashub_entries,
+    )
+    from model_folders.formats.object_based.folders import (
+        find_object_weights,
+        open_object_entries,
+    )
+    from model_folders.formats.tf_h5 import (
+        find_tf_h5_weights,
+        open_tf_h5_entries,
+    )
+
+    return (
+        FormatReader(find_kerashub_weights, open_kerashub_entries),
+        FormatReader(find_tf_h5_weights, open_tf_h5_entries),
+        FormatReader(find_object_weights, open_object_entries),
+    )
+
+
 @dataclasses.dataclass(frozen=True)
-class ForeignCheckpoint(Checkpoint):
-    """Weights that another library stored.
+class ReaderCheckpoint(Checkpoint):
+    """Weights in a format that a `FormatReader` reads.
 
     Attributes:
         reader: reader of the file's format.

@@ -38,9 +38,8 @@ from model_folders.formats.weight_entries import (
 )
 from model_folders.kinds import ENCODER, model_class_of
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import google_name_of, restore_variables
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel

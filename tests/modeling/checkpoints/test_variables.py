@@ -1,15 +1,21 @@
-"""Which values of a file reach which variables, and what is reported."""
+"""Names of variables, and which values of a file reach which variables."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import modeling
 from model_folders.formats.weight_entries import WeightEntry
-from modeling.checkpoints.restore import restore_variables
-from modeling.checkpoints.variable_names import named_variables
+from modeling.checkpoints.variables import (
+    google_name_of,
+    named_variables,
+    restore_variables,
+)
 from tests.support.models import SMALL, built
 
 WORDS = "bert/embeddings/word_embeddings"
+QUERY = "bert/encoder/layer_0/attention/self/query/kernel"
 
 
 @pytest.fixture
@@ -113,3 +119,27 @@ def test_an_error_changes_no_variable(model, entries):
     with pytest.raises(ValueError, match="is inf"):
         restore_model(model, entries)
     np.testing.assert_array_equal(value_of(model, WORDS), before)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        (QUERY, QUERY),
+        (f"my_model/{QUERY}", QUERY),
+        (
+            "cls/predictions_head/cls/predictions/output_bias",
+            "cls/predictions/output_bias",
+        ),
+        ("my_model/head/output_weights", "output_weights"),
+        ("my_model/bilstm/forward/kernel", "bilstm/forward/kernel"),
+        ("my_model/projection/kernel", "my_model/projection/kernel"),
+    ],
+)
+def test_the_path_before_googles_name_is_left_out(path, name):
+    assert google_name_of(SimpleNamespace(path=path)) == name
+
+
+def test_the_head_of_a_classifier_has_googles_names():
+    variables = named_variables(built(modeling.BertClassifier(SMALL, 2)))
+    assert variables["output_weights"].shape == (2, SMALL.hidden_size)
+    assert variables["output_bias"].shape == (2,)

@@ -1,6 +1,5 @@
-"""Assigns the values in a file to the variables of a model, by name."""
+"""Names a model's variables as Google does, and assigns values to them."""
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -12,7 +11,7 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.shape_checks import describe_entries
 from model_folders.formats.weight_entries import source_name
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.checkpoint import LoadReport
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -24,27 +23,48 @@ _OPTIONAL_NAME = re.compile(
 )
 # Floating-point types by the names of NumPy, or of safetensors, such as BF16.
 _FLOAT_TYPE = re.compile("(?:b?float|B?F)(?:16|32|64)")
+# Matches Google's name at the end of a variable's path in Keras. Before
+# Google's name, the path may contain the name of the task model, then the name
+# of a head. Google's names of some heads' weights have no scope.
+_ORIGINAL_NAME = re.compile(
+    r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
+    r"|cls/(?:predictions|seq_relationship|squad)/.+"
+    r"|bilstm/.+"
+    r"|output_(?:weights|bias))$"
+)
+# Matches seed generators that Keras's own layers create. No model of this
+# package uses these generators. Their names vary, because Keras numbers them in
+# the order in which a process creates them.
+_STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
-@dataclasses.dataclass(frozen=True)
-class LoadReport:
-    """Report of the variables that were loaded from a checkpoint.
+def google_name_of(variable: keras.Variable) -> str:
+    """Returns the name of a variable in Google's checkpoints.
 
-    Attributes:
-        path: path of the checkpoint.
-        loaded: names of the variables that got a value from the checkpoint.
-        missing: names of the variables that the checkpoint lacks. They keep
-            their values, so a new head starts with random values.
-        unused: names of the checkpoint's entries that the model lacks.
-        new_head: names of the head's variables, if the checkpoint contains the
-            head of another task. They keep their random values too.
+    Args:
+        variable: variable of any model of this package.
+
+    Returns:
+        for example `bert/encoder/layer_0/attention/self/query/kernel`,
+        `cls/predictions/output_bias` or, for a classifier, `output_weights`.
+        For the LSTM that this project adds, `bilstm/...`. For other variables
+        that Google's BERT lacks, `variable.path`.
     """
+    match = _ORIGINAL_NAME.search(variable.path)
+    return match.group(1) if match else variable.path
 
-    path: str
-    loaded: list[str]
-    missing: list[str]
-    unused: list[str]
-    new_head: Sequence[str] = ()
+
+def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
+    """Returns {Google's name: variable} of all variables in a model.
+
+    The variables include the state of the dropout's seed generator, under its
+    path in Keras.
+    """
+    return {
+        google_name_of(variable): variable
+        for variable in model.variables
+        if not _STATE_OF_KERAS.match(variable.path)
+    }
 
 
 class StoredEntry(Protocol):

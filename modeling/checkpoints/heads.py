@@ -1,23 +1,56 @@
-"""Decides whether a model uses the head in a folder, or starts with a new one.
+"""Finds out what head a checkpoint contains, and whether a model can use it.
 
 A fine-tuned model is a good start for another task, or for other labels of the
 same task, but its head is not, because the head computes other outputs.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import keras
 
 from model_folders import kinds
 from model_folders.labels import find_order, format_first_labels
 from model_folders.reading.presets import Preset
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
 # Google's name and Hugging Face's name of a head's bias.
 _BIAS_NAMES = ("output_bias", "classifier.bias")
+# Classes of models whose heads have the same names in a checkpoint.
+_LABEL_CLASSES: Sequence[kinds.ModelClass] = (
+    kinds.CLASSIFIER,
+    kinds.TOKEN_CLASSIFIER,
+    kinds.MULTIPLE_CHOICE,
+)
+# {start of the names of a head's weights: classes of models with such a head},
+# in Google's and Hugging Face's format. The first entry that matches decides,
+# because a fine-tuned checkpoint may still contain the heads of pretraining.
+_CLASSES_OF_PREFIX: dict[str, Sequence[kinds.ModelClass]] = {
+    "output_": _LABEL_CLASSES,
+    "classifier.": _LABEL_CLASSES,
+    "cls/squad/": (kinds.SPAN_LABELER,),
+    "qa_outputs.": (kinds.SPAN_LABELER,),
+    "cls/": (kinds.PRETRAINER,),
+    "cls.": (kinds.PRETRAINER,),
+}
+
+
+def find_head_classes(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
+    """Returns the classes of models whose heads have weights of these names.
+
+    The result has several classes if the names do not tell them apart, and only
+    `kinds.ENCODER` if no name belongs to a weight of a head.
+
+    Args:
+        names: names in the file of a checkpoint's entries.
+    """
+    weight_names = [*names]
+    for prefix, classes in _CLASSES_OF_PREFIX.items():
+        if any(name.startswith(prefix) for name in weight_names):
+            return classes
+    return (kinds.ENCODER,)
 
 
 def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
@@ -40,7 +73,7 @@ def head_weight_names(model: keras.Model) -> list[str]:
     return [name for name in names if not _NOT_HEAD.match(name)]
 
 
-def describe_other_outputs(
+def describe_other_head(
     model: keras.Model,
     preset: Preset,
     shapes: Mapping[str, Sequence[int]],
@@ -73,16 +106,16 @@ def describe_other_outputs(
             f"{format_first_labels(preset.labels)}; the task has "
             f"{format_first_labels(output_names[0])}"
         )
-    before = find_num_outputs(shapes)
+    num_stored = find_num_outputs(shapes)
     biases = (
         weight
         for weight in model.weights
         if google_name_of(weight) == "output_bias"
     )
-    num_outputs = next((bias.shape[0] for bias in biases), before)
-    if before in (None, num_outputs):
+    num_outputs = next((bias.shape[0] for bias in biases), num_stored)
+    if num_stored in (None, num_outputs):
         return None
-    return f"{source} has {before} outputs, but the model has {num_outputs}"
+    return f"{source} has {num_stored} outputs, but the model has {num_outputs}"
 
 
 def _is_other_kind(model: keras.Model, model_class: str | None) -> bool:
