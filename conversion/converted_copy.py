@@ -14,7 +14,6 @@ from data.text import tokenization
 from model_folders import kinds
 from model_folders.cards import descriptions, model_card
 from model_folders.reading import presets
-from model_folders.reading.input_length import read_max_seq_length
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
@@ -53,8 +52,8 @@ def write_copy(
         OSError: the folder cannot be written.
     """
     model_class = kinds.listed_class_of(model)
-    max_seq_length = read_max_seq_length(
-        preset, model_class, model.config.max_position_embeddings
+    max_seq_length = preset.read_max_seq_length(
+        model_class, model.config.max_position_embeddings
     )
     changed: Sequence[str] = ()
     if config.extended_vocab_file:

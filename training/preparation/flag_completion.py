@@ -9,10 +9,6 @@ from command_line import config_values, flags
 from execution.model_flags import check_required
 from model_folders import model_json
 from model_folders.reading.presets import Preset
-from model_folders.reading.stated_flags import (
-    decision_flags_of,
-    identity_flags_of,
-)
 from training.config.training_config import TrainingConfigT
 from training.preparation.resuming import check_resumed
 
@@ -58,10 +54,10 @@ def _find_stated_flags(
     parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
-    stated: dict[str, object] = {**identity_flags_of(preset)}
+    stated: dict[str, object] = {**preset.identity_flags}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network}
-        stated |= decision_flags_of(preset)
+        stated |= preset.decision_flags
         stated["labels"] = preset.labels
     if preset.dev_set_rule:
         stated["dev_fraction"] = preset.dev_set_rule.dev_fraction

@@ -13,8 +13,7 @@ from data.classification.labels.label_notations import vector_error
 from data.classification.labels.task_labels import count_labels
 from data.tables import column_names
 from files.paths import StrPath
-from model_folders.label_spelling import find_misspelled_labels
-from model_folders.labels import format_first_labels
+from model_folders.labels import find_misspelled_labels, format_first_labels
 
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5

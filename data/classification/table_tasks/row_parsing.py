@@ -8,7 +8,7 @@ from data.classification.classification_examples import Label
 from data.classification.labels.row_labels import parse_row_label
 from data.tables.row_keys import is_blank
 from data.tables.tables import TableRow, texts_of
-from model_folders.label_spelling import normal_label
+from model_folders.labels import normal_label
 from model_folders.model_json_types import OutputMode
 
 

@@ -8,7 +8,6 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading import preset_reading
-from model_folders.reading.input_length import read_max_seq_length
 from tests.support.weights.kerashub_presets import copy_recorded, edit
 
 
@@ -64,7 +63,7 @@ def test_another_length_of_the_inputs_is_the_limit(classifier):
     edit(classifier / "preprocessor.json", sequence_length=7)
     preset = preset_reading.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
-    assert read_max_seq_length(preset, kinds.CLASSIFIER, 48) == 7
+    assert preset.read_max_seq_length(kinds.CLASSIFIER, 48) == 7
 
 
 def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):

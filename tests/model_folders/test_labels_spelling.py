@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.label_spelling import (
+from model_folders.labels import (
     find_misspelled_labels,
     find_similar_labels,
     normal_label,
