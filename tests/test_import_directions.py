@@ -156,6 +156,16 @@ assert not logging.root.handlers
     assert done.stdout + done.stderr == ""
 
 
+def test_a_tokenizer_needs_no_reader_of_folders():
+    """Only `FullTokenizer.from_preset` reads the folder of a model."""
+    code = """
+import sys
+import data.text.tokenization
+assert "model_folders.reading" not in sys.modules
+"""
+    fresh_process.run("-c", code).check()
+
+
 def test_scripts_and_tools_do_not_import_each_other():
     paths = (*ROOT.glob("*.py"), *sources("tools"))
     commands = {*SCRIPTS, "tools", "tests"}

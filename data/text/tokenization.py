@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from data.arrays import IntArray
 from data.text import special_tokens, text_lists, vocabulary_checks
-from data.text.casing import find_casing
 from data.text.characters import clean_text
 from data.text.padded_inputs import PaddedInput, pad_input, stack_inputs
 from data.text.text_lists import TextsLike
@@ -22,11 +21,10 @@ from data.text.token_windows import pack_tokens
 from data.text.vocabulary_files import read_vocabulary
 from data.text.wordpiece import BasicTokenizer, WordCache, WordpieceTokenizer
 from model_folders.model_json_types import TokenizerIdentity
-from model_folders.reading.preset_reading import read_preset
-from model_folders.reading.presets import Preset
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
+    from model_folders.reading.presets import Preset
 
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK_LENGTH = 8192
@@ -101,7 +99,7 @@ class FullTokenizer:
     @classmethod
     def from_preset(
         cls,
-        path: str | os.PathLike[str] | Preset,
+        path: "str | os.PathLike[str] | Preset",
         special_tokens_in_strings: bool = False,
     ) -> "FullTokenizer":
         """Creates the tokenizer of the model in a folder.
@@ -117,6 +115,11 @@ class FullTokenizer:
             ValueError: the folder does not state the casing, and the vocabulary
                 does not show it, or its tokenizer is not BERT's.
         """
+        # Import late, because nothing else here reads or downloads a model.
+        from data.text.casing import find_casing
+        from model_folders.reading.preset_reading import read_preset
+        from model_folders.reading.presets import Preset
+
         preset = path if isinstance(path, Preset) else read_preset(path)
         if preset.vocab_file is None:
             raise FileNotFoundError(
