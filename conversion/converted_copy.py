@@ -12,7 +12,7 @@ from conversion.convert_checkpoint_config import (
 )
 from data.text import tokenization
 from model_folders import kinds
-from model_folders.cards import descriptions, model_card
+from model_folders.cards import copies, model_card
 from model_folders.reading import presets
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def write_copy(
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    description = descriptions.create_model_json_of_copy(
+    contents = copies.create_model_json_of_copy(
         preset,
         model_class,
         {"max_seq_length": max_seq_length},
@@ -68,11 +68,11 @@ def write_copy(
     is_for_hub = output_format == "huggingface"
     card = model_card.Card(
         kind=model_card.HUGGINGFACE if is_for_hub else model_card.WEIGHTS,
-        description=description,
+        model_json=contents,
         labels=preset.labels if has_labels else None,
         do_lower_case=tokenizer.do_lower_case,
     )
-    files = descriptions.create_copy_files(card)
+    files = copies.create_copy_files(card)
     if model_class == kinds.ENCODER:
         files |= _read_pooling_files(preset)
     save = _choose_save(preset, model_class, max_seq_length, output_format)

@@ -100,7 +100,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
         is_own_run=True,
         model_class=model_class,
         head_settings=head_settings,
-        recorded_settings=contents["origin"]["settings"],
+        recorded_settings=model_json.recorded_settings_of(contents),
         model_json=contents,
     )
 
@@ -137,7 +137,7 @@ def _read_folder(
     if config_json and not model_class:
         # A model.json may only list the files of the folder.
         model_class, head_settings = read_model_class(config_json)
-    recorded_settings = contents.get("origin", {}).get("settings", {})
+    recorded_settings = model_json.recorded_settings_of(contents)
     stated_casing = _read_casing(folder)
     _check_casing(folder, stated_casing, recorded_settings)
     return Preset(

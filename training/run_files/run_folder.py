@@ -182,7 +182,7 @@ class RunFolder:
         casing = self.tokenizer.do_lower_case if self.tokenizer else None
         card = model_card.Card(
             kind=model_card.RUN,
-            description=self._fixed_model_json or read_model_json(self.path),
+            model_json=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
             do_lower_case=casing,
             results=self.results.dev_scores,

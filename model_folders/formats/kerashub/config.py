@@ -85,8 +85,8 @@ def parse_object(values: JsonObject, path: str, *names: str) -> JsonObject:
         ValueError: the object is of another class, or its `config` is no dict.
     """
     name = values["class_name"]
-    origins = ("keras_hub", "keras_nlp")
-    registered = [f"{origin}>{name}" for origin in origins]
+    packages = ("keras_hub", "keras_nlp")
+    registered = [f"{package}>{name}" for package in packages]
     if name not in names or values.get("registered_name") not in registered:
         json_name = json.dumps(values.get("registered_name") or name)
         raise ValueError(

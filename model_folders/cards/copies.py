@@ -1,7 +1,7 @@
-"""Describes copies of weights: their model.json, and their model card.
+"""Creates model.json and README.md of a copy or an export of weights.
 
-Both contain names and checksums of input files, but no folders, no names of
-machines and no texts of examples.
+Both say what is known of the original. They contain names and checksums of
+input files, but no folders, no names of machines and no texts of examples.
 """
 
 import copy
@@ -24,10 +24,10 @@ from model_folders.reading import hub, presets
 def create_copy_files(card: model_card.Card) -> dict[str, str]:
     """Returns {file: text} of model.json and README.md for a copy of weights.
 
-    The description of the `card` is the result of `create_model_json_of_copy`.
+    `card.model_json` is the result of `create_model_json_of_copy`.
     """
     return {
-        model_json.MODEL_JSON_FILE: format_json(card.description),
+        model_json.MODEL_JSON_FILE: format_json(card.model_json),
         model_card.CARD_FILE: card.text(),
     }
 
@@ -52,13 +52,13 @@ def create_model_json_of_copy(
             copy.
     """
     preset = preset or presets.Preset("")
-    values = copy.deepcopy(preset.model_json)
-    values = values or {"version": model_json.VERSION}
+    contents = copy.deepcopy(preset.model_json)
+    contents = contents or {"version": model_json.VERSION}
     # A dict with only some entries of a TypedDict of settings is of this type
     # too.
     task = {**preset.head_settings, "name": model_class, **(settings or {})}
-    values["task"] = cast("AnyHeadSettings", task)
-    provenance = values.setdefault("origin", Provenance())
+    contents["task"] = cast("AnyHeadSettings", task)
+    provenance = contents.setdefault("origin", Provenance())
     kept = {
         name: value
         for name, value in preset.recorded_settings.items()
@@ -70,12 +70,12 @@ def create_model_json_of_copy(
     if step is not None:
         provenance["step"] = step
     # These entries are about the files in the folder of `preset`.
-    values.pop("best_step", None)
-    values.pop("files", None)
-    values.pop(model_json.CHECKSUMS, None)
-    return values
+    contents.pop("best_step", None)
+    contents.pop("files", None)
+    contents.pop(model_json.CHECKSUMS, None)
+    return contents
 
 
-def format_json(description: ModelJson) -> str:
+def format_json(contents: ModelJson) -> str:
     """Returns the text of a model.json."""
-    return json.dumps(description, indent=2) + "\n"
+    return json.dumps(contents, indent=2) + "\n"

@@ -6,7 +6,7 @@ import re
 
 import modeling
 from model_folders import kinds
-from model_folders.cards import descriptions, model_card
+from model_folders.cards import copies, model_card
 from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.models import built
@@ -21,7 +21,7 @@ def test_the_card_of_a_run_replaces_only_itself(tmp_path):
     path = tmp_path / "README.md"
     model = {"version": 1, "task": {"name": "BertClassifier"}}
     model["origin"] = {"settings": {}}
-    card = model_card.Card(kind=model_card.RUN, description=model)
+    card = model_card.Card(kind=model_card.RUN, model_json=model)
     path.write_text(card.text())
     assert model_card.is_own_card(path)
     path.write_text("# My notes\n")
@@ -36,7 +36,7 @@ def test_the_card_of_a_run_without_its_best_step_keeps_the_last():
     def card(**settings):
         return model_card.Card(
             kind=model_card.RUN,
-            description=model | {"task": task | settings},
+            model_json=model | {"task": task | settings},
             results={"f1": 0.5},
             files=files,
         ).text()
@@ -66,12 +66,8 @@ def test_command_names_files_but_no_folders(tmp_path):
         bert_config=modeling.BertConfig(vocab_size=10),
         tokenizer=None,
     )
-    description = run_description.create_model_json(
-        start, model=None, settings={}
-    )
-    card = model_card.Card(
-        kind=model_card.WEIGHTS, description=description
-    ).text()
+    contents = run_description.create_model_json(start, model=None, settings={})
+    card = model_card.Card(kind=model_card.WEIGHTS, model_json=contents).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
         assert f"--{flag}" in card
@@ -86,7 +82,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
         "files": ["vocab.txt"],
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
-    copied = descriptions.create_model_json_of_copy(
+    copied = copies.create_model_json_of_copy(
         preset_reading.read_preset(tmp_path),
         "BertClassifier",
         {"doc_stride": 3},
@@ -98,11 +94,11 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 
 def save_copy(folder, model):
-    description = descriptions.create_model_json_of_copy(
+    contents = copies.create_model_json_of_copy(
         None, kinds.model_class_of(model)
     )
-    card = model_card.Card(kind=model_card.WEIGHTS, description=description)
-    files = descriptions.create_copy_files(card)
+    card = model_card.Card(kind=model_card.WEIGHTS, model_json=contents)
+    files = copies.create_copy_files(card)
     modeling.save_release(model, folder, files=files)
 
 
