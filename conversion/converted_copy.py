@@ -13,18 +13,13 @@ from conversion.convert_checkpoint_config import (
 from data.text import tokenization
 from model_folders import kinds
 from model_folders.cards import copies, model_card
+from model_folders.formats.huggingface.sentence_transformers import (
+    read_vector_files,
+)
 from model_folders.reading import presets
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
-
-# Files that define how sentence-transformers computes one vector for a text.
-_POOLING_FILES = (
-    "1_Pooling/config.json",
-    "config_sentence_transformers.json",
-    "modules.json",
-    "sentence_bert_config.json",
-)
 
 
 def write_copy(
@@ -74,7 +69,7 @@ def write_copy(
     )
     files = copies.create_copy_files(card)
     if model_class == kinds.ENCODER:
-        files |= _read_pooling_files(preset)
+        files |= read_vector_files(Path(preset.path))
     save = _choose_save(preset, model_class, max_seq_length, output_format)
     save(
         model,
@@ -84,16 +79,6 @@ def write_copy(
         leave_out=missing,
         files=files,
     )
-
-
-def _read_pooling_files(preset: presets.Preset) -> dict[str, str]:
-    """Returns {name: text} of the _POOLING_FILES that a folder contains."""
-    paths = {name: Path(preset.path, name) for name in _POOLING_FILES}
-    return {
-        name: path.read_text("utf-8")
-        for name, path in paths.items()
-        if path.is_file()
-    }
 
 
 class _Save(Protocol):

@@ -117,6 +117,9 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
     from model_folders.bert_config import BertConfig as BertConfig
+    from model_folders.formats.huggingface.weights import (
+        find_huggingface as find_huggingface,
+    )
     from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
@@ -125,9 +128,6 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.huggingface import (
-        find_huggingface as find_huggingface,
-    )
     from modeling.checkpoints.huggingface import (
         save_huggingface as save_huggingface,
     )

@@ -28,22 +28,27 @@ _WEIGHTS_PATH = re.compile(
 )
 
 
-def list_config_file_names(path: StrPath) -> tuple[str, str]:
-    """Returns the names of the configurations of weights, the likelier first.
+def list_config_files(folder: StrPath, weights_path: StrPath) -> list[str]:
+    """Returns the paths that a configuration may have, the likeliest first.
 
     A folder may contain both files, and weights for each file. "gelu" is
     another function in config.json than in bert_config.json.
 
     Args:
-        path: file, prefix of the files or folder of the weights.
+        folder: folder of the weights.
+        weights_path: file, prefix of the files or folder of the weights.
     """
-    files = [
-        os.path.join(path, name)
+    names = ["bert_config.json", CONFIG_FILE]
+    weights = [
+        os.path.join(weights_path, name)
         for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
     ]
-    if _WEIGHTS_PATH.search(str(path)) or any(map(os.path.isfile, files)):
-        return CONFIG_FILE, "bert_config.json"
-    return "bert_config.json", CONFIG_FILE
+    is_of_config_json = _WEIGHTS_PATH.search(str(weights_path))
+    if is_of_config_json or any(map(os.path.isfile, weights)):
+        names.reverse()
+    if object_folders.is_saved_encoder(folder):
+        names.append(object_folders.SAVED_MODEL_FILE)
+    return [os.path.join(folder, name) for name in names]
 
 
 def load_config(path: StrPath) -> BertConfig:
@@ -69,10 +74,7 @@ def _find_config_file(path: str) -> str:
     """Returns the configuration in a folder. A file is returned unchanged."""
     if not os.path.isdir(path):
         return path
-    names = [*list_config_file_names(path)]
-    if object_folders.is_saved_encoder(path):
-        names.append(object_folders.SAVED_MODEL_FILE)
-    files = [os.path.join(path, name) for name in names]
+    files = list_config_files(path, path)
     return next(filter(os.path.isfile, files), files[0])
 
 

@@ -67,7 +67,7 @@ def source_of(folder: str) -> str | None:
     return match and "hf://{}/{}@{}".format(*match.groups())
 
 
-def to_local_folder(path: str) -> str:
+def download_if_on_hub(path: str) -> str:
     """Downloads hf://OWNER/NAME, and returns the local folder.
 
     Other paths are returned unchanged.

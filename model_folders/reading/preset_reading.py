@@ -32,7 +32,7 @@ from model_folders.model_json_types import (
 )
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
-    list_config_file_names,
+    list_config_files,
     read_model_class,
 )
 from model_folders.reading.presets import Preset
@@ -133,7 +133,7 @@ def _read_folder(
     """
     contents = model_json.read_model_json(folder)
     model_class, head_settings = _split_task(contents)
-    config_json = _find_first_file(folder, [CONFIG_FILE])
+    config_json = _find_first_file([folder / CONFIG_FILE])
     if config_json and not model_class:
         # A model.json may only list the files of the folder.
         model_class, head_settings = read_model_class(config_json)
@@ -145,7 +145,7 @@ def _read_folder(
         weights_path=path,
         flag=flag,
         is_own_run=is_own_run,
-        config_file=_find_config(folder, path),
+        config_file=_find_first_file(list_config_files(folder, path)),
         vocab_file=_find_vocabulary(folder),
         stated_casing=stated_casing,
         model_class=model_class,
@@ -163,18 +163,11 @@ def _read_folder(
     )
 
 
-def _find_config(folder: Path, path: str) -> str | None:
-    names = [*list_config_file_names(path)]
-    if object_folders.is_saved_encoder(folder):
-        names.append(object_folders.SAVED_MODEL_FILE)
-    return _find_first_file(folder, names)
-
-
 def _find_vocabulary(folder: Path) -> str | None:
     names = ["vocab.txt", kerashub_config.VOCAB_FILE, TOKENIZER_FILE]
     if object_folders.is_saved_encoder(folder):
         names.append(object_folders.VOCAB_FILE)
-    return _find_first_file(folder, names)
+    return _find_first_file(folder / name for name in names)
 
 
 def _read_casing(folder: Path) -> StatedCasing:
@@ -184,9 +177,8 @@ def _read_casing(folder: Path) -> StatedCasing:
     return stated_casing
 
 
-def _find_first_file(folder: Path, names: Iterable[str]) -> str | None:
-    files = (folder / name for name in names)
-    return next((str(file) for file in files if file.is_file()), None)
+def _find_first_file(paths: Iterable[StrPath]) -> str | None:
+    return next((str(path) for path in paths if os.path.isfile(path)), None)
 
 
 def _read_labels(

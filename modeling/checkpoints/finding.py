@@ -6,6 +6,7 @@ from typing import TypeAlias
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
@@ -13,10 +14,7 @@ from modeling.checkpoints.format_readers import (
     ReaderCheckpoint,
     list_format_readers,
 )
-from modeling.checkpoints.huggingface import (
-    HuggingFaceCheckpoint,
-    find_huggingface,
-)
+from modeling.checkpoints.huggingface import HuggingFaceCheckpoint
 
 # A checkpoint, the folder that contains it, or what the folder's files state.
 Source: TypeAlias = StrPath | Preset

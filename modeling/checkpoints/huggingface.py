@@ -6,7 +6,6 @@ and converts the names of their tensors.
 
 import dataclasses
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -45,11 +44,6 @@ if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
-# Also matches variants such as model.fp16.safetensors.
-_WEIGHTS_PATH = re.compile(
-    r"\.safetensors(?:\.index\.json)?$"
-    r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
-)
 
 # Matches the name of BERT's word embeddings in any scope, except in the scopes
 # of other networks, such as `roberta.`.
@@ -64,28 +58,6 @@ _SOURCE_OF_COPY = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-
-
-def find_huggingface(path: StrPath) -> str | None:
-    """Returns the path of a model's weights, or of the index of its weights.
-
-    `path` is the path of this file, which is called NAME.safetensors or
-    pytorch_model.bin, or of the folder that contains it. Returns None for other
-    paths.
-
-    Raises:
-        ValueError: the folder contains an adapter.
-    """
-    if _WEIGHTS_PATH.search(str(path)):
-        return str(path)
-    files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
-    first = next(filter(os.path.isfile, files), None)
-    if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
-        raise ValueError(
-            f"{path} contains an adapter, which changes the model's weights. "
-            "Merge it into the model, and save the model again"
-        )
-    return first
 
 
 @dataclasses.dataclass(frozen=True)

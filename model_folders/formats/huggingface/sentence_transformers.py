@@ -10,6 +10,16 @@ from pathlib import Path
 
 from files.json_files import parse_json, read_json
 
+_MODULES_FILE = "modules.json"
+_POOLING_FILE = "1_Pooling/config.json"
+# Files that define how sentence-transformers computes one vector for a text.
+_VECTOR_FILES = (
+    _POOLING_FILE,
+    "config_sentence_transformers.json",
+    _MODULES_FILE,
+    "sentence_bert_config.json",
+)
+
 
 def read_first_module(folder: Path) -> str:
     """Returns the name of the folder in `folder` that contains the network.
@@ -20,7 +30,7 @@ def read_first_module(folder: Path) -> str:
     Raises:
         ValueError: modules.json is malformed.
     """
-    file = folder / "modules.json"
+    file = folder / _MODULES_FILE
     if not file.is_file():
         return ""
     listed = parse_json(file.read_bytes(), str(file), list)
@@ -41,8 +51,8 @@ def read_pooling(folder: Path) -> str | None:
     """
     if folder.name and read_first_module(folder.parent) == folder.name:
         folder = folder.parent
-    file = folder / "1_Pooling/config.json"
-    modules = folder / "modules.json"
+    file = folder / _POOLING_FILE
+    modules = folder / _MODULES_FILE
     if modules.is_file():
         listed = parse_json(modules.read_bytes(), str(modules), list)
         if any("Dense" in str(module) for module in listed):
@@ -56,3 +66,16 @@ def read_pooling(folder: Path) -> str | None:
     if modes in ([], ["mean"], ["pooling_mode_mean_tokens"]):
         return None
     return f"pooling by {', '.join(modes)}"
+
+
+def read_vector_files(folder: Path) -> dict[str, str]:
+    """Returns {name: text} of the files that define the vectors of texts.
+
+    They are returned as far as the folder contains them, for a copy of it.
+    """
+    paths = {name: folder / name for name in _VECTOR_FILES}
+    return {
+        name: path.read_text("utf-8")
+        for name, path in paths.items()
+        if path.is_file()
+    }

@@ -7,14 +7,22 @@ checkpoints, so this module also converts names. Dense kernels are transposed.
 
 import functools
 import importlib.util
+import os
 import re
 from collections.abc import Mapping
 
 import safetensors
 
+from files.paths import StrPath
+from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.weight_entries import WeightEntry
 
+# Also matches variants such as model.fp16.safetensors.
+_WEIGHTS_PATH = re.compile(
+    r"\.safetensors(?:\.index\.json)?$"
+    r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
+)
 # {Google's name: Hugging Face's name} of the weights that no general rule of
 # `google_to_huggingface` converts.
 _HUGGINGFACE_NAME_OF_HEAD = {
@@ -29,6 +37,28 @@ _HUGGINGFACE_NAME_OF_HEAD = {
 _GOOGLE_NAME_OF_HEAD = {
     stored: name for name, stored in _HUGGINGFACE_NAME_OF_HEAD.items()
 }
+
+
+def find_huggingface(path: StrPath) -> str | None:
+    """Returns the path of a model's weights, or of the index of its weights.
+
+    `path` is the path of this file, which is called NAME.safetensors or
+    pytorch_model.bin, or of the folder that contains it. Returns None for other
+    paths.
+
+    Raises:
+        ValueError: the folder contains an adapter.
+    """
+    if _WEIGHTS_PATH.search(str(path)):
+        return str(path)
+    files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
+    first = next(filter(os.path.isfile, files), None)
+    if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
+        raise ValueError(
+            f"{path} contains an adapter, which changes the model's weights. "
+            "Merge it into the model, and save the model again"
+        )
+    return first
 
 
 def open_huggingface_entries(path: str) -> dict[str, WeightEntry]:
