@@ -18,7 +18,7 @@ MODULES = {
     "_initial_seed": "modeling/ops.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
     "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
-    "trackable_object_graph_pb2": f"{_FORMATS}/object_based/graph.py",
+    "trackable_object_graph_pb2": f"{_FORMATS}/object_based/weights.py",
 }
 # Names that uvicorn does not document. All are in one module.
 OF_UVICORN = {

@@ -65,7 +65,7 @@ def create_model_json_of_copy(
         if name not in changed
     }
     provenance["settings"] = cast("TrainingSettings", kept)
-    if source := hub.source_of(preset.path):
+    if source := hub.hub_path_of(preset.path):
         provenance["weights"] = source
     if step is not None:
         provenance["step"] = step

@@ -61,7 +61,7 @@ _TENSORFLOW_FILES = (
 )
 
 
-def source_of(folder: str) -> str | None:
+def hub_path_of(folder: str) -> str | None:
     """Returns hf://OWNER/NAME@COMMIT for a folder of the cache, else None."""
     match = _SNAPSHOT.search(os.path.abspath(folder))
     return match and "hf://{}/{}@{}".format(*match.groups())

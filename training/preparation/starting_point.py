@@ -11,7 +11,10 @@ from command_line import flags
 from data.text.tokenization import FullTokenizer
 from execution.model_files import read_bert_config, read_tokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
+from model_folders.checkpoint_folders import (
+    find_best_checkpoint,
+    list_checkpoint_steps,
+)
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
@@ -121,7 +124,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
         preset_reading.check_path(checkpoint, flag)
     is_run = bool(list_checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
-        is_run = bool(find_best(folder))
+        is_run = bool(find_best_checkpoint(folder))
     if is_run:
         return preset_reading.read_preset(
             folder, "--output_dir", is_own_run=True

@@ -12,7 +12,7 @@ from command_line.path_flags import STATE_FOLDER
 from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
-from model_folders.checkpoint_folders import BEST_FOLDER, find_best
+from model_folders.checkpoint_folders import BEST_FOLDER, find_best_checkpoint
 from model_folders.model_json import MODEL_JSON_FILE, read_model_json
 from model_folders.model_json_types import (
     ModelJson,
@@ -140,7 +140,7 @@ class RunFolder:
 
     def find_best(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
-        return find_best(self.path, self._fixed_model_json)
+        return find_best_checkpoint(self.path, self._fixed_model_json)
 
     def set_best_step(self, step: int) -> None:
         """Names the step of the best weights in model.json and the history.

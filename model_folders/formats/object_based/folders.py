@@ -37,7 +37,7 @@ def find_object_weights(path: StrPath) -> str | None:
     if prefix is None:
         return None
     # This module loads TensorFlow.
-    from model_folders.formats.object_based.graph import has_graph
+    from model_folders.formats.object_based.weights import has_graph
 
     return prefix if has_graph(prefix) else None
 
@@ -124,7 +124,7 @@ def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
         OSError: the weights cannot be read.
     """
     # This module loads TensorFlow.
-    from model_folders.formats.object_based.graph import read_casing
+    from model_folders.formats.object_based.weights import read_casing
 
     prefix = _variables_prefix(folder)
     casing = read_casing(prefix)
