@@ -11,8 +11,9 @@ models, and writes them, because only that needs Keras. The formats:
     kerashub/: presets of KerasHub
 
 In a folder, config.py reads the JSON files beside the weights, and weights.py
-opens the weights. The JSON files of Google and of this project are described in
-model_folders/, in bert_config.py, model_json.py and tokenizer_files.py.
+opens the weights. In object_based/, folders.py finds what no JSON states. The
+JSON files of Google and of this project are described in model_folders/, in
+bert_config.py, model_json.py and tokenizer_files.py.
 
 The other place of each format, in modeling/checkpoints/:
 

@@ -10,13 +10,16 @@ which other backends of Keras lack.
 import os
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.checkpoint_folders import find_tf1_checkpoint
-from model_folders.formats.weight_entries import WeightEntry
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.tokenizer_files import StatedCasing
+
+if TYPE_CHECKING:
+    from model_folders.formats.weight_entries import WeightEntry
 
 SAVED_MODEL_FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"
@@ -42,7 +45,7 @@ def find_object_weights(path: StrPath) -> str | None:
     return prefix if has_graph(prefix) else None
 
 
-def open_object_entries(path: str) -> Mapping[str, WeightEntry]:
+def open_object_entries(path: str) -> Mapping[str, "WeightEntry"]:
     """Returns {Google's name: WeightEntry} of an object-based checkpoint.
 
     Args:
