@@ -51,5 +51,5 @@ class ExtractFeaturesConfig(flags.Config):
     def download(self) -> Self:
         """Downloads a model of the hub. Returns the flags with its folder."""
         return config_values.convert_paths(
-            self, hub.download_if_on_hub, "init_checkpoint"
+            self, hub.to_local_folder, "init_checkpoint"
         )

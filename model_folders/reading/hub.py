@@ -67,7 +67,7 @@ def hub_path_of(folder: str) -> str | None:
     return match and "hf://{}/{}@{}".format(*match.groups())
 
 
-def download_if_on_hub(path: str) -> str:
+def to_local_folder(path: str) -> str:
     """Downloads hf://OWNER/NAME, and returns the local folder.
 
     Other paths are returned unchanged.

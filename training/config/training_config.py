@@ -89,7 +89,7 @@ class TrainingConfig(flags.Config):
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
         return config_values.convert_paths(
-            self, hub.download_if_on_hub, "init_checkpoint", "teacher"
+            self, hub.to_local_folder, "init_checkpoint", "teacher"
         )
 
     def check(self, set_by_user: frozenset[str]) -> None:
