@@ -19,14 +19,13 @@ from extraction.feature_extraction import (
     write_vectors,
 )
 from model_folders.reading import preset_reading, settings_check
-from model_folders.reading.stated_flags import identity_flags_of
 
 
 def main(parsed: flags.ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
-    stated = identity_flags_of(preset)
+    stated = preset.identity_flags
     parsed = config_values.decide_open_flags(parsed, stated, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(

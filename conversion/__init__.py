@@ -5,6 +5,6 @@ the tokenizer, the labels and a card, and the flags of a command, so that it is
 made here. tools/convert_checkpoint.py lists the steps:
 
     convert_checkpoint_config.py: the flags of tools/convert_checkpoint.py
-    conversion_steps.py: chooses a format, and loads the model and its tokenizer
-    converted_copy.py: writes the model to a folder in this format
+    conversion_steps.py: chooses a format, loads a model and its tokenizer, and
+        writes them in this format
 """

@@ -67,7 +67,7 @@ def find_tf1_checkpoint(
             contents = model_json.read_model_json(path)
         if best is None:
             best = contents.get("task", {}).get("load_best", True)
-        prefix = find_best(path, contents) if best else None
+        prefix = find_best_checkpoint(path, contents) if best else None
         return prefix or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):
@@ -78,7 +78,9 @@ def find_tf1_checkpoint(
     return path
 
 
-def find_best(folder: StrPath, contents: ModelJson | None = None) -> str | None:
+def find_best_checkpoint(
+    folder: StrPath, contents: ModelJson | None = None
+) -> str | None:
     """Returns the checkpoint of a run's best step, None without a best step.
 
     A run that was killed may have saved its best step, but no later checkpoint.

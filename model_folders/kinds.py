@@ -135,7 +135,10 @@ CLASS_OF_KERASHUB_TASK: Final[dict[str, ModelClass]] = {
 
 
 def model_class_of(model: object) -> str:
-    """Returns the name of a model's class, a ModelClass or a user's own."""
+    """Returns the name of a model's class, a ModelClass or a user's own.
+
+    model.json records this name.
+    """
     return type(model).__name__
 
 

@@ -9,7 +9,11 @@ from typing import Any, Final, cast, get_type_hints, is_typeddict
 
 from files.json_files import find_malformed_entry, read_json
 from files.paths import StrPath
-from model_folders.model_json_types import ModelJson
+from model_folders.model_json_types import (
+    ModelJson,
+    Provenance,
+    TrainingSettings,
+)
 
 MODEL_JSON_FILE = "model.json"
 # Entry with the checksums of an export's networks.
@@ -37,6 +41,16 @@ def read_model_json(folder: StrPath) -> ModelJson:
         )
     check_entries(values, ModelJson, file)
     return cast("ModelJson", values)
+
+
+def recorded_settings_of(contents: ModelJson) -> TrainingSettings:
+    """Returns the settings of the run that trained the weights, {} if unknown.
+
+    Args:
+        contents: contents of model.json.
+    """
+    provenance = contents.get("origin", Provenance())
+    return provenance.get("settings", TrainingSettings())
 
 
 def check_entries(

@@ -224,7 +224,8 @@ class ModelJson(TypedDict, total=False):
     Attributes:
         version: version of the format.
         task: settings of the head.
-        origin: where the weights are from.
+        origin: where the weights are from. Code calls it their provenance. In
+            training/, an origin is what an evaluation must know of a record.
         files: names of the files in the folder that the run wrote.
         checksums: {file of an export's network: its checksum}.
         best_step: step of the best weights of the run.

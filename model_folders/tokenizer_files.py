@@ -1,13 +1,16 @@
-"""Creates the files that describe a tokenizer.
+"""Creates the files that describe a tokenizer, and warns of odd ones.
 
 Google's releases contain only vocab.txt. transformers adds
 tokenizer_config.json and tokenizer.json. Without these files it silently
 creates a tokenizer that knows only the five special tokens.
 """
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypedDict
+
+from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -184,3 +187,12 @@ def _create_tokenizer_json(
             "vocab": ids,
         },
     }
+
+
+@functools.cache
+def warn_of_tokenizer(message: str) -> None:
+    """Logs a warning about a tokenizer's files, once in a process.
+
+    A command may read the same folder several times.
+    """
+    logging.warning("%s", message)

@@ -115,6 +115,9 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
     from model_folders.bert_config import BertConfig as BertConfig
+    from model_folders.formats.huggingface.weights import (
+        find_huggingface as find_huggingface,
+    )
     from model_folders.labels import find_order as find_order
     from model_folders.reading.config_files import load_config as load_config
     from modeling.bert import BertModel as BertModel
@@ -124,16 +127,13 @@ if TYPE_CHECKING:
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface import (
-        find_huggingface as find_huggingface,
-    )
-    from modeling.checkpoints.huggingface import (
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub import save_kerashub as save_kerashub
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
     from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
     from modeling.checkpoints.tf1 import save_release as save_release
-    from modeling.checkpoints.variable_names import (
+    from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )
     from modeling.checkpoints.vocabulary_extension import (

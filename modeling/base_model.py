@@ -20,8 +20,8 @@ from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import preset_reading, presets
-from modeling.checkpoints.creating import create_model
-from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.checkpoint import LoadReport
+from modeling.checkpoints.loading import create_model
 from modeling.keras_saving import KerasSavingModel
 from modeling.layers import ModelOptions
 

@@ -154,6 +154,16 @@ assert not logging.root.handlers
     assert done.stdout + done.stderr == ""
 
 
+def test_a_tokenizer_needs_no_reader_of_folders():
+    """Only `FullTokenizer.from_preset` reads the folder of a model."""
+    code = """
+import sys
+import data.text.tokenization
+assert "model_folders.reading" not in sys.modules
+"""
+    fresh_process.run("-c", code).check()
+
+
 def test_scripts_and_tools_do_not_import_each_other():
     paths = (*ROOT.glob("*.py"), *sources("tools"))
     commands = {*SCRIPTS, "tools", "tests"}
@@ -166,12 +176,14 @@ def test_the_network_runs_on_any_backend_of_keras():
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints",
-        ROOT / "model_folders/formats/tensorflow",
+        ROOT / "model_folders/formats/object_based",
+        ROOT / "model_folders/formats/tf1.py",
     )
     wrong = [
         path
         for path in (*sources("model_folders"), *sources("modeling"))
-        if path.parent not in others and "tensorflow" in top_level_imports(path)
+        if not {path, path.parent} & {*others}
+        and "tensorflow" in top_level_imports(path)
     ]
     check_none(wrong, "Use keras.ops instead of TensorFlow:")
 

@@ -9,7 +9,7 @@ import re
 from tests.support.paths import ROOT
 from tests.support.source_files import PACKAGES, check_none, sources
 
-_CHECKPOINTS = "model_folders/formats/tensorflow"
+_FORMATS = "model_folders/formats"
 MODULES = {
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
     "_compile_metrics": "modeling/keras_fit.py",
@@ -17,8 +17,8 @@ MODULES = {
     "_get_variable_index": "training/optimizers/adamw.py",
     "_initial_seed": "modeling/ops.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
-    "tensor_bundle_pb2": f"{_CHECKPOINTS}/tf1_index.py",
-    "trackable_object_graph_pb2": f"{_CHECKPOINTS}/object_graph.py",
+    "tensor_bundle_pb2": f"{_FORMATS}/tf1.py",
+    "trackable_object_graph_pb2": f"{_FORMATS}/object_based/weights.py",
 }
 # Names that uvicorn does not document. All are in one module.
 OF_UVICORN = {

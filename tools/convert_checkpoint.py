@@ -22,9 +22,9 @@ from conversion.conversion_steps import (
     extend_tokenizer,
     load_model,
     load_tokenizer,
+    write_copy,
 )
 from conversion.convert_checkpoint_config import ConvertCheckpointConfig
-from conversion.converted_copy import write_copy
 from model_folders.reading.preset_reading import read_preset
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from data.arrays import IntArray
 from data.text import text_lists, vocabulary_files
-from data.text.casing import find_casing
 from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import (
@@ -31,11 +30,10 @@ from data.text.wordpiece import (
     split_around,
 )
 from model_folders.model_json_types import TokenizerIdentity
-from model_folders.reading.preset_reading import read_preset
-from model_folders.reading.presets import Preset
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
+    from model_folders.reading.presets import Preset
 
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK_LENGTH = 8192
@@ -110,7 +108,7 @@ class FullTokenizer:
     @classmethod
     def from_preset(
         cls,
-        path: str | os.PathLike[str] | Preset,
+        path: "str | os.PathLike[str] | Preset",
         special_tokens_in_strings: bool = False,
     ) -> "FullTokenizer":
         """Creates the tokenizer of the model in a folder.
@@ -126,6 +124,11 @@ class FullTokenizer:
             ValueError: the folder does not state the casing, and the vocabulary
                 does not show it, or its tokenizer is not BERT's.
         """
+        # Import late, because nothing else here reads or downloads a model.
+        from data.text.casing import find_casing
+        from model_folders.reading.preset_reading import read_preset
+        from model_folders.reading.presets import Preset
+
         preset = path if isinstance(path, Preset) else read_preset(path)
         if preset.vocab_file is None:
             raise FileNotFoundError(

@@ -9,7 +9,7 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from files.paths import StrPath
-from model_folders.formats.huggingface.huggingface_vocabulary import (
+from model_folders.formats.huggingface.vocabulary import (
     parse_tokenizer,
 )
 

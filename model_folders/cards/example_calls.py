@@ -57,7 +57,7 @@ def find_example(settings: HeadSettings) -> ExampleCall | None:
     """
     if settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
-    model_class = settings["name"]
+    model_class = settings.get("name")
     if model_class == kinds.EMBEDDER:
         # Its exports contain only the encoder.
         model_class = kinds.ENCODER
@@ -86,7 +86,7 @@ def list_example_commands(
         return []
     model = f"--model={shlex.quote(export)}"
     lines = [f"python predict.py {model} {example.format_arguments()}"]
-    is_tagger = settings["name"] == kinds.TOKEN_CLASSIFIER
+    is_tagger = settings.get("name") == kinds.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):
         answers = f"answers.{'jsonl' if is_tagger else 'csv'}"

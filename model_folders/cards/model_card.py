@@ -21,7 +21,13 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
-from model_folders.model_json_types import ModelJson, TrainingSettings
+from model_folders.model_json import recorded_settings_of
+from model_folders.model_json_types import (
+    AnyHeadSettings,
+    ModelJson,
+    Provenance,
+    TrainingSettings,
+)
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
@@ -77,7 +83,7 @@ class Card:
     Attributes:
         kind: EXPORT, WEIGHTS, HUGGINGFACE or RUN. A HUGGINGFACE card begins
             with the metadata that the Hugging Face hub reads.
-        description: contents of the folder's model.json.
+        model_json: contents of the folder's model.json.
         labels: names of the outputs, in order. None = list no names.
         do_lower_case: whether text is lower-cased, or None if unknown.
         results: {name: score} of the model. {} = show no results.
@@ -93,11 +99,11 @@ class Card:
             Heads without labels do not use it.
         export_scores: {format: {name: score}} of an EXPORT on the dev set.
         is_best_step: whether the dev set chose the step of an EXPORT. The
-            description of a RUN states this itself.
+            model.json of a RUN states this itself.
     """
 
     kind: CardKind
-    description: ModelJson
+    model_json: ModelJson
     labels: Sequence[str] | None = None
     do_lower_case: bool | None = None
     results: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -114,17 +120,25 @@ class Card:
     is_best_step: bool = False
 
     @property
+    def task(self) -> AnyHeadSettings:
+        """Settings of the head, and `name`, the class of the model."""
+        return self.model_json.get("task", AnyHeadSettings())
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the weights are from."""
+        return self.model_json.get("origin", Provenance())
+
+    @property
     def settings(self) -> TrainingSettings:
         """Settings of the training and of the task."""
-        settings = self.description["origin"].get("settings")
-        return {**(settings or {}), **self.description["task"]}
+        return {**recorded_settings_of(self.model_json), **self.task}
 
     @property
     def reports_best(self) -> bool:
         """Whether the scores belong to the step that the dev set chose."""
         # With --noload_best, a run reports its last step.
-        task = self.description["task"]
-        is_best = self.description.get("best_step") and task.get(
+        is_best = self.model_json.get("best_step") and self.task.get(
             "load_best", True
         )
         return self.is_best_step or bool(is_best)
@@ -170,14 +184,14 @@ class Card:
     @property
     def training_command(self) -> str:
         """The command that trained the weights, over several lines."""
-        provenance = self.description["origin"]
-        command = provenance.get("command", {}).items()
+        command = self.provenance.get("command", {}).items()
         flags = [
             shlex.quote(f"--{name}={value}")
             for name, value in command
             if value is not None
         ]
-        return " \\\n  ".join([f"python {provenance['script']}", *flags])
+        script = self.provenance.get("script")
+        return " \\\n  ".join([f"python {script}", *flags])
 
     def file_rows(self) -> Iterator[tuple[Sequence[str], str, float]]:
         """Yields (names of files, what the files contain, their size in MB)."""

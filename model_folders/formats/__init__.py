@@ -1,36 +1,33 @@
 """Reads the files of each format of weights, without Keras.
 
-A folder has the formats of one library, and lists their modules:
+A format is in two places. Its files are read here: their JSON, and the names,
+shapes and values of the weights. modeling/checkpoints/ loads these values into
+models, and writes them, because only that needs Keras. The formats:
 
-    tensorflow/: checkpoints, which are named (tf1_*) or object-based (object_*)
-    huggingface/: folders of transformers, for PyTorch (huggingface_*) and for
-        TensorFlow (tf_h5_*)
-    kerashub/: presets of KerasHub (kerashub_*)
+    tf1.py: checkpoints of Google and of this project
+    object_based/: checkpoints of Model Garden and TF-Hub
+    huggingface/: folders of transformers, with the weights of PyTorch
+    tf_h5.py: the weights of TensorFlow, which transformers 4 wrote
+    kerashub/: presets of KerasHub
 
-Each format has a prefix. The rest of a module's name says what the module does:
-
-    *_config     what the JSON files beside the weights state
-    *_weights    finds or opens the files of the weights
-    *_names      converts the names in these files to Google's
-
-Models are loaded and written in modeling/checkpoints/:
-
-    weights of                  prefix        loaded by       written by
-    Google, and this project    tf1_          tf1.py          tf1.py
-    Model Garden, TF-Hub        object_       foreign.py      nothing
-    transformers                huggingface_  huggingface.py  huggingface.py
-    transformers 4              tf_h5_        foreign.py      nothing
-    KerasHub                    kerashub_     foreign.py      kerashub.py
-
-The JSON files of Google and of this project are described in model_folders/, in
+In a folder, config.py reads the JSON files beside the weights, and weights.py
+opens the weights. In object_based/, folders.py finds what no JSON states. The
+JSON files of Google and of this project are described in model_folders/, in
 bert_config.py, model_json.py and tokenizer_files.py.
+
+The other place of each format, in modeling/checkpoints/:
+
+    format         loaded into models by   written by
+    tf1            tf1.py                  tf1.py
+    huggingface    huggingface.py          huggingface.py
+    kerashub       format_readers.py       kerashub.py
+    tf_h5          format_readers.py       nothing
+    object_based   format_readers.py       nothing
 
 For several formats:
 
-    weight_entries.py: an entry of a file, under Google's name
-    weight_names.py: converts names in files, for several formats
+    weight_entries.py: an entry of a file, and its names
     shape_checks.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
     h5_files.py: lists the datasets of an HDF5 file
-    folder_warnings.py: logs what is odd in a folder, but only once
 """

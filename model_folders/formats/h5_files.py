@@ -13,8 +13,11 @@ import h5py
 import ml_dtypes
 import numpy as np
 
-from model_folders.formats.weight_entries import WeightArray, WeightEntry
-from model_folders.formats.weight_names import printable_name
+from model_folders.formats.weight_entries import (
+    WeightArray,
+    WeightEntry,
+    printable_name,
+)
 
 # Damaged files raise errors of many types, which do not name the file.
 _FILE_ERRORS = (

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.formats.weight_names import printable_name, source_name
+from model_folders.formats.weight_entries import printable_name, source_name
 
 _NORM_WEIGHTS = {
     "LayerNorm/gamma": ("hidden_size",),

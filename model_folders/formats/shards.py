@@ -8,7 +8,7 @@ import os
 import re
 
 from files.json_files import read_json
-from model_folders.formats.weight_names import printable_name
+from model_folders.formats.weight_entries import printable_name
 
 
 def read_weight_map(path: str) -> dict[str, object]:

@@ -1,6 +1,7 @@
-"""Defines an entry of a file of weights, under Google's name."""
+"""Defines an entry of a file of weights, and converts its names."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -9,7 +10,6 @@ POOLER = "bert/pooler/dense"
 # Name of a pooler that belongs to the head for next sentences, where the
 # encoder has a pooler of its own. Google's BERT has one pooler for both.
 NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
-
 
 # The values of a weight. Any, because the file states the type of its numbers.
 WeightArray: TypeAlias = NDArray[Any]
@@ -35,3 +35,50 @@ class WeightEntry(NamedTuple):
 def transposed(entry: WeightEntry) -> WeightEntry:
     """Returns an entry whose value is the transpose of the value of `entry`."""
     return WeightEntry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
+
+
+def without_scope(
+    names: Collection[str], word_embeddings: re.Pattern[str]
+) -> dict[str, str]:
+    """Returns {name without the scope of BERT: name in the file}.
+
+    In modules of TF Hub, and in models that contain a BERT, the names of BERT's
+    variables begin with a scope, such as `module/`. The function removes this
+    scope, and omits a variable outside of the scope that already has the
+    shorter name.
+
+    Args:
+        names: names in the file.
+        word_embeddings: pattern of the name of BERT's word embeddings. Its
+            first group is the scope.
+    """
+    matches = map(word_embeddings.fullmatch, names)
+    scopes = [match[1] or "" for match in matches if match]
+    scope = scopes[0] if len(scopes) == 1 else ""
+    inside = [name for name in names if name.startswith(scope)]
+    outside = [name for name in names if not name.startswith(scope)]
+    scopeless = {name.removeprefix(scope): name for name in inside}
+    return {name: name for name in outside} | scopeless
+
+
+def printable_name(name: str) -> str:
+    """Returns a name in a file for a message of one line."""
+    return name if name.isprintable() else repr(name)
+
+
+def source_name(name: str, layers: Sequence[int] | None) -> str:
+    """Returns the name of the checkpoint's entry that a variable starts from.
+
+    Args:
+        name: Google's name of the variable.
+        layers: for each block of the model, the number of the
+            checkpoint's block to start from. None = the block with the same
+            number.
+    """
+    if layers is None:
+        return name
+    return re.sub(
+        r"/layer_(\d+)/",
+        lambda match: f"/layer_{layers[int(match[1])]}/",
+        name,
+    )

@@ -6,12 +6,12 @@ import re
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import CONFIG_FILE, BertConfig
-from model_folders.formats.huggingface import huggingface_config
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.formats.huggingface import config as huggingface_config
+from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
 )
-from model_folders.formats.kerashub import kerashub_config
-from model_folders.formats.tensorflow import object_config
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.object_based import folders as object_folders
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 
@@ -28,22 +28,27 @@ _WEIGHTS_PATH = re.compile(
 )
 
 
-def list_config_file_names(path: StrPath) -> tuple[str, str]:
-    """Returns the names of the configurations of weights, the likelier first.
+def list_config_files(folder: StrPath, weights_path: StrPath) -> list[str]:
+    """Returns the paths that a configuration may have, the likeliest first.
 
     A folder may contain both files, and weights for each file. "gelu" is
     another function in config.json than in bert_config.json.
 
     Args:
-        path: file, prefix of the files or folder of the weights.
+        folder: folder of the weights.
+        weights_path: file, prefix of the files or folder of the weights.
     """
-    files = [
-        os.path.join(path, name)
+    names = ["bert_config.json", CONFIG_FILE]
+    weights = [
+        os.path.join(weights_path, name)
         for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
     ]
-    if _WEIGHTS_PATH.search(str(path)) or any(map(os.path.isfile, files)):
-        return CONFIG_FILE, "bert_config.json"
-    return "bert_config.json", CONFIG_FILE
+    is_of_config_json = _WEIGHTS_PATH.search(str(weights_path))
+    if is_of_config_json or any(map(os.path.isfile, weights)):
+        names.reverse()
+    if object_folders.is_saved_encoder(folder):
+        names.append(object_folders.SAVED_MODEL_FILE)
+    return [os.path.join(folder, name) for name in names]
 
 
 def load_config(path: StrPath) -> BertConfig:
@@ -69,10 +74,7 @@ def _find_config_file(path: str) -> str:
     """Returns the configuration in a folder. A file is returned unchanged."""
     if not os.path.isdir(path):
         return path
-    names = [*list_config_file_names(path)]
-    if object_config.is_saved_encoder(path):
-        names.append(object_config.SAVED_MODEL_FILE)
-    files = [os.path.join(path, name) for name in names]
+    files = list_config_files(path, path)
     return next(filter(os.path.isfile, files), files[0])
 
 
@@ -80,10 +82,10 @@ def _read_network(path: str) -> JsonObject:
     """Returns the entries of a bert_config.json for a file of any library."""
     folder, name = os.path.split(path)
     if (
-        name == object_config.SAVED_MODEL_FILE
-        and object_config.is_saved_encoder(folder)
+        name == object_folders.SAVED_MODEL_FILE
+        and object_folders.is_saved_encoder(folder)
     ):
-        return object_config.read_network(folder)
+        return object_folders.read_network(folder)
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
         return kerashub_config.parse_network(values, path)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from files.json_files import read_json
 from imports.installation import install_command
-from model_folders.formats.kerashub import kerashub_config
+from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.labels import LABELS_FILE
 
 SCHEME = "hf://"
@@ -61,7 +61,7 @@ _TENSORFLOW_FILES = (
 )
 
 
-def source_of(folder: str) -> str | None:
+def hub_path_of(folder: str) -> str | None:
     """Returns hf://OWNER/NAME@COMMIT for a folder of the cache, else None."""
     match = _SNAPSHOT.search(os.path.abspath(folder))
     return match and "hf://{}/{}@{}".format(*match.groups())

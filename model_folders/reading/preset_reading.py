@@ -15,15 +15,15 @@ from pathlib import Path
 from files.paths import StrPath
 from model_folders import kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats.huggingface import huggingface_pooling
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.formats.huggingface import sentence_transformers
+from model_folders.formats.huggingface.config import (
     read_config_labels,
 )
-from model_folders.formats.huggingface.huggingface_tokenizer import (
+from model_folders.formats.huggingface.tokenizer import (
     read_stated_casing,
 )
-from model_folders.formats.kerashub import kerashub_config
-from model_folders.formats.tensorflow import object_config
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.object_based import folders as object_folders
 from model_folders.labels import read_labels
 from model_folders.model_json_types import (
     HeadSettings,
@@ -32,7 +32,7 @@ from model_folders.model_json_types import (
 )
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
-    list_config_file_names,
+    list_config_files,
     read_model_class,
 )
 from model_folders.reading.presets import Preset
@@ -61,7 +61,7 @@ def read_preset(
     if path.startswith(hub.SCHEME):
         path = hub.download_model(path)
     check_path(path, flag)
-    inner = huggingface_pooling.read_first_module(Path(path))
+    inner = sentence_transformers.read_first_module(Path(path))
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
@@ -99,7 +99,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
         is_own_run=True,
         model_class=model_class,
         head_settings=head_settings,
-        recorded_settings=contents["origin"]["settings"],
+        recorded_settings=model_json.recorded_settings_of(contents),
         model_json=contents,
     )
 
@@ -132,11 +132,11 @@ def _read_folder(
     """
     contents = model_json.read_model_json(folder)
     model_class, head_settings = _split_task(contents)
-    config_json = _find_first_file(folder, [CONFIG_FILE])
+    config_json = _find_first_file([folder / CONFIG_FILE])
     if config_json and not model_class:
         # A model.json may only list the files of the folder.
         model_class, head_settings = read_model_class(config_json)
-    recorded_settings = contents.get("origin", {}).get("settings", {})
+    recorded_settings = model_json.recorded_settings_of(contents)
     stated_casing = _read_casing(folder)
     _check_casing(folder, stated_casing, recorded_settings)
     return Preset(
@@ -144,14 +144,14 @@ def _read_folder(
         weights_path=path,
         flag=flag,
         is_own_run=is_own_run,
-        config_file=_find_config(folder, path),
+        config_file=_find_first_file(list_config_files(folder, path)),
         vocab_file=_find_vocabulary(folder),
         stated_casing=stated_casing,
         model_class=model_class,
         labels=_read_labels(
             folder, config_json, head_settings, recorded_settings
         ),
-        pooling=huggingface_pooling.read_pooling(folder)
+        pooling=sentence_transformers.read_pooling(folder)
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         recorded_settings=recorded_settings,
@@ -159,30 +159,22 @@ def _read_folder(
     )
 
 
-def _find_config(folder: Path, path: str) -> str | None:
-    names = [*list_config_file_names(path)]
-    if object_config.is_saved_encoder(folder):
-        names.append(object_config.SAVED_MODEL_FILE)
-    return _find_first_file(folder, names)
-
-
 def _find_vocabulary(folder: Path) -> str | None:
     names = ["vocab.txt", kerashub_config.VOCAB_FILE, TOKENIZER_FILE]
-    if object_config.is_saved_encoder(folder):
-        names.append(object_config.VOCAB_FILE)
-    return _find_first_file(folder, names)
+    if object_folders.is_saved_encoder(folder):
+        names.append(object_folders.VOCAB_FILE)
+    return _find_first_file(folder / name for name in names)
 
 
 def _read_casing(folder: Path) -> StatedCasing:
     stated_casing = read_stated_casing(folder)
-    if not stated_casing and object_config.is_saved_encoder(folder):
-        stated_casing = object_config.read_casing_of_saved_model(folder)
+    if not stated_casing and object_folders.is_saved_encoder(folder):
+        stated_casing = object_folders.read_casing_of_saved_model(folder)
     return stated_casing
 
 
-def _find_first_file(folder: Path, names: Iterable[str]) -> str | None:
-    files = (folder / name for name in names)
-    return next((str(file) for file in files if file.is_file()), None)
+def _find_first_file(paths: Iterable[StrPath]) -> str | None:
+    return next((str(path) for path in paths if os.path.isfile(path)), None)
 
 
 def _read_labels(

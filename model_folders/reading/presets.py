@@ -5,10 +5,12 @@ preset_reading.py reads the files, and creates the Preset.
 
 import dataclasses
 import functools
+import os
 from typing import TypedDict
 
 from absl import logging
 
+from files.json_files import read_json
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import (
@@ -33,6 +35,12 @@ class NetworkOptions(TypedDict):
 
 
 NETWORK_OPTIONS = ("left_to_right", "bilstm")
+# {file of transformers or sentence-transformers: its entry for the length of
+# inputs}.
+_LENGTH_ENTRY_OF_FILE = {
+    "sentence_bert_config.json": "max_seq_length",
+    "tokenizer_config.json": "model_max_length",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +120,31 @@ class Preset:
             stated = recorded.get("do_lower_case")
         return stated
 
+    @property
+    def identity_flags(self) -> dict[str, str | bool | None]:
+        """{flag: value, None if unknown} that the weights determine.
+
+        A command uses these values for the flags that the user did not set.
+        """
+        return {
+            "left_to_right": self.network["left_to_right"],
+            "bert_config_file": self.config_file,
+            "vocab_file": self.vocab_file,
+            "do_lower_case": self.do_lower_case,
+        }
+
+    @property
+    def decision_flags(self) -> dict[str, bool | None]:
+        """{flag: recorded value} for a command that does not train.
+
+        These flags are of the training, but a command that evaluates, predicts
+        or exports the trained model must decide the same.
+        """
+        recorded = self.recorded_settings.get("flags", {})
+        # The copy of a model may state it with the settings of the head.
+        trim_padding = self.head_settings.get("trim_padding")
+        return {"trim_padding": recorded.get("trim_padding", trim_padding)}
+
     def load_config(self) -> BertConfig | None:
         """Reads the configuration. Returns None if the folder contains none.
 
@@ -138,6 +171,31 @@ class Preset:
     @functools.cached_property
     def _config(self) -> BertConfig | None:
         return load_config(self.config_file) if self.config_file else None
+
+    def read_max_seq_length(self, model_class: str, num_positions: int) -> int:
+        """Returns the maximum length of the inputs of the folder's training.
+
+        Args:
+            model_class: name of the model's class, which may be a user's own.
+            num_positions: number of the model's positions, which is returned if
+                no file records the length.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a file is malformed.
+        """
+        length: object = self.head_settings.get("max_seq_length")
+        if length is None and model_class != kinds.MULTIPLE_CHOICE:
+            # Ignore this setting for multiple choice, because it may be the
+            # total length of all choices.
+            length = self.recorded_settings.get("max_seq_length")
+        for name, entry in _LENGTH_ENTRY_OF_FILE.items():
+            file = os.path.join(self.path, name)
+            if length is None and os.path.isfile(file):
+                length = read_json(file).get(entry)
+        if not isinstance(length, int):
+            return num_positions
+        return min(length, num_positions)
 
     def check_model_class(self, name: str | None) -> None:
         """Checks that the head was not trained for another task.

@@ -1,25 +1,21 @@
 """Loads checkpoints of several libraries into models, and writes them.
 
-    checkpoint.py: `Checkpoint`, the methods of checkpoints in all formats
-    finding.py: finds a checkpoint of any format
-    loading.py: loads a checkpoint into a model. Begin here
-    restore.py: assigns the values of a file to the variables of a model
-    variable_names.py: the names of a model's variables in checkpoints
-    load_check.py: checks that a model that is not trained lacks no weights
-    new_heads.py: whether a model uses the head in a folder, or a new one
-    head_detection.py: finds out from names of weights what a head was trained
-        for
-    creating.py: creates a model with the weights of a folder
+    loading.py: loads a checkpoint into a model, or creates the model from it.
+        Begin here
+    finding.py: finds a checkpoint of any format, and checks its sizes
+    heads.py: which head a checkpoint contains, and whether a model can use it
+    checkpoint.py: `Checkpoint`, the methods of checkpoints in all formats, and
+        the `LoadReport` of what was loaded
+    variables.py: Google's names of a model's variables, and their values
 
-model_folders/formats/__init__.py shows which files belong to one format. These
-modules read and write the weights of a model:
+These modules load or write the weights of one format, whose files are read in
+`model_folders.formats` (its table shows the two places of each format):
 
     tf1.py: loads and writes checkpoints of TensorFlow 1, as in Google's
         releases
     huggingface.py: loads and writes the files of transformers
     kerashub.py: writes KerasHub's presets
-    foreign.py: loads formats of more libraries, which `model_folders.formats`
-        reads
+    format_readers.py: loads the formats of more libraries, and KerasHub's
 
 After loading:
 

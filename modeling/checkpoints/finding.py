@@ -6,14 +6,15 @@ from typing import TypeAlias
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
 from model_folders.reading.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
-from modeling.checkpoints.huggingface import (
-    HuggingFaceCheckpoint,
-    find_huggingface,
+from modeling.checkpoints.format_readers import (
+    ReaderCheckpoint,
+    list_format_readers,
 )
+from modeling.checkpoints.huggingface import HuggingFaceCheckpoint
 
 # A checkpoint, the folder that contains it, or what the folder's files state.
 Source: TypeAlias = StrPath | Preset
@@ -40,9 +41,9 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         source = source.weights_path
     if file := find_huggingface(source):
         return HuggingFaceCheckpoint(file)
-    for reader in _list_format_readers():
+    for reader in list_format_readers():
         if file := reader.find_weights(source):
-            return ForeignCheckpoint(file, reader)
+            return ReaderCheckpoint(file, reader)
 
     prefix = find_tf1_checkpoint(source, best, model_json)
     # Import after a checkpoint is found, because only this format needs
@@ -50,29 +51,6 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     from modeling.checkpoints.tf1 import Tf1Checkpoint
 
     return Tf1Checkpoint(prefix)
-
-
-def _list_format_readers() -> Sequence[FormatReader]:
-    """Returns the readers of other formats, in the order of their use."""
-    # These formats need h5py or TensorFlow.
-    from model_folders.formats.huggingface.tf_h5_weights import (
-        find_tf_h5_weights,
-        open_tf_h5_entries,
-    )
-    from model_folders.formats.kerashub.kerashub_weights import (
-        find_kerashub_weights,
-        open_kerashub_entries,
-    )
-    from model_folders.formats.tensorflow.object_weights import (
-        find_object_weights,
-        open_object_entries,
-    )
-
-    return (
-        FormatReader(find_kerashub_weights, open_kerashub_entries),
-        FormatReader(find_tf_h5_weights, open_tf_h5_entries),
-        FormatReader(find_object_weights, open_object_entries),
-    )
 
 
 def find_checkpoint(

@@ -1,12 +1,11 @@
-"""Reads and writes BERT in the format of Hugging Face's transformers.
+"""Loads the tensors of formats/huggingface/ into models, and writes them.
 
-model_folders/formats/huggingface/ opens the files, in huggingface_weights.py,
-and converts the names of their tensors, in huggingface_names.py.
+model_folders/formats/huggingface/weights.py opens the files of transformers,
+and converts the names of their tensors.
 """
 
 import dataclasses
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,43 +17,33 @@ import safetensors.numpy
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.formats.huggingface.config import (
     HUGGINGFACE_WEIGHTS,
     create_config_json,
 )
-from model_folders.formats.huggingface.huggingface_names import (
+from model_folders.formats.huggingface.weights import (
     google_to_huggingface,
     huggingface_to_google,
     normalized_name,
-)
-from model_folders.formats.huggingface.huggingface_weights import (
     open_huggingface_entries,
 )
 from model_folders.formats.weight_entries import (
     WeightArray,
     WeightEntry,
-    transposed,
-)
-from model_folders.formats.weight_names import (
     printable_name,
     source_name,
+    transposed,
     without_scope,
 )
 from model_folders.kinds import ENCODER, model_class_of
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import google_name_of, restore_variables
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
-# Also matches variants such as model.fp16.safetensors.
-_WEIGHTS_PATH = re.compile(
-    r"\.safetensors(?:\.index\.json)?$"
-    r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
-)
 
 # Matches the name of BERT's word embeddings in any scope, except in the scopes
 # of other networks, such as `roberta.`.
@@ -69,28 +58,6 @@ _SOURCE_OF_COPY = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-
-
-def find_huggingface(path: StrPath) -> str | None:
-    """Returns the path of a model's weights, or of the index of its weights.
-
-    `path` is the path of this file, which is called NAME.safetensors or
-    pytorch_model.bin, or of the folder that contains it. Returns None for other
-    paths.
-
-    Raises:
-        ValueError: the folder contains an adapter.
-    """
-    if _WEIGHTS_PATH.search(str(path)):
-        return str(path)
-    files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
-    first = next(filter(os.path.isfile, files), None)
-    if first and os.path.isfile(os.path.join(path, "adapter_config.json")):
-        raise ValueError(
-            f"{path} contains an adapter, which changes the model's weights. "
-            "Merge it into the model, and save the model again"
-        )
-    return first
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Writes models as KerasHub's presets.
+"""Writes models as KerasHub's presets, which formats/kerashub/ reads.
 
-kerashub_weights.py describes these folders, and reads them.
+model_folders/formats/kerashub/weights.py describes these folders.
 """
 
 import errno
@@ -16,12 +16,13 @@ import numpy as np
 from files.paths import StrPath
 from model_folders.atomic_folders import atomic_folder
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.formats.kerashub import kerashub_config, kerashub_objects
-from model_folders.formats.kerashub.kerashub_config import (
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.kerashub import objects as kerashub_objects
+from model_folders.formats.kerashub.config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
-from model_folders.formats.kerashub.kerashub_names import (
+from model_folders.formats.kerashub.targets import (
     WeightTarget,
     classifier_targets,
     network_targets,
@@ -33,7 +34,7 @@ from model_folders.model_json_types import OutputMode
 from model_folders.tokenizer_files import SPECIAL_TOKEN_OF_ENTRY, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel

@@ -1,30 +1,46 @@
-"""Loads checkpoints of any format into models, with the head that fits."""
+"""Loads checkpoints of any format into models, existing ones or new ones."""
 
+import inspect
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import keras
 from absl import logging
 
-from model_folders.formats.shape_checks import check_layers
+from model_folders.bert_config import BertConfig, check_config
+from model_folders.formats.shape_checks import check_layers, describe_entries
 from model_folders.labels import find_order
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
-from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.finding import Source, check_files, open_checkpoint
-from modeling.checkpoints.new_heads import (
-    describe_other_outputs,
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.finding import (
+    Source,
+    check_checkpoint,
+    check_files,
+    open_checkpoint,
+)
+from modeling.checkpoints.heads import (
+    describe_other_head,
+    find_num_outputs,
     head_weight_names,
 )
-from modeling.checkpoints.restore import LoadReport
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
+    from modeling.layers import ModelOptions
+
+ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
 # Matches Google's and Hugging Face's names of the weights of a block.
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
+# Matches Google's and Hugging Face's names of the weights of pretraining, but
+# not Model Garden's names of the heads of tasks.
+_PRETRAINED_NAME = re.compile(
+    r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
+    r"|predictions(?!/transform/logits))[./]"
+)
 
 
 def load_checkpoint(
@@ -84,7 +100,7 @@ def load_checkpoint(
     elif output_names or replaces_head:
         preset = preset_reading.read_preset(path)
     checkpoint = open_checkpoint(preset or path, best=best)
-    return load_weights(
+    return _load_weights(
         model,
         checkpoint,
         preset,
@@ -94,7 +110,66 @@ def load_checkpoint(
     )
 
 
-def load_weights(
+def create_model(
+    keras_class: type[ModelT],
+    preset: Preset,
+    *,
+    config: BertConfig | None = None,
+    output_names: Sequence[Sequence[str]] = (),
+    replaces_head: bool = False,
+    **options: Unpack["ModelOptions"],
+) -> tuple[ModelT, LoadReport]:
+    """Creates a model with the configuration and the weights of a folder.
+
+    Args:
+        keras_class: class of the model, one of this package.
+        preset: what the files in the folder state.
+        config: sizes and dropout rates of the network. None = as in the folder.
+        output_names: as in `load_checkpoint`.
+        replaces_head: as in `load_checkpoint`.
+        **options: other arguments of the class. By default, as in the folder.
+
+    Raises:
+        OSError: a file is missing or cannot be read.
+        ValueError: the folder contains no BERT, or weights of other shapes. Or
+            `num_labels` is neither set nor stated.
+    """
+    config = config or preset.load_config()
+    if config is None:
+        # Raises an error that says which library's weights the folder contains.
+        check_checkpoint(preset)
+        raise FileNotFoundError(
+            f"{preset.path} contains no bert_config.json or config.json"
+        )
+    check_config(config)
+    # Compare the sizes that the files state before a model of these sizes is
+    # created.
+    checkpoint = open_checkpoint(preset)
+    check_files(checkpoint, preset, config)
+    arguments = {
+        **_find_stated_options(keras_class, preset, checkpoint),
+        **options,
+    }
+    if _has_labels(keras_class) and "num_labels" not in arguments:
+        other_names = describe_entries(_find_other_names(checkpoint))
+        raise ValueError(
+            f"{checkpoint.file} contains no head of a {keras_class.__name__} "
+            "under the names of Google or of transformers, so it does not "
+            f"state num_labels. {other_names}. "
+            "Pass num_labels=N for a new head of N outputs, or rename the head"
+        )
+    model = keras_class(config, **arguments)
+    report = _load_weights(
+        model,
+        checkpoint,
+        preset,
+        output_names=output_names,
+        replaces_head=replaces_head,
+    )
+    return model, report
+
+
+def _load_weights(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset | None,
@@ -119,14 +194,7 @@ def load_weights(
     """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        reason = _describe_other_head(model, checkpoint, preset, output_names)
-        if reason:
-            new_head = head_weight_names(model)
-            logging.warning(
-                "%s. The head starts at random values: %s.",
-                reason,
-                ", ".join(new_head),
-            )
+        new_head = _find_new_head(model, checkpoint, preset, output_names)
     report = checkpoint.load(model, layers, new_head)
     if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
@@ -139,26 +207,60 @@ def load_weights(
     return report
 
 
-def _describe_other_head(
+def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
+    return "num_labels" in inspect.signature(keras_class).parameters
+
+
+def _find_stated_options(
+    keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
+) -> dict[str, object]:
+    """Returns the arguments of the class that the folder states."""
+    stated: dict[str, object] = {}
+    is_own = preset.model_class == keras_class.__name__
+    if _has_labels(keras_class) and (is_own or preset.model_class is None):
+        num_outputs = find_num_outputs(checkpoint.shapes)
+        if num_outputs is not None:
+            stated["num_labels"] = num_outputs
+    for name, value in preset.network.items():
+        # The LSTM of --bilstm belongs to the head.
+        if value and (is_own or name != "bilstm"):
+            stated[name] = value
+    return stated
+
+
+def _find_other_names(checkpoint: Checkpoint) -> Iterator[str]:
+    """Yields the names of the entries that no pretraining trained."""
+    return (
+        name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)
+    )
+
+
+def _find_new_head(
     model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,
     output_names: Sequence[Sequence[str]],
-) -> str | None:
-    """Returns why the model cannot use the folder's head.
+) -> Sequence[str]:
+    """Returns the names of the head's weights, if the folder's head is another.
 
-    Returns None if it can, or if the model has no head. Builds the model.
+    Builds the model, and logs why its head starts at random values. Returns ()
+    if the model can use the folder's head, or if the model has no head.
     """
     if not model.built:
         model.build()
-    if not head_weight_names(model):
-        return None
+    names = head_weight_names(model)
+    if not names:
+        return ()
     # Check the files first, so that a damaged file is an error before the log
     # says anything about its head.
     check_files(checkpoint, preset, config=None)
-    return describe_other_outputs(
-        model, preset, checkpoint.shapes, output_names
+    reason = describe_other_head(model, preset, checkpoint.shapes, output_names)
+    if not reason:
+        return ()
+    logging.warning(
+        "%s. The head starts at random values: %s.", reason, ", ".join(names)
     )
+    return names
 
 
 def _reorder_outputs(

@@ -1,7 +1,7 @@
-"""Reads and writes checkpoints in the TF1 format of Google's releases.
+"""Loads the checkpoints of formats/tf1.py into models, and writes them.
 
-The name of a checkpoint, such as `bert_model.ckpt`, is the common prefix of its
-files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
+Google's releases are such checkpoints. model_folders/formats/tf1.py opens the
+files, and describes their names.
 """
 
 import contextlib
@@ -24,16 +24,15 @@ import tensorflow as tf
 from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath, named_tensorflow_errors
 from model_folders.atomic_folders import atomic_folder
-from model_folders.formats.tensorflow.tf1_weights import (
+from model_folders.formats.tf1 import (
     check_tf1_files,
     open_tf1_checkpoint,
 )
-from model_folders.formats.weight_names import without_scope
+from model_folders.formats.weight_entries import without_scope
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
-from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import google_name_of, restore_variables
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel

@@ -11,8 +11,8 @@ from files.paths import named_tensorflow_errors
 from imports.installation import install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
-from model_folders.cards import descriptions, model_card
-from model_folders.formats.huggingface.huggingface_config import (
+from model_folders.cards import copies, model_card
+from model_folders.formats.huggingface.config import (
     create_config_json,
 )
 from model_folders.labels import LABELS_FILE, format_labels
@@ -55,10 +55,10 @@ def write_export(
             atomic.write_bytes(extra / name, content)
         if not settings:
             return None
-        description = _create_model_json(folder, model, options, settings)
+        contents = _create_model_json(folder, model, options, settings)
         sizes = _measure_files(folder, options)
-        card = _create_card(description, sizes, signatures, options)
-        text = descriptions.format_json(description)
+        card = _create_card(contents, sizes, signatures, options)
+        text = copies.format_json(contents)
         atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
         atomic.write_text(folder / model_card.CARD_FILE, card.text())
         return card
@@ -91,13 +91,13 @@ def _create_model_json(
     preset = options.weights or None
     if preset is not None and not isinstance(preset, presets.Preset):
         preset = preset_reading.read_preset(preset)
-    description = descriptions.create_model_json_of_copy(
+    contents = copies.create_model_json_of_copy(
         preset, kinds.model_class_of(model), settings
     )
-    description[model_json.CHECKSUMS] = checksums.checksums_of_networks(
+    contents[model_json.CHECKSUMS] = checksums.checksums_of_networks(
         folder, options.formats
     )
-    return description
+    return contents
 
 
 def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
@@ -110,7 +110,7 @@ def _measure_files(folder: Path, options: ExportOptions) -> dict[str, int]:
 
 
 def _create_card(
-    description: ModelJson,
+    contents: ModelJson,
     files: Mapping[str, int],
     signatures: ExportSignatures,
     options: ExportOptions,
@@ -121,7 +121,7 @@ def _create_card(
     formats = [name for name in options.formats if name != "saved_model"]
     return model_card.Card(
         kind=model_card.EXPORT,
-        description=description,
+        model_json=contents,
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         files=files,

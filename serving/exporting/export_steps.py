@@ -11,8 +11,6 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import presets
-from model_folders.reading.input_length import read_max_seq_length
-from model_folders.reading.stated_flags import decision_flags_of
 from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ def load_model(
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from modeling.checkpoints.load_check import check_loaded
+    from modeling.checkpoints.checkpoint import check_loaded
     from modeling.task_models import CLASS_OF_NAME
 
     if model_class == kinds.ENCODER:
@@ -95,7 +93,7 @@ def create_options(
     return ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or read_max_seq_length(preset, model_class, num_positions),
+        or preset.read_max_seq_length(model_class, num_positions),
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,
@@ -112,7 +110,7 @@ def settings_of_head(
         "labels": preset.labels,
         "num_texts": preset.recorded_settings.get("num_texts"),
     }
-    trim_padding = decision_flags_of(preset)["trim_padding"]
+    trim_padding = preset.decision_flags["trim_padding"]
     if model_class == kinds.SPAN_LABELER and trim_padding is not None:
         # This flag of the training also changes how answers are decoded.
         settings["trim_padding"] = trim_padding

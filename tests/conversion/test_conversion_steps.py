@@ -1,4 +1,4 @@
-"""Which model tools/convert_checkpoint.py writes, and in which format."""
+"""Which model tools/convert_checkpoint.py writes, in which format and files."""
 
 import pytest
 
@@ -8,13 +8,22 @@ from conversion.conversion_steps import (
     choose_model_class,
     extend_tokenizer,
     load_tokenizer,
+    write_copy,
 )
 from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
+from model_folders.reading.preset_reading import read_preset
 from model_folders.reading.presets import Preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
+
+# The file of the weights in each format.
+FILES = {
+    "tf1": "bert_model.ckpt.index",
+    "huggingface": "model.safetensors",
+    "kerashub": "model.weights.h5",
+}
 
 
 def create_config(**flags):
@@ -102,3 +111,39 @@ def test_a_new_word_is_the_mean_of_its_old_wordpieces(tmp_path):
     pieces = tokenizer.tokenize(new_word)
     assert old_ids[-1] == tokenizer.convert_tokens_to_ids(pieces)
     assert old_ids[5] == [5]
+
+
+def write_encoder(folder, output_format):
+    """Writes an encoder, and its copy. Returns the folder of the copy."""
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    config = tiny_config(vocab_size=len(tokenizer.tokens))
+    model = built(modeling.BertModel(config))
+    modeling.save_huggingface(model, folder / "model", tokenizer=tokenizer)
+    (folder / "model/modules.json").write_text("[]")
+    copy = folder / "copy"
+    write_copy(
+        ConvertCheckpointConfig(
+            init_checkpoint=str(folder / "model"), output_dir=str(copy)
+        ),
+        read_preset(folder / "model"),
+        model,
+        tokenizer,
+        missing=[],
+        output_format=output_format,
+    )
+    return copy
+
+
+@pytest.mark.parametrize("output_format", FILES)
+def test_a_copy_has_its_format_its_vocabulary_and_a_card(
+    output_format, tmp_path
+):
+    copy = write_encoder(tmp_path, output_format)
+    assert (copy / FILES[output_format]).exists()
+    assert [*copy.rglob("vocab*.txt")]
+    assert (copy / "README.md").exists()
+
+
+def test_the_pooling_of_an_encoder_goes_with_the_copy(tmp_path):
+    copy = write_encoder(tmp_path, "tf1")
+    assert (copy / "modules.json").read_text() == "[]"

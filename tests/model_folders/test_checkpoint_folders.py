@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model_folders.checkpoint_folders import (
-    find_best,
+    find_best_checkpoint,
     find_tf1_checkpoint,
     list_checkpoint_steps,
 )
@@ -117,20 +117,23 @@ def test_find_best_looks_in_the_folder_best_and_in_the_runs_own(
     create_files, found
 ):
     folder = create_files("model.ckpt-7.index", f"{found}.index")
-    assert find_best(folder, {"best_step": 5}) == str(folder / found)
+    assert find_best_checkpoint(folder, {"best_step": 5}) == str(folder / found)
 
 
 def test_find_best_is_none_if_no_step_is_the_best(create_files):
-    assert find_best(create_files(*RUN), {}) is None
+    assert find_best_checkpoint(create_files(*RUN), {}) is None
 
 
 def test_find_best_is_none_if_the_run_repeats_the_step(create_files):
     folder = create_files("model.ckpt-4.index", "best/model.ckpt-5.index")
-    assert find_best(folder, {"best_step": 5}) is None
+    assert find_best_checkpoint(folder, {"best_step": 5}) is None
 
 
 def test_find_best_warns_if_the_step_is_missing(create_files, caplog):
     assert (
-        find_best(create_files("model.ckpt-7.index"), {"best_step": 5}) is None
+        find_best_checkpoint(
+            create_files("model.ckpt-7.index"), {"best_step": 5}
+        )
+        is None
     )
     assert "The run's best step, 5, is missing" in caplog.text

@@ -1,4 +1,4 @@
-"""The files of a tokenizer that folders of models contain."""
+"""The files of a tokenizer in folders of models, and warnings of odd ones."""
 
 import json
 
@@ -9,6 +9,7 @@ from model_folders.tokenizer_files import (
     create_tokenizer_files,
     create_vocab_files,
     format_casing,
+    warn_of_tokenizer,
 )
 
 
@@ -45,3 +46,30 @@ def test_a_vocabulary_may_lack_the_padding(tmp_path):
     assert "[PAD]" not in json.loads(files["tokenizer.json"])["model"]["vocab"]
     with pytest.raises(ValueError, match=r"\[PAD\] not found"):
         create_tokenizer_files(tokenizer, 16, 7)
+
+
+@pytest.fixture(autouse=True)
+def forget_warnings():
+    """Lets each test warn anew."""
+    warn_of_tokenizer.cache_clear()
+
+
+def test_a_warning_is_logged_once(caplog):
+    for _ in range(3):
+        warn_of_tokenizer("model: no vocab.txt")
+    assert [record.getMessage() for record in caplog.records] == [
+        "model: no vocab.txt"
+    ]
+    assert caplog.records[0].levelname == "WARNING"
+
+
+def test_another_warning_is_logged_too(caplog):
+    warn_of_tokenizer("a: odd")
+    warn_of_tokenizer("b: odd")
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ["a: odd", "b: odd"]
+
+
+def test_a_percent_sign_of_a_path_is_no_format(caplog):
+    warn_of_tokenizer("100%s/model: odd")
+    assert caplog.records[0].getMessage() == "100%s/model: odd"

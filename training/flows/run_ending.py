@@ -12,7 +12,7 @@ import modeling
 import serving
 from imports.installation import with_command_names
 from model_folders import kinds
-from model_folders.cards import descriptions, model_card
+from model_folders.cards import copies, model_card
 from model_folders.scores import Scores
 from training.config.training_config import TrainingConfig
 from training.loop.best_step import Evaluate
@@ -81,14 +81,14 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     """
     run_folder = trainer.run_folder
     tokenizer = run_folder.tokenizer
-    description = descriptions.create_model_json_of_copy(
+    contents = copies.create_model_json_of_copy(
         run_folder.current_preset,
         kinds.model_class_of(trainer.model),
         step=trainer.run_weights.global_step or None,
     )
     card = model_card.Card(
         kind=model_card.WEIGHTS,
-        description=description,
+        model_json=contents,
         labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         results=run_folder.results.dev_scores,
@@ -98,7 +98,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
         path,
         tokenizer=tokenizer,
         labels=run_folder.labels,
-        files=descriptions.create_copy_files(card),
+        files=copies.create_copy_files(card),
     )
     logging.info("Wrote the weights to %s", path)
 

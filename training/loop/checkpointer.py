@@ -30,7 +30,7 @@ from model_folders.checkpoint_folders import (
     CHECKPOINT_PREFIX,
     list_checkpoint_steps,
 )
-from model_folders.formats.tensorflow import tf1_weights
+from model_folders.formats.tf1 import check_tf1_files, open_tf1_checkpoint
 from modeling.checkpoints import tf1
 from training.optimizers.adamw import TrainingOptimizer
 
@@ -140,7 +140,7 @@ class Checkpointer:
         Raises:
             OSError: the checkpoint cannot be read.
         """
-        with tf1_weights.open_tf1_checkpoint(path) as (reader, _):
+        with open_tf1_checkpoint(path) as (reader, _):
             self.has_optimizer = reader.has_tensor("global_step")
             state = self._optimizer_state if self.has_optimizer else {}
             only_predicts = not self._optimizer_state
@@ -265,7 +265,7 @@ def link_checkpoint(step: int, source_folder: StrPath, folder: StrPath) -> None:
     target = f"{folder}/{CHECKPOINT_PREFIX}-{step}"
     partial = f"{target}.partial"
     with contextlib.suppress(OSError):
-        tf1_weights.check_tf1_files(source)
+        check_tf1_files(source)
         for end in tf1.ENDINGS:
             Path(partial + end).unlink(missing_ok=True)
             os.link(os.path.realpath(source + end), partial + end)

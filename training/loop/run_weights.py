@@ -6,7 +6,7 @@ from absl import logging
 
 import modeling
 from modeling.base_task_model import AnyTaskModel
-from modeling.checkpoints.load_check import check_loaded
+from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
 from training.loop.checkpointer import Checkpointer, link_checkpoint
 from training.loop.train_step import TrainStep

@@ -92,7 +92,7 @@ def command_to_record(
     for flag in flags_of(parsed.config, *Role):
         if flag.kind is None or flag.name not in command:
             continue
-        source = hub.source_of(str(values[flag.name] or ""))
+        source = hub.hub_path_of(str(values[flag.name] or ""))
         paths = str(command[flag.name]).split(",")
         names = [os.path.basename(path.rstrip("/")) for path in paths]
         command[flag.name] = source or ",".join(names)

@@ -13,14 +13,13 @@ from command_line import config_values, flags
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
-from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
+from model_folders.checkpoint_folders import (
+    find_best_checkpoint,
+    list_checkpoint_steps,
+)
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
-from model_folders.reading.stated_flags import (
-    decision_flags_of,
-    identity_flags_of,
-)
 from training.config.model_flags import (
     check_required,
     read_bert_config,
@@ -132,7 +131,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
         preset_reading.check_path(checkpoint, flag)
     is_run = bool(list_checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
-        is_run = bool(find_best(folder))
+        is_run = bool(find_best_checkpoint(folder))
     if is_run:
         return preset_reading.read_preset(
             folder, "--output_dir", is_own_run=True
@@ -181,10 +180,10 @@ def _find_stated_flags(
     parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
-    stated: dict[str, object] = {**identity_flags_of(preset)}
+    stated: dict[str, object] = {**preset.identity_flags}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network}
-        stated |= decision_flags_of(preset)
+        stated |= preset.decision_flags
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):
         stated["dev_fraction"] = rule.dev_fraction

@@ -8,7 +8,8 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_entry, read_json
-from model_folders.formats.kerashub import kerashub_config, kerashub_weights
+from model_folders.formats.kerashub import config as kerashub_config
+from model_folders.formats.kerashub import weights as kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.preset_reading import find_folder

@@ -14,7 +14,7 @@ from command_line.path_flags import STATE_FOLDER
 from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
-from model_folders.checkpoint_folders import BEST_FOLDER, find_best
+from model_folders.checkpoint_folders import BEST_FOLDER, find_best_checkpoint
 from model_folders.model_json import MODEL_JSON_FILE, read_model_json
 from model_folders.model_json_types import (
     ModelJson,
@@ -164,7 +164,7 @@ class RunFolder:
 
     def find_best(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
-        return find_best(self.path, self._fixed_model_json)
+        return find_best_checkpoint(self.path, self._fixed_model_json)
 
     def write_best_step(self, step: int) -> None:
         """Writes the step of the best weights to model.json.
@@ -209,7 +209,7 @@ class RunFolder:
         casing = self.tokenizer.do_lower_case if self.tokenizer else None
         card = model_card.Card(
             kind=model_card.RUN,
-            description=self._fixed_model_json or read_model_json(self.path),
+            model_json=self._fixed_model_json or read_model_json(self.path),
             labels=self.labels,
             do_lower_case=casing,
             results=self.results.dev_scores,

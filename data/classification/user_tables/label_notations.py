@@ -9,8 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from files.json_files import parse_json
-from model_folders.label_spelling import normal_label
-from model_folders.labels import is_label
+from model_folders.labels import is_label, normal_label
 
 # Pattern of a quoted text or a number in the notation of JSON, Python or NumPy.
 _ITEM_PATTERN = r"""

@@ -13,8 +13,7 @@ from data.classification.classification_examples import (
 from data.classification.user_tables import label_notations
 from data.sets.row_keys import is_blank
 from data.tables.tables import TableRow, texts_of
-from model_folders.label_spelling import normal_label
-from model_folders.labels import format_first_labels
+from model_folders.labels import format_first_labels, normal_label
 from model_folders.model_json_types import OutputMode
 
 # {cell in a column for one label: whether the text has this label}.

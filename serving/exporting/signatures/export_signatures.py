@@ -18,7 +18,7 @@ import tensorflow as tf
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.formats.huggingface.huggingface_config import default_labels
+from model_folders.formats.huggingface.config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading.presets import Preset

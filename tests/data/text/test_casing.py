@@ -6,7 +6,7 @@ import json
 import pytest
 
 from data.text import tokenizer_loading
-from model_folders.formats.huggingface.huggingface_tokenizer import (
+from model_folders.formats.huggingface.tokenizer import (
     read_stated_casing,
 )
 from model_folders.reading.presets import Preset

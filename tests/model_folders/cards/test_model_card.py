@@ -51,7 +51,7 @@ def create_card(kind, **values):
     names = [name.replace("/", "") for name in NASTY]
     return model_card.Card(
         kind=kind,
-        description={"task": {"name": "BertClassifier"}, "origin": origin},
+        model_json={"task": {"name": "BertClassifier"}, "origin": origin},
         labels=NASTY,
         results=results,
         files={f"dev_predictions {name}": 1 for name in names},

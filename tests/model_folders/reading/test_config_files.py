@@ -7,13 +7,18 @@ from model_folders.reading import config_files
 
 def test_weights_of_transformers_are_described_by_config_json(tmp_path):
     (tmp_path / "model.safetensors").touch()
-    names = config_files.list_config_file_names(tmp_path)
-    assert names == ("config.json", "bert_config.json")
+    assert config_files.list_config_files(tmp_path, tmp_path) == [
+        f"{tmp_path}/config.json",
+        f"{tmp_path}/bert_config.json",
+    ]
 
 
 def test_other_weights_are_described_by_bert_config_json(tmp_path):
-    names = config_files.list_config_file_names(tmp_path / "bert_model.ckpt")
-    assert names == ("bert_config.json", "config.json")
+    prefix = tmp_path / "bert_model.ckpt"
+    assert config_files.list_config_files(tmp_path, prefix) == [
+        f"{tmp_path}/bert_config.json",
+        f"{tmp_path}/config.json",
+    ]
 
 
 def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):

@@ -150,7 +150,7 @@ if len(sys.argv) > 2:
     sys.modules[sys.argv[2]] = None
 try:
     folder = hub.download_model(sys.argv[1])
-    print(folder, hub.source_of(folder))
+    print(folder, hub.hub_path_of(folder))
 except (ValueError, OSError) as error:
     print("error:", error)
 assert not {"keras", "tensorflow"} & sys.modules.keys()

@@ -9,11 +9,6 @@ import json
 import pytest
 
 from model_folders.reading import preset_reading
-from model_folders.reading.input_length import read_max_seq_length
-from model_folders.reading.stated_flags import (
-    decision_flags_of,
-    identity_flags_of,
-)
 from tests.support.models import tiny_config
 from training.dev_set.recorded_sets import dev_set_rule_of, recorded_sets_of
 
@@ -158,11 +153,11 @@ def error_of(folder):
     """Reads a folder, and returns the text of the ValueError or ""."""
     try:
         preset = preset_reading.read_preset(folder)
-        decision_flags_of(preset)
         preset.load_config()
-        read_max_seq_length(preset, "BertClassifier", 64)
-        _ = (preset.network, identity_flags_of(preset))
+        preset.read_max_seq_length("BertClassifier", 64)
+        _ = preset.network
         _ = (recorded_sets_of(preset), dev_set_rule_of(preset))
+        _ = (preset.decision_flags, preset.identity_flags)
     except ValueError as error:
         return str(error)
     return ""

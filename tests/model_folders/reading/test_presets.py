@@ -1,10 +1,18 @@
-"""What a `Preset` says to a command, whichever files stated it."""
+"""What a `Preset` says to a command: flags, lengths, the kind of model."""
 
 import dataclasses
+import json
 
 import pytest
 
 from model_folders.reading.presets import Preset
+
+CLASSIFIER = Preset(path="run", model_class="BertClassifier")
+# {file: its entries}, each with another length.
+LENGTHS = {
+    "sentence_bert_config.json": {"max_seq_length": 24},
+    "tokenizer_config.json": {"model_max_length": 32},
+}
 
 
 def test_the_source_of_a_preset_is_the_flag_that_named_it():
@@ -32,9 +40,6 @@ def test_the_casing_of_a_tokenizers_file_is_preferred_to_that_of_the_run():
 def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=f"{tmp_path}/bert_config.json"):
         Preset(str(tmp_path)).load_required_config()
-
-
-CLASSIFIER = Preset(path="run", model_class="BertClassifier")
 
 
 @pytest.mark.parametrize(
@@ -66,3 +71,73 @@ def test_another_pooling_than_the_average_is_warned_of(caplog):
 def test_the_average_is_not_warned_of(caplog):
     Preset("model").warn_of_pooling()
     assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("files", "length"),
+    [
+        pytest.param([*LENGTHS], 24, id="sentence-transformers"),
+        pytest.param(["tokenizer_config.json"], 32, id="transformers"),
+        pytest.param([], 64, id="positions"),
+    ],
+)
+def test_the_length_is_the_first_that_a_file_records(tmp_path, files, length):
+    for name in files:
+        (tmp_path / name).write_text(json.dumps(LENGTHS[name]))
+    preset = Preset(str(tmp_path))
+    assert preset.read_max_seq_length("BertClassifier", 64) == length
+
+
+def test_the_length_of_the_head_is_preferred_to_all_others(tmp_path):
+    for name, entries in LENGTHS.items():
+        (tmp_path / name).write_text(json.dumps(entries))
+    preset = Preset(
+        str(tmp_path),
+        head_settings={"max_seq_length": 8},
+        recorded_settings={"max_seq_length": 16},
+    )
+    assert preset.read_max_seq_length("BertClassifier", 64) == 8
+
+
+def test_the_length_is_not_above_the_positions():
+    preset = Preset("run", head_settings={"max_seq_length": 512})
+    assert preset.read_max_seq_length("BertClassifier", 64) == 64
+
+
+@pytest.mark.parametrize(
+    ("model_class", "length"),
+    [("BertClassifier", 16), ("BertMultipleChoice", 64)],
+)
+def test_the_length_of_choices_is_not_that_of_the_run(model_class, length):
+    """It may be the total length of all choices."""
+    preset = Preset("run", recorded_settings={"max_seq_length": 16})
+    assert preset.read_max_seq_length(model_class, 64) == length
+
+
+def test_decision_flags_are_those_of_the_run():
+    preset = Preset(
+        "run",
+        head_settings={"trim_padding": True},
+        recorded_settings={"flags": {"trim_padding": False}},
+    )
+    assert preset.decision_flags == {"trim_padding": False}
+
+
+def test_decision_flags_of_a_copy_are_those_of_its_head():
+    preset = Preset("copy", head_settings={"trim_padding": True})
+    assert preset.decision_flags == {"trim_padding": True}
+
+
+def test_identity_flags_are_what_the_weights_determine():
+    preset = Preset(
+        "model",
+        config_file="model/bert_config.json",
+        vocab_file="model/vocab.txt",
+        stated_casing={"do_lower_case": True},
+    )
+    assert preset.identity_flags == {
+        "left_to_right": False,
+        "bert_config_file": "model/bert_config.json",
+        "vocab_file": "model/vocab.txt",
+        "do_lower_case": True,
+    }

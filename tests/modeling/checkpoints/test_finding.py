@@ -12,7 +12,7 @@ from modeling.checkpoints.finding import (
     open_checkpoint,
     read_shapes,
 )
-from modeling.checkpoints.foreign import ForeignCheckpoint
+from modeling.checkpoints.format_readers import ReaderCheckpoint
 from modeling.checkpoints.huggingface import HuggingFaceCheckpoint
 from modeling.checkpoints.tf1 import Tf1Checkpoint
 from tests.support.models import SMALL, built
@@ -33,9 +33,9 @@ def prefix(tmp_path_factory):
     ("folder", "expected"),
     [
         ("huggingface/BertModel", HuggingFaceCheckpoint),
-        ("weights/kerashub/classifier", ForeignCheckpoint),
-        ("weights/transformers4/cls", ForeignCheckpoint),
-        ("weights/modelgarden/v1_items", ForeignCheckpoint),
+        ("weights/kerashub/classifier", ReaderCheckpoint),
+        ("weights/transformers4/cls", ReaderCheckpoint),
+        ("weights/modelgarden/v1_items", ReaderCheckpoint),
     ],
 )
 def test_the_files_of_a_folder_choose_the_class(folder, expected):

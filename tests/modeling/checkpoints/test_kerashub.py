@@ -18,7 +18,7 @@ from files.json_files import read_json
 from model_folders import kinds
 from model_folders.reading import preset_reading
 from modeling import task_models
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.variables import google_name_of
 from tests.support.models import built, tiny_config
 from tests.support.output_files import snapshot
 from tests.support.paths import ROOT, SAMPLES

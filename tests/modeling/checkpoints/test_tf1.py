@@ -25,7 +25,7 @@ from modeling import (
     save_release,
 )
 from modeling.checkpoints.tf1 import write_checkpoint
-from modeling.checkpoints.variable_names import google_name_of
+from modeling.checkpoints.variables import google_name_of
 from tests.support import golden
 from tests.support.checkpoints import (
     assert_same_bits,

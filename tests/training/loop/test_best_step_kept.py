@@ -10,7 +10,10 @@ import shutil
 import pytest
 
 import modeling
-from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
+from model_folders.checkpoint_folders import (
+    find_best_checkpoint,
+    list_checkpoint_steps,
+)
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.output_files import read_results
 from tests.support.tasks import scripted_task, toy_task
@@ -60,7 +63,7 @@ def test_the_best_step_is_kept_where_its_files_cannot_be_linked(
     monkeypatch.setattr(os, name, call_or_fail)
     with contextlib.suppress(KeyboardInterrupt):
         run_task(options, [0.5, 0.6, 0.9])
-    assert find_best(run).endswith("model.ckpt-6")
+    assert find_best_checkpoint(run).endswith("model.ckpt-6")
     # The next checkpoint removes the files of step 6, but not its copy.
     flags = {"num_train_epochs": 4, "keep_checkpoint_max": 1}
     run_task(options, [0.8, 0.9], **flags)
@@ -172,7 +175,7 @@ def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
 
     def write_json(path, contents):
         original(path, contents)
-        best_steps.append(find_best(tmp_path / "run"))
+        best_steps.append(find_best_checkpoint(tmp_path / "run"))
 
     monkeypatch.setattr(run_description, "write_json", write_json)
     run_task(options, [0.7, 0.9], num_train_epochs=4)

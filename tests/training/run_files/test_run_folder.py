@@ -10,7 +10,7 @@ import pytest
 
 import modeling
 from model_folders import model_json
-from model_folders.checkpoint_folders import find_best
+from model_folders.checkpoint_folders import find_best_checkpoint
 from model_folders.reading import preset_reading
 from tests.support import models
 from tests.support.paths import ROOT
@@ -120,7 +120,8 @@ def described(folder):
             id="train",
         ),
         pytest.param(
-            lambda folder, settings: find_best(folder), id="find the best step"
+            lambda folder, settings: find_best_checkpoint(folder),
+            id="find the best step",
         ),
         pytest.param(start_or_resume, id="resume"),
     ],

@@ -1,0 +1,167 @@
+"""Loads the weights that a `FormatReader` opens under Google's names.
+
+Such a reader is two functions of a module in model_folders/formats/: of
+tf_h5.py, kerashub/ or object_based/. These functions run no code of a file, and
+read a value only when a caller needs the value.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import keras
+from absl import logging
+
+from files.paths import StrPath
+from model_folders.formats.weight_entries import (
+    NEXT_SENTENCE_POOLER,
+    POOLER,
+    WeightEntry,
+)
+from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
+from modeling.checkpoints.variables import google_name_of, restore_variables
+from modeling.keras_fit import KerasFitModel
+
+# Matches Google's names.
+_GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
+_NEXT_SENTENCE = "cls/seq_relationship/output_weights"
+
+
+@dataclasses.dataclass(frozen=True)
+class FormatReader:
+    """The functions that read one format, such as `find_kerashub_weights`.
+
+    Attributes:
+        find_weights: returns the file of the format at a path, None without
+            one.
+        open_entries: returns {Google's name: WeightEntry} of a file that
+            `find_weights` returned.
+    """
+
+    find_weights: Callable[[StrPath], str | None]
+    open_entries: Callable[[str], Mapping[str, WeightEntry]]
+
+
+def list_format_readers() -> Sequence[FormatReader]:
+    """Returns the readers of all such formats, in the order of their use."""
+    # Import late, because these modules need h5py.
+    from model_folders.formats.kerashub.weights import (
+        find_kerashub_weights,
+        open_kerashub_entries,
+    )
+    from model_folders.formats.object_based.folders import (
+        find_object_weights,
+        open_object_entries,
+    )
+    from model_folders.formats.tf_h5 import (
+        find_tf_h5_weights,
+        open_tf_h5_entries,
+    )
+
+    return (
+        FormatReader(find_kerashub_weights, open_kerashub_entries),
+        FormatReader(find_tf_h5_weights, open_tf_h5_entries),
+        FormatReader(find_object_weights, open_object_entries),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class ReaderCheckpoint(Checkpoint):
+    """Weights in a format that a `FormatReader` reads.
+
+    Attributes:
+        reader: reader of the file's format.
+    """
+
+    reader: FormatReader
+
+    def read_shapes(self) -> dict[str, Sequence[int]]:
+        """Returns {Google's name: shape of the model's variable}.
+
+        Entries that Google's BERT lacks keep their names in the file.
+        """
+        entries = self.reader.open_entries(self.file)
+        return {name: entry.shape for name, entry in entries.items()}
+
+    def load(
+        self,
+        model: keras.Model,
+        layers: Sequence[int] | None = None,
+        new_head: Sequence[str] = (),
+    ) -> LoadReport:
+        """Assigns the values to a model.
+
+        Reports the entries that Google's BERT lacks as unused.
+
+        Raises:
+            ValueError: as `restore_variables` raises it, or the file contains
+                another number of attention heads than the model.
+        """
+        entries = self.reader.open_entries(self.file)
+        if not model.built:
+            model.build()
+        entries = _with_one_pooler(model, self.file, entries)
+        _check_heads(model, self.file, entries)
+        report = restore_variables(
+            model, self.file, entries, layers=layers, new_head=new_head
+        )
+        unread = [
+            name for name in report.unused if not _GOOGLE_NAME.match(name)
+        ]
+        if unread:
+            logging.warning(
+                "%s also contains a head that is not read: %s",
+                self.file,
+                ", ".join(unread),
+            )
+        return report
+
+
+def _with_one_pooler(
+    model: keras.Model, path: str, entries: Mapping[str, WeightEntry]
+) -> dict[str, WeightEntry]:
+    """Returns the entries with the pooler that the model needs.
+
+    A model that predicts next sentences needs the pooler of that head. A model
+    that computes vectors needs the encoder's pooler. Logs which of two poolers
+    it takes.
+    """
+    start = f"{NEXT_SENTENCE_POOLER}/"
+    pooler_of_head = {name for name in entries if name.startswith(start)}
+    others = {
+        name: entries[name] for name in entries if name not in pooler_of_head
+    }
+    names = {google_name_of(weight) for weight in model.weights}
+    if not pooler_of_head or f"{POOLER}/kernel" not in names:
+        return others
+    has_head = _NEXT_SENTENCE in names & entries.keys()
+    if has_head or f"{POOLER}/kernel" not in entries:
+        loaded = "the pooler of the head for next sentences"
+        pooler = {
+            f"{POOLER}/{name.removeprefix(start)}": entries[name]
+            for name in pooler_of_head
+        }
+    else:
+        loaded = "the encoder's pooler"
+        pooler = {}
+    logging.info("%s contains two poolers; loaded %s", path, loaded)
+    return {**others, **pooler}
+
+
+def _check_heads(
+    model: keras.Model, path: str, entries: Mapping[str, WeightEntry]
+) -> None:
+    """Raises a ValueError if a file shows another number of attention heads.
+
+    With another number of heads, kernels of the same size mean something else.
+    """
+    # A plain `keras.Model` has no configuration.
+    if not isinstance(model, KerasFitModel):
+        return
+    num_heads = model.config.num_attention_heads
+    for name, entry in entries.items():
+        if entry.num_heads not in (None, num_heads):
+            raise ValueError(
+                f"{name} has {entry.num_heads} attention heads in {path}, but "
+                f"num_attention_heads is {num_heads}. Correct the configuration"
+            )

@@ -1,0 +1,129 @@
+"""Finds out what head a checkpoint contains, and whether a model can use it.
+
+A fine-tuned model is a good start for another task, or for other labels of the
+same task, but its head is not, because the head computes other outputs.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import keras
+
+from model_folders import kinds
+from model_folders.labels import find_order, format_first_labels
+from model_folders.reading.presets import Preset
+from modeling.checkpoints.variables import google_name_of
+
+# Matches the names of the weights that are no part of a fine-tuned head.
+_NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
+# Google's name and Hugging Face's name of a head's bias.
+_BIAS_NAMES = ("output_bias", "classifier.bias")
+# Classes of models whose heads have the same names in a checkpoint.
+_LABEL_CLASSES: Sequence[kinds.ModelClass] = (
+    kinds.CLASSIFIER,
+    kinds.TOKEN_CLASSIFIER,
+    kinds.MULTIPLE_CHOICE,
+)
+# {start of the names of a head's weights: classes of models with such a head},
+# in Google's and Hugging Face's format. The first entry that matches decides,
+# because a fine-tuned checkpoint may still contain the heads of pretraining.
+_CLASSES_OF_PREFIX: dict[str, Sequence[kinds.ModelClass]] = {
+    "output_": _LABEL_CLASSES,
+    "classifier.": _LABEL_CLASSES,
+    "cls/squad/": (kinds.SPAN_LABELER,),
+    "qa_outputs.": (kinds.SPAN_LABELER,),
+    "cls/": (kinds.PRETRAINER,),
+    "cls.": (kinds.PRETRAINER,),
+}
+
+
+def find_head_classes(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
+    """Returns the classes of models whose heads have weights of these names.
+
+    The result has several classes if the names do not tell them apart, and only
+    `kinds.ENCODER` if no name belongs to a weight of a head.
+
+    Args:
+        names: names in the file of a checkpoint's entries.
+    """
+    weight_names = [*names]
+    for prefix, classes in _CLASSES_OF_PREFIX.items():
+        if any(name.startswith(prefix) for name in weight_names):
+            return classes
+    return (kinds.ENCODER,)
+
+
+def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
+    """Returns the number of outputs of a head, None without such a head.
+
+    Args:
+        shapes: {name in the file: shape} of a checkpoint's entries.
+    """
+    biases = [shapes[name] for name in _BIAS_NAMES if name in shapes]
+    return biases[0][0] if biases and len(biases[0]) == 1 else None
+
+
+def head_weight_names(model: keras.Model) -> list[str]:
+    """Returns Google's names of the weights of a model's head.
+
+    The names include the LSTM of --bilstm, which is trained with the head. The
+    pooler belongs to the encoder.
+    """
+    names = map(google_name_of, model.weights)
+    return [name for name in names if not _NOT_HEAD.match(name)]
+
+
+def describe_other_head(
+    model: keras.Model,
+    preset: Preset,
+    shapes: Mapping[str, Sequence[int]],
+    output_names: Sequence[Sequence[str]] = (),
+) -> str | None:
+    """Returns why a model cannot use the head in a folder, None if it can.
+
+    If the folder names neither its head nor its labels, only the number of
+    outputs tells two heads apart.
+
+    Args:
+        model: a built model.
+        preset: Preset of the folder.
+        shapes: {name in the file: shape} of the folder's weights.
+        output_names: alternative names of the model's outputs, as in
+            `load_checkpoint`.
+    """
+    source = preset.source
+    model_class = kinds.model_class_of(model)
+    if _is_other_kind(model, preset.model_class):
+        return (
+            f"{source} contains a {preset.model_class}, but the model is a "
+            f"{model_class}"
+        )
+    if output_names and preset.labels:
+        if find_order(preset.labels, output_names):
+            return None
+        return (
+            f"{source} was trained with the labels "
+            f"{format_first_labels(preset.labels)}; the task has "
+            f"{format_first_labels(output_names[0])}"
+        )
+    num_stored = find_num_outputs(shapes)
+    biases = (
+        weight
+        for weight in model.weights
+        if google_name_of(weight) == "output_bias"
+    )
+    num_outputs = next((bias.shape[0] for bias in biases), num_stored)
+    if num_stored in (None, num_outputs):
+        return None
+    return f"{source} has {num_stored} outputs, but the model has {num_outputs}"
+
+
+def _is_other_kind(model: keras.Model, model_class: str | None) -> bool:
+    """Returns whether a head of this class is bound to another task."""
+    names = [base.__name__ for base in type(model).__mro__]
+    # A user's own subclass has the head of the class that it extends.
+    own_class = next(
+        (name for name in names if name in kinds.KIND_OF_CLASS), names[0]
+    )
+    are_specific = all(map(kinds.is_task_specific, (model_class, own_class)))
+    return are_specific and model_class not in (names[0], own_class)

@@ -1,0 +1,49 @@
+"""Labels that mean the same, and labels that are perhaps misspelled."""
+
+import pytest
+
+from model_folders.labels import (
+    find_misspelled_labels,
+    find_similar_labels,
+    normal_label,
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "normal"),
+    [
+        (" very  good\n", "very good"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("\u200bspam", "spam"),
+    ],
+    ids=["blanks", "accent", "invisible"],
+)
+def test_a_label_has_one_normal_form(label, normal):
+    assert normal_label(label) == normal
+
+
+def test_labels_that_differ_in_case_or_spaces_are_similar():
+    labels = ["Ham", "spam", "ham", "new york", "New  York"]
+    assert find_similar_labels(labels) == [
+        ["Ham", "ham"],
+        ["new york", "New  York"],
+    ]
+
+
+@pytest.mark.parametrize("rare", ["sport", "ssports", "sposts"])
+def test_a_rare_label_one_letter_from_a_frequent_one_is_misspelled(rare):
+    (description,) = find_misspelled_labels({"sports": 20, rare: 2})
+    assert description == f"{rare!r} (2), like 'sports' (20)"
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"sports": 20, "sport": 3},
+        {"part1": 20, "part2": 1},
+        {"ham": 20, "am": 1},
+    ],
+    ids=["not rare", "a digit", "short"],
+)
+def test_other_labels_are_not_misspelled(counts):
+    assert find_misspelled_labels(counts) == []
