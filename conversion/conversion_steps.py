@@ -24,7 +24,6 @@ from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
 )
 from model_folders.reading import presets, settings_check
-from modeling.checkpoints.heads import find_head_classes
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
@@ -45,6 +44,9 @@ def choose_model_class(
     for model_class in FLAG_OF_CLASS:
         if model_class == preset.model_class:
             return model_class
+    # Loads Keras, which --help does not need.
+    from modeling.checkpoints.heads import find_head_classes
+
     first, *others = find_head_classes(modeling.read_shapes(checkpoint))
     if others:
         *values, last = (FLAG_OF_CLASS[name] for name in (first, *others))

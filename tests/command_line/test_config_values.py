@@ -4,7 +4,7 @@ import pytest
 
 from command_line import config_values
 from command_line.flags import ParsedCommand
-from data.classification.table_tasks.table_options import TableOptions
+from data.classification.user_tables.column_options import ColumnOptions
 from tests.support.flag_groups import Config, Loop, Windows
 from training.config.classifier_config import ClassifierConfig
 
@@ -28,8 +28,8 @@ def test_a_flag_of_no_group_is_replaced_by_the_class_of_the_config():
 
 def test_a_class_that_is_no_group_of_the_config_is_refused():
     config = config_values.create_config(Config, folder="x")
-    with pytest.raises(TypeError, match="TableOptions"):
-        config_values.replace_flags(config, TableOptions, labels=["a"])
+    with pytest.raises(TypeError, match="ColumnOptions"):
+        config_values.replace_flags(config, ColumnOptions, labels=["a"])
 
 
 def test_a_field_that_is_no_flag_is_not_replaced():
