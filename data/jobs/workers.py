@@ -109,7 +109,7 @@ def _start_process(
         pipe, pipe_of_worker = context.Pipe()
         with pipe_of_worker:
             process = context.Process(
-                target=_answer_calls,
+                target=answer_calls,
                 args=(function, pipe_of_worker, parent_pipe),
             )
             process.start()
@@ -128,7 +128,7 @@ def _raise_death(process: BaseProcess) -> NoReturn:
     ) from None
 
 
-def _answer_calls(
+def answer_calls(
     function: Callable[[*Arguments], object],
     pipe: connection.Connection,
     parent_pipe: connection.Connection,
@@ -151,6 +151,9 @@ def _answer_calls(
             except Exception as error:
                 answer = (error, None)
             pipe.send(answer)
+    # The worker ends by itself now. SIGTERM from `_end_with_parent` would
+    # interrupt the end of Python, which would then print a traceback.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _end_process(*unused_args: object) -> NoReturn:

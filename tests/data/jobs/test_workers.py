@@ -9,7 +9,7 @@ import time
 import pytest
 
 from data.jobs import workers
-from tests.support import processes, waiting
+from tests.support import fresh_process, processes, waiting
 from tests.support.paths import ROOT
 
 
@@ -110,3 +110,25 @@ def test_a_process_killed_at_any_time_is_noticed():
 
     with pytest.raises(ChildProcessError, match="SIGKILL"):
         kill_each()
+
+
+WORKER = """
+import atexit, multiprocessing, time
+from data.jobs import workers
+
+calls, calls_of_worker = multiprocessing.Pipe()
+parent, parent_of_worker = multiprocessing.Pipe()
+
+def end_parent():
+    parent.close()
+    time.sleep(0.5)
+
+atexit.register(end_parent)
+calls.close()
+workers.answer_calls(print, calls_of_worker, parent_of_worker)
+"""
+
+
+def test_a_worker_that_ends_with_its_parent_prints_nothing():
+    worker = fresh_process.run("-c", WORKER).check()
+    assert worker.stderr == ""
