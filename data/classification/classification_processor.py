@@ -1,4 +1,4 @@
-"""Defines what reads the labels and the sets of a classification task."""
+"""Defines what knows the labels, the sets and the metrics of a task."""
 
 import abc
 from collections.abc import Sequence
@@ -44,9 +44,9 @@ class ClassificationProcessor(abc.ABC):
     may_be_cross_encoder = False
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
-    settings: ClassifierSettings = ClassifierSettings()
 
     def __init__(self, sets: TaskSets[InputExample]) -> None:
+        self.settings: ClassifierSettings = {}
         self._sets = sets
 
     @property

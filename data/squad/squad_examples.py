@@ -1,4 +1,4 @@
-"""Reads the sets of run_squad.py: questions as examples, with their answers.
+"""Turns the questions of a SQuAD file into examples, with their answers.
 
 squad_questions.py reads the questions of a file.
 """
@@ -6,21 +6,16 @@ squad_questions.py reads the questions of a file.
 import bisect
 import dataclasses
 import itertools
-import random
 import re
 from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from data.squad.squad_questions import (
     Question,
     SquadFile,
     read_field,
-    read_squad_file,
 )
-from data.tables.table_layout import TableLayout
 from files.json_files import JsonObject
 from files.paths import StrPath
 
@@ -59,84 +54,6 @@ class SquadExample:
     is_impossible: bool = False
     context: str = ""
     answer_start: int = -1
-
-
-class SquadProcessor:
-    """Reads the questions to train on, and the questions to answer.
-
-    The class is a `TaskSets`.
-
-    Args:
-        train_file: file of the questions to train on, None without training.
-        predict_file: the questions to answer, None without a dev set.
-        layout: layout of a train file that is a table.
-        version_2_with_negative: True if questions may have no answer.
-        use_char_offsets: True to take the answers of the train set from their
-            offsets, and not from the words around them.
-
-    Attributes:
-        predict_file: the questions and right answers of the dev set, or None.
-    """
-
-    def __init__(
-        self,
-        train_file: StrPath | None,
-        predict_file: SquadFile | None,
-        layout: TableLayout,
-        *,
-        version_2_with_negative: bool,
-        use_char_offsets: bool,
-    ) -> None:
-        self._sets = TaskSets(self._read_set)
-        self.predict_file = predict_file
-        self._train_file = train_file
-        self._layout = layout
-        self._version_2_with_negative = version_2_with_negative
-        self._use_char_offsets = use_char_offsets
-
-    def read(self, set_name: BaseSet) -> list[SquadExample]:
-        """Returns the questions of a set, and holds them."""
-        return self._sets.read(set_name)
-
-    def take(self, set_name: BaseSet) -> list[SquadExample]:
-        """Returns a set as `read` does, and holds it no longer."""
-        return self._sets.take(set_name)
-
-    @property
-    def required_predict_file(self) -> SquadFile:
-        """The attribute `predict_file`, of a command with a dev set.
-
-        Raises:
-            ValueError: the command has no dev set.
-        """
-        if self.predict_file is None:
-            raise ValueError("--predict_file was not read")
-        return self.predict_file
-
-    def _read_set(self, set_name: BaseSet) -> list[SquadExample]:
-        """Returns the questions of a set, those to train on in random order."""
-        if set_name != "train":
-            return self._read_examples(
-                self.required_predict_file, is_training=False
-            )
-        if self._train_file is None:
-            raise ValueError("--train_file is not set")
-        train_file = read_squad_file(self._train_file, self._layout)
-        examples = self._read_examples(train_file, is_training=True)
-        # Shuffle the questions as Google's code does. Then training needs only
-        # a small buffer to shuffle the records.
-        random.Random(12345).shuffle(examples)
-        return examples
-
-    def _read_examples(
-        self, file: SquadFile, *, is_training: bool
-    ) -> list[SquadExample]:
-        return read_squad_examples(
-            file,
-            is_training=is_training,
-            version_2_with_negative=self._version_2_with_negative,
-            use_char_offsets=self._use_char_offsets,
-        )
 
 
 def read_squad_examples(

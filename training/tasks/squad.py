@@ -27,8 +27,9 @@ from data.squad.passage_windows import (
     create_squad_features,
     encode_squad_features,
 )
-from data.squad.squad_examples import SquadExample, SquadProcessor
+from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import to_settings
+from data.squad.squad_processor import SquadProcessor
 from data.squad.squad_questions import read_squad_file
 from data.text import token_windows
 from files.json_files import write_json

@@ -105,17 +105,12 @@ class UserTableReader:
     def collect_labels(
         self, train: Sequence[InputExample], dev: Sequence[InputExample]
     ) -> list[str]:
-        """Returns the labels that the rows name, in alphabetical order.
-
-        Logs how many rows each label has, and warns of strange labels.
-        """
-        labels = task_labels.labels_of_examples(
+        """Returns the labels that the rows name, in alphabetical order."""
+        return task_labels.labels_of_examples(
             [*train, *dev], self.output_mode, f"the train set in {self.source}"
         )
-        self._log_labels(labels, train, dev)
-        return labels
 
-    def _log_labels(
+    def log_labels(
         self,
         labels: Sequence[str],
         train: Sequence[InputExample],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line.config_values import create_config
-from data.squad.squad_examples import SquadProcessor
+from data.squad.squad_processor import SquadProcessor
 from data.squad.squad_questions import read_squad_file
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
