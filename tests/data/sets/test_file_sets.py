@@ -7,6 +7,9 @@ import weakref
 import pytest
 
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_reader import UserTableReader
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
@@ -21,7 +24,8 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
         str(tmp_path),
         DataFileOptions(),
         ColumnOptions(labels=sorted({label for _, label in rows})),
@@ -42,7 +46,8 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
         None,
         DataFileOptions(data_file=str(path)),
         ColumnOptions(),
@@ -64,8 +69,12 @@ def processor(tmp_path):
     """The processor of a folder with a train set and a dev set."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    return SPEC_OF_TABLE_TASK["csv"].open_processor(
-        str(tmp_path), DataFileOptions(), ColumnOptions(), frozenset()
+    return open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
+        str(tmp_path),
+        DataFileOptions(),
+        ColumnOptions(),
+        frozenset(),
     )
 
 
@@ -93,7 +102,8 @@ def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
 
 def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
         str(tmp_path),
         DataFileOptions(),
         ColumnOptions(labels=["x", "y"]),
