@@ -15,20 +15,20 @@ class SquadProcessor(TaskSets[SquadExample]):
 
     Args:
         train_file: file of the questions to train on, None without training.
-        predict_file: the questions to answer, None without a dev set.
-        layout: layout of a train file that is a table.
+        predict_file: file of the questions to answer, None without a dev set.
+        layout: layout of a file that is a table.
         version_2_with_negative: True if questions may have no answer.
         use_char_offsets: True to take the answers of the train set from their
             offsets, and not from the words around them.
 
     Attributes:
-        predict_file: the questions and right answers of the dev set, or None.
+        predict_file: the argument.
     """
 
     def __init__(
         self,
         train_file: StrPath | None,
-        predict_file: SquadFile | None,
+        predict_file: StrPath | None,
         layout: TableLayout,
         *,
         version_2_with_negative: bool,
@@ -36,21 +36,29 @@ class SquadProcessor(TaskSets[SquadExample]):
     ) -> None:
         super().__init__()
         self.predict_file = predict_file
+        # The content of `predict_file`, None until it is read.
+        self._predict_questions: SquadFile | None = None
         self._train_file = train_file
         self._layout = layout
         self._version_2_with_negative = version_2_with_negative
         self._use_char_offsets = use_char_offsets
 
-    @property
-    def required_predict_file(self) -> SquadFile:
-        """The attribute `predict_file`, of a command with a dev set.
+    def read_predict_file(self) -> SquadFile:
+        """Returns the questions to answer, and their right answers.
+
+        The first call reads the file.
 
         Raises:
-            ValueError: the command has no dev set.
+            OSError: the file cannot be read.
+            ValueError: it is malformed, or the command has no dev set.
         """
         if self.predict_file is None:
             raise ValueError("--predict_file was not read")
-        return self.predict_file
+        if self._predict_questions is None:
+            self._predict_questions = read_squad_file(
+                self.predict_file, self._layout
+            )
+        return self._predict_questions
 
     def _read_file_of(
         self, set_name: BaseSet
@@ -58,7 +66,7 @@ class SquadProcessor(TaskSets[SquadExample]):
         """Reads the questions of a set, those to train on in random order."""
         if set_name != "train":
             examples = self._read_examples(
-                self.required_predict_file, is_training=False
+                self.read_predict_file(), is_training=False
             )
             return {set_name: examples}
         if self._train_file is None:

@@ -1,7 +1,7 @@
-"""Creates the processor and the task that the flags of the script select.
+"""Opens the sets that the flags select, and loads their task.
 
-Call the functions in their order, as run_classifier.py does. They import no
-TensorFlow.
+run_classifier.py calls the functions in their order. Importing this module
+loads no TensorFlow.
 """
 
 import collections
