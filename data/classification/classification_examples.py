@@ -60,7 +60,7 @@ def encode_label(
         2.5
 
     Args:
-        label: the label. None = unknown, and so is the result.
+        label: the label, or None if it is unknown. Then the result is None.
         labels: names of all labels, None in regression.
     """
     if label is None:

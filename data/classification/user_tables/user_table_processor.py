@@ -3,6 +3,7 @@
 user_table_tasks.py lists the tasks. user_table_reader.py reads their tables.
 """
 
+import contextlib
 from collections.abc import Sequence
 
 from data.arrays import LabelArray
@@ -158,17 +159,24 @@ def _find_label_columns(
     value = options.label_column
     if options.output_mode == "regression" or "," not in value:
         return [value] if value else []
-    if table is None and data_dir is not None:
-        table = _find_first_set(options, data_dir)
-    return label_columns_of(value, table.read_column_names() if table else ())
+    columns: list[str] = []
+    if table is not None:
+        columns = table.read_column_names()
+    elif data_dir is not None:
+        columns = _read_columns_of_first_set(options, data_dir)
+    return label_columns_of(value, columns)
 
 
-def _find_first_set(options: ColumnOptions, data_dir: StrPath) -> Table | None:
-    """Returns the table of the first set in a folder, None without one."""
+def _read_columns_of_first_set(
+    options: ColumnOptions, data_dir: StrPath
+) -> list[str]:
+    """Returns the columns of the first set in a folder, [] without a set."""
     for set_name, file_names in FILES_OF_SET.items():
         try:
             path = find_set_file(data_dir, set_name, file_names)
         except FileNotFoundError:
             continue
-        return Table(path, options.layout_for_columns())
-    return None
+        table = Table(path, options.layout_for_columns())
+        with contextlib.closing(table):
+            return table.read_column_names()
+    return []
