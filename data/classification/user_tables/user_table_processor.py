@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification import metrics
-from data.classification.classification_examples import (
-    InputExample,
-)
+from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.user_tables.column_options import (
     ColumnOptions,

@@ -4,17 +4,13 @@ user_table_processor.py knows the sets of such a task.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification.classification_examples import InputExample
 from data.classification.ranking_metrics import score_ranking
+from data.classification.scoring import ScoreFunction
 
-# A function (examples, gold_labels, predictions) -> {name: value}.
-_Score: TypeAlias = Callable[
-    [Sequence[InputExample], LabelArray, LabelArray], dict[str, float]
-]
 _RANKING_METRICS = ("mrr_10", "ndcg_10")
 
 
@@ -54,7 +50,7 @@ class TableTaskSpec:
 
     pair_columns: tuple[str, str, str] | None = None
     metrics: tuple[str, ...] = ()
-    score: _Score | None = None
+    score: ScoreFunction | None = None
     is_embedding: bool = False
     is_ranking: bool = False
     is_split_by_first_text: bool = False
