@@ -11,7 +11,9 @@ from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli, flags
-from data.classification.user_tables.user_table_tasks import UserTableProcessor
+from data.classification.user_tables.user_table_processor import (
+    UserTableProcessor,
+)
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start

@@ -12,19 +12,19 @@ from command_line import cli, flags
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
-from training.tasks.ner import NerTask, read_sets
+from training.tasks.ner_setup import load_task, open_processor
 
 
 def main(parsed: flags.ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    file_sets = read_sets(start.config)
+    processor = open_processor(start)
     start = adapt_to_data_file(
         start,
-        file_sets,
+        processor,
         may_set_flags=not start.config.ner.document_context,
     )
-    ner_task = NerTask(start, file_sets)
+    ner_task = load_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning

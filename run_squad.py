@@ -12,14 +12,14 @@ import functools
 from command_line import cli, flags
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import read_start
-from training.tasks.squad import SquadTask, load_processor
+from training.tasks.squad_setup import load_task, open_processor
 
 
 def main(parsed: flags.ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    processor = load_processor(start.config)
-    squad_task = SquadTask(start, processor)
+    processor = open_processor(start)
+    squad_task = load_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning

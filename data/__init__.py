@@ -3,13 +3,14 @@
 What all tasks use:
 
     io/: text files, local, remote or compressed, and TFRecords
-    tables/: people's tables, and the split of one into two sets
-    sets/: read the train, dev and test sets of a task, each once
+    tables/: the rows of people's tables, in any format
+    sets/: the train, dev and test sets of a task, each read once, and the
+        split of one file into two sets
     jobs/: large inputs in units of work, which any processes do
     text/: text to WordPieces, in Python and in a graph
     arrays.py: types of NumPy arrays
     padding.py: trims the padding of a batch
-    probabilities.py: logits to probabilities
+    probabilities.py: logits to probabilities, and these to logarithms
 
 A package for each task, which reads, encodes, decodes and scores its examples:
 

@@ -1,4 +1,4 @@
-"""Turns the logits of a network into probabilities."""
+"""Turns logits into probabilities, and probabilities into logarithms."""
 
 import numpy as np
 
@@ -24,3 +24,10 @@ def to_probabilities(logits: FloatArray, output_mode: OutputMode) -> FloatArray:
         probabilities: FloatArray = powers / powers.sum(axis=-1, keepdims=True)
         return probabilities
     return logits
+
+
+def to_log_probabilities(probabilities: FloatArray) -> FloatArray:
+    """Returns logarithms of probabilities, with a finite number for 0."""
+    smallest = np.finfo(np.float32).tiny
+    scores: FloatArray = np.log(np.maximum(probabilities, smallest))
+    return scores

@@ -14,7 +14,9 @@ From an example to files:
 
     classification_features.py: examples to inputs, and inputs to records
     label_codec.py: outputs to labels
-    metrics.py: labels to scores
+    metrics.py: the metrics of labels and of numbers
+    ranking_metrics.py: the metrics of passages that are ranked for queries
+    scoring.py: scores the examples of a set that have a label
     similar_pairs.py: pairs whose vectors are compared: scores, inputs, metrics
     prediction_files.py: outputs to the files of a run
     label_report.py: outputs to report.html

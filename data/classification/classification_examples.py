@@ -3,19 +3,13 @@
 import contextlib
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self, SupportsFloat, TypeAlias
+from typing import Self, SupportsFloat, TypeAlias
 
 import numpy as np
 
 # An example's label: a name, a list of names in multi-label classification, or
 # a number in regression, which a table may contain as text.
 Label: TypeAlias = str | list[str] | float
-# What an example is, and what the loss therefore compares: the output for a
-# text or a pair with its label, the outputs for a query's passages with each
-# other, or the vectors of two texts, whose similarity may be known.
-ExampleKind: TypeAlias = Literal[
-    "labeled_text", "ranked_passage", "similar_texts"
-]
 
 
 @dataclasses.dataclass
@@ -66,7 +60,7 @@ def encode_label(
         2.5
 
     Args:
-        label: the label. None = unknown, and so is the result.
+        label: the label, or None if it is unknown. Then the result is None.
         labels: names of all labels, None in regression.
     """
     if label is None:

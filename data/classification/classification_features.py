@@ -24,7 +24,7 @@ class ClassificationFeatures:
         segment_ids: [max_seq_length], 1 = token of the second text, or the
             [SEP] after it.
         label_id: index of the label, a number in regression, or 0 or 1 for each
-            label in multi-label classification. None = unknown.
+            label in multi-label classification, or None if it is unknown.
         is_cut: True if the text was too long and was truncated.
         weight: weight of the example's loss in training. None means 1.
     """

@@ -1,14 +1,11 @@
-"""Defines what reads the labels and the sets of a classification task."""
+"""Defines what knows the labels, the sets and the metrics of a task."""
 
 import abc
 from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification import metrics
-from data.classification.classification_examples import (
-    ExampleKind,
-    InputExample,
-)
+from data.classification.classification_examples import InputExample
 from data.sets.set_names import BaseSet, SetName, base_set_of
 from data.sets.task_sets import TaskSets
 from model_folders.model_json_types import (
@@ -29,7 +26,10 @@ class ClassificationProcessor(abc.ABC):
             metric first.
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
-        example_kind: what an example is.
+        is_embedding: whether the task trains vectors of texts, whose cosines
+            are compared, and no outputs for labels.
+        is_ranking: whether the loss compares the outputs for the passages of a
+            query with each other, and not with their labels.
         may_be_cross_encoder: whether a regression of single texts may be
             exported for pairs too.
         dev_sets: names of the sets to evaluate.
@@ -40,13 +40,14 @@ class ClassificationProcessor(abc.ABC):
     output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[str | int]
-    example_kind: ExampleKind = "labeled_text"
+    is_embedding = False
+    is_ranking = False
     may_be_cross_encoder = False
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
-    settings: ClassifierSettings = ClassifierSettings()
 
     def __init__(self, sets: TaskSets[InputExample]) -> None:
+        self.settings: ClassifierSettings = {}
         self._sets = sets
 
     @property

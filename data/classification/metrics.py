@@ -3,10 +3,9 @@
 import functools
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
-from absl import logging
 from numpy.typing import ArrayLike
 
 from data.arrays import LabelArray
@@ -20,10 +19,6 @@ METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
     "multilabel": ("f1_macro", "f1_micro", "eval_accuracy"),
     "regression": ("spearman", "pearson"),
 }
-
-
-# MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
-_RANKING_DEPTH = 10
 
 # A function (gold_labels, predictions) -> score.
 _Metric: TypeAlias = Callable[[LabelArray, LabelArray], float]
@@ -135,139 +130,3 @@ def _score_each_label(
         for rate_name, values in zip(rate_names, rates, strict=True)
         for name, value in zip(labels, values.tolist(), strict=True)
     }
-
-
-def score_ranking(
-    queries: Sequence[str], relevances: LabelArray, predictions: LabelArray
-) -> tuple[float, float]:
-    """Computes MRR@10 and nDCG@10, each as the mean over the queries.
-
-    The function skips queries without a relevant passage, and logs their
-    number. Passages with equal predictions are ranked by ascending relevance,
-    so that ties do not improve the metrics. The gain of a passage is its
-    relevance, or 0 if the relevance is negative, as in trec_eval.
-
-    Examples:
-        The relevant passage is the second for "a", and the first for "b", so
-        the reciprocal ranks are 0.5 and 1:
-
-        >>> queries = ["a", "a", "b"]
-        >>> score_ranking(queries, np.array([0, 1, 2]), np.array([3, 1, 2]))
-        (0.75, 0.8154648767857288)
-
-    Args:
-        queries: query of each row. The rows of a query need not be successive.
-        relevances: relevance of the passage in each row, float [rows].
-        predictions: predicted relevance, float [rows].
-
-    Returns:
-        (MRR@10, nDCG@10), both NaN if no query has a relevant passage.
-    """
-    rows_of_query: dict[str, list[int]] = {}
-    for row_index, query in enumerate(queries):
-        rows_of_query.setdefault(query, []).append(row_index)
-    scores = []
-    for rows in rows_of_query.values():
-        gains = np.maximum(relevances[rows], 0)
-        if gains.any():
-            scores.append(_score_query(gains, predictions[rows]))
-    if len(scores) < len(rows_of_query):
-        logging.warning(
-            "%d of %d queries have no relevant passage. They are skipped",
-            len(rows_of_query) - len(scores),
-            len(rows_of_query),
-        )
-    if not scores:
-        return np.nan, np.nan
-    mean_rr, mean_ndcg = np.mean(scores, axis=0).tolist()
-    return mean_rr, mean_ndcg
-
-
-def _score_query(
-    gains: LabelArray, predictions: LabelArray
-) -> tuple[float, float]:
-    """Returns RR@10 and nDCG@10 of the passages of a query.
-
-    `gains` are at least 0, one of them above 0. Both arrays are [passages].
-    """
-    order = np.lexsort((gains, -predictions))[:_RANKING_DEPTH]
-    relevant = np.flatnonzero(gains[order])
-    ideal = np.sort(gains)[::-1][:_RANKING_DEPTH]
-    discounts = 1 / np.log2(np.arange(len(ideal)) + 2)
-    reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
-    ndcg = gains[order] @ discounts / (ideal @ discounts)
-    return float(reciprocal_rank), float(ndcg)
-
-
-class Labeled(Protocol):
-    """An example that may have a label."""
-
-    @property
-    def label(self) -> object:
-        """The label, None if it is unknown."""
-
-
-class EncodesLabels(Protocol):
-    """Converts labels to numbers, as `LabelCodec` does."""
-
-    def encode_labels(self, example_labels: Sequence[Any]) -> LabelArray:
-        """Converts the label of each example to what the metrics compare."""
-
-
-class ScoreFunction(Protocol):
-    """Scores predictions, as `ClassificationProcessor.score` does."""
-
-    def __call__(
-        self,
-        examples: Sequence[Any],
-        gold_labels: LabelArray,
-        predictions: LabelArray,
-        /,
-    ) -> dict[str, float]:
-        """Returns {name: value} of the metrics.
-
-        Args:
-            examples: the examples, all of which have a label.
-            gold_labels: the right labels, as `EncodesLabels.encode_labels`
-                returns them.
-            predictions: the predicted labels, in the same form.
-        """
-
-
-def score_labeled(
-    examples: Sequence[Labeled],
-    predicted: Sequence[object],
-    encoder: EncodesLabels,
-    score: ScoreFunction,
-) -> dict[str, float]:
-    """Scores the predictions for the test examples whose right label is known.
-
-    Args:
-        examples: the test examples, whose label is None if it is unknown.
-        predicted: the predicted label of each example.
-        encoder: converts both kinds of labels for `score`.
-        score: computes the metrics.
-
-    Returns:
-        {name: value} of the metrics, or {} if no label is known. If some
-        labels are unknown, `num_without_label` is the number of such examples.
-    """
-    pairs = zip(examples, predicted, strict=True)
-    labeled_pairs = [pair for pair in pairs if pair[0].label is not None]
-    if not labeled_pairs:
-        return {}
-    labeled, predicted_labels = zip(*labeled_pairs, strict=True)
-    gold_labels = [example.label for example in labeled]
-    scores = score(
-        labeled,
-        encoder.encode_labels(gold_labels),
-        encoder.encode_labels(predicted_labels),
-    )
-    if num_unknown := len(examples) - len(labeled_pairs):
-        scores["num_without_label"] = num_unknown
-        logging.warning(
-            "%d of %d test examples have no label and are not scored",
-            num_unknown,
-            len(examples),
-        )
-    return scores

@@ -42,7 +42,8 @@ class SwagExample:
         guid: name of the example.
         context_sentence: the sentence to continue.
         endings: the endings, which begin with the same words.
-        label: index of the right ending as text, one of LABELS. None = unknown.
+        label: index of the right ending as text, one of LABELS, or None if
+            it is unknown.
     """
 
     guid: str

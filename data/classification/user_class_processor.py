@@ -25,36 +25,26 @@ PROCESSOR_ENTRY: Final = "processor"
 
 
 class UserClassProcessor(ClassificationProcessor):
-    """Reads the labels and the sets with a class of a user's file.
+    """Knows the sets and the labels of a class in a user's file.
 
     Args:
-        code: the user's file.
+        sets: the sets that the class reads.
         name: name of the class in the file.
-        user: an object of the class.
         labels: the labels in the order of the class.
-        data_dir: folder that the methods of the class get.
 
     Attributes:
-        name: name of the class.
+        name: the argument.
         text_columns: (), because only the examples show whether they are pairs.
     """
 
     def __init__(
-        self,
-        code: UserCode,
-        name: str,
-        user: object,
-        labels: list[str],
-        data_dir: StrPath | None,
+        self, sets: "UserClassSets", name: str, labels: list[str]
     ) -> None:
-        super().__init__(TaskSets(self._read_set))
+        super().__init__(sets)
         self.name = name
         self.text_columns = ()
-        self.settings = {PROCESSOR_ENTRY: self.name}
-        self._code = code
-        self._user = user
+        self.settings = {PROCESSOR_ENTRY: name}
         self._labels = labels
-        self._data_dir = data_dir
 
     @classmethod
     def load(cls, value: str, data_dir: StrPath | None) -> Self:
@@ -88,13 +78,43 @@ class UserClassProcessor(ClassificationProcessor):
         check_labels(
             labels, f"{code.file_name}: {name}.get_labels", min_labels=2
         )
-        return cls(code, name, user, labels, data_dir)
+        sets = UserClassSets(code, name, user, labels, data_dir)
+        return cls(sets, name, labels)
 
     def read_labels(self) -> list[str]:
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
+
+class UserClassSets(TaskSets[InputExample]):
+    """The sets that the methods of a user's class return.
+
+    Args:
+        code: the user's file.
+        name: name of the class in the file.
+        user: an object of the class.
+        labels: the labels that the examples may have.
+        data_dir: folder that the methods of the class get.
+    """
+
+    def __init__(
+        self,
+        code: UserCode,
+        name: str,
+        user: object,
+        labels: Sequence[str],
+        data_dir: StrPath | None,
+    ) -> None:
+        super().__init__()
+        self._code = code
+        self._name = name
+        self._user = user
+        self._labels = labels
+        self._data_dir = data_dir
+
+    def _read_file_of(
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[InputExample]]:
         """Calls a method of the user's class, for `read`.
 
         If the user's code fails, the message names the line or the method.
@@ -114,9 +134,9 @@ class UserClassProcessor(ClassificationProcessor):
             columns.append("text_b")
         if set_name == "dev":
             columns.append("label")
-        if set_name == "train":
-            return examples
-        return [_with_row(example, columns) for example in examples]
+        if set_name != "train":
+            examples = [_with_row(example, columns) for example in examples]
+        return {set_name: examples}
 
     def _to_example(
         self, example: object, index: int, set_name: BaseSet
@@ -147,7 +167,7 @@ class UserClassProcessor(ClassificationProcessor):
         return InputExample(guid, text_a, text_b, label)
 
     def _format_method(self, name: str) -> str:
-        return f"{self._code.file_name}: {self.name}.{name}"
+        return f"{self._code.file_name}: {self._name}.{name}"
 
 
 class RecordedProcessor(ClassificationProcessor):
@@ -160,7 +180,7 @@ class RecordedProcessor(ClassificationProcessor):
     """
 
     def __init__(self, preset: Preset) -> None:
-        super().__init__(TaskSets(self._read_set))
+        super().__init__(UnknownSets(preset))
         self.text_columns = ()
         self._preset = preset
 
@@ -168,7 +188,21 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
+
+class UnknownSets(TaskSets[InputExample]):
+    """The sets of a model whose folder names the user's class, but no file.
+
+    Args:
+        preset: what the folder of the model states.
+    """
+
+    def __init__(self, preset: Preset) -> None:
+        super().__init__()
+        self._preset = preset
+
+    def _read_file_of(
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[PROCESSOR_ENTRY]
         raise ValueError(

@@ -63,7 +63,7 @@ def without_answers(row: JsonObject) -> JsonObject:
 def find_sentence(
     row: JsonObject, where: str, *, needs_tags: bool
 ) -> TaggedSentence | None:
-    """Returns the words and tags of a row, or None if it is no such row.
+    """Returns the words and tags of a row, or None if it has none.
 
     Examples:
         >>> row = {"tokens": ["Ann", "left"], "ner_tags": ["B-PER", "O"]}
@@ -222,7 +222,7 @@ def find_text_and_spans(
         AnnotatedText(text='Ann left', spans=[[0, 3, 'PER']])
 
     Args:
-        row: the row, {} if it is no object.
+        row: the row, {} if it is not an object.
         where: place of the row, for messages.
         needs_spans: False if the row may lack a key for spans.
 

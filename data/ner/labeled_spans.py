@@ -42,7 +42,7 @@ def is_list_of_spans(value: object) -> TypeGuard[list[object]]:
 
 
 def parse_span(value: object) -> LabeledSpan | None:
-    """Converts the JSON value of a span. Returns None if it is no span.
+    """Converts the JSON value of a span. Returns None if it is not one.
 
     Examples:
         >>> parse_span([0, 3, "PER"])
@@ -78,8 +78,8 @@ def read_span(value: object, text: str, where: str) -> LabeledSpan:
         where: place of the text, for messages.
 
     Raises:
-        ValueError: the value is no span, the span ends outside of the text, or
-            the value states another text than the text has there.
+        ValueError: the value is not a span, the span ends outside of the
+            text, or the value states another text than the text has there.
     """
     span = parse_span(value)
     start, end, _ = span or (0, 0, "")

@@ -94,13 +94,6 @@ def _penalize_illegal(is_legal: BoolArray) -> FloatArray:
     return penalties
 
 
-def to_log_probabilities(probabilities: FloatArray) -> FloatArray:
-    """Returns logarithms of probabilities, with a finite number for 0."""
-    smallest = np.finfo(np.float32).tiny
-    scores: FloatArray = np.log(np.maximum(probabilities, smallest))
-    return scores
-
-
 def decode_tags(
     scores: FloatArray, labels: Sequence[str], only_legal: bool
 ) -> IntArray:

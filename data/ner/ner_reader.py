@@ -162,10 +162,7 @@ class NerReader:
     def collect_labels(
         self, train: Sequence[NerExample], dev: Sequence[NerExample]
     ) -> list[str]:
-        """Returns the tags of the words, O first.
-
-        Logs nothing, because `read_file` has warned of strange tags.
-        """
+        """Returns the tags of the words, O first."""
         examples = [*train, *dev]
         tags = {tag for example in examples for tag in example.labels}
         if examples[0].text is not None:
@@ -178,6 +175,14 @@ class NerReader:
                 "Tag the words of the named entities"
             )
         return ["O", *sorted(tags - {"O"})]
+
+    def log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[NerExample],
+        dev: Sequence[NerExample],
+    ) -> None:
+        """Logs nothing, because `read_file` has warned of strange tags."""
 
     def texts_of(self, example: NerExample) -> list[str]:
         """Returns the words as one text."""

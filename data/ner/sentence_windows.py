@@ -22,6 +22,7 @@ import numpy as np
 from data.arrays import BoolArray, FloatArray
 from data.ner import legal_tags
 from data.ner.ner_examples import NerExample
+from data.probabilities import to_log_probabilities
 from data.text.token_windows import cut_spans, max_context_windows
 from data.text.tokenization import FullTokenizer
 
@@ -215,7 +216,7 @@ def choose_tags(
     tag_probabilities = []
     for rows in word_rows:
         ids = legal_tags.decode_tags(
-            legal_tags.to_log_probabilities(rows), labels, only_legal
+            to_log_probabilities(rows), labels, only_legal
         )
         tags.append([labels[label_id] for label_id in ids])
         tag_probabilities.append(rows[np.arange(len(ids)), ids])

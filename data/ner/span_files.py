@@ -82,7 +82,7 @@ def read_annotated_texts(
         path: a file of JSON lines, or of a list in JSON.
         set_name: "train", "dev" or "test".
         labels: the tags of --labels or of the model, [] if they are unknown.
-        encoding: encoding of the file. None = UTF-8.
+        encoding: encoding of the file. If None, it is UTF-8.
 
     Raises:
         OSError: the file cannot be read.

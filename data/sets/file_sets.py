@@ -37,8 +37,9 @@ class SetFile(NamedTuple):
     Attributes:
         path: a file of the data folder, or --data_file.
         set_name: the set that it contains, "train" for --data_file.
-        labels: the labels that its rows may have. None = any, because the rows
-            name them, or the task is a regression.
+        labels: the labels that its rows may have. None if any label is valid,
+            because the rows name the labels, or because the task is a
+            regression.
         is_data_file: whether the file is --data_file, whose rows become a train
             set and a dev set.
     """
@@ -90,8 +91,6 @@ class RowReader(Protocol[RowExampleT]):
     ) -> list[str]:
         """Returns the labels that the examples have, in order.
 
-        Logs what users should know of the labels.
-
         Args:
             train: the train set.
             dev: the dev set of --data_file. Empty for a data folder, whose dev
@@ -99,6 +98,17 @@ class RowReader(Protocol[RowExampleT]):
 
         Raises:
             ValueError: the examples have too few labels.
+        """
+
+    def log_labels(
+        self,
+        labels: Sequence[str],
+        train: Sequence[RowExampleT],
+        dev: Sequence[RowExampleT],
+    ) -> None:
+        """Logs what users should know of the labels that were collected.
+
+        `train` and `dev` are the sets that `collect_labels` got.
         """
 
     def texts_of(self, example: RowExampleT) -> Sequence[str]:
@@ -132,8 +142,8 @@ class FileSets(TaskSets[RowExampleT]):
         reader: reads the files of the task.
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
-        labels_of_flags: the labels that flags name. None = the rows name them,
-            or the task is a regression.
+        labels_of_flags: the labels that flags name. None if the rows name
+            them, or if the task is a regression.
         has_repetition_warning: whether to warn if texts of the train set of a
             folder are in its dev set too.
 
@@ -150,7 +160,7 @@ class FileSets(TaskSets[RowExampleT]):
         *,
         has_repetition_warning: bool = False,
     ) -> None:
-        super().__init__(self._read_set)
+        super().__init__()
         self.reader = reader
         self._data_dir = data_dir
         self._data_file = data_file_options.data_file
@@ -166,7 +176,7 @@ class FileSets(TaskSets[RowExampleT]):
         """Returns the labels of the task, in order, or None in regression.
 
         If the rows name them, the first call reads the training file, unless
-        its sets are held.
+        its sets are held, and logs what users should know of the labels.
 
         Raises:
             OSError: the training file does not exist, or cannot be read.
@@ -175,36 +185,24 @@ class FileSets(TaskSets[RowExampleT]):
         if not self.reader.are_labels_in_rows:
             return self._labels_of_flags
         if self._labels_of_rows is None:
-            if not self._training_sets <= self._held.keys():
-                self._read_training_file()
-            train = self._held["train"]
+            train = self.read("train")
             # The dev set of the same file may have more labels.
-            dev = self._held["dev"] if self._data_file else []
+            dev = self.read("dev") if self._data_file else []
             self._labels_of_rows = self.reader.collect_labels(train, dev)
+            self.reader.log_labels(self._labels_of_rows, train, dev)
         return self._labels_of_rows
 
-    @property
-    def _training_sets(self) -> frozenset[BaseSet]:
-        """The names of the sets that the training file contains."""
-        return frozenset(["train", "dev"] if self._data_file else ["train"])
-
-    def _read_set(self, set_name: BaseSet) -> list[RowExampleT]:
-        """Reads a set, and holds all sets of its file."""
-        if set_name not in self._training_sets:
-            return self._read_from_folder(set_name, self.read_labels())
-        self._read_training_file()
-        return self._held[set_name]
-
-    def _read_training_file(self) -> None:
-        """Reads the sets of the training file, and holds them."""
-        if self._data_file:
+    def _read_file_of(
+        self, set_name: BaseSet
+    ) -> dict[BaseSet, list[RowExampleT]]:
+        """Reads a set of the folder, or both sets of --data_file."""
+        if self._data_file and set_name != "test":
             train, dev = self._read_and_split(self._data_file)
-            self._held["train"] = train
-            self._held["dev"] = dev
-        else:
-            self._held["train"] = self._read_from_folder(
-                "train", self._labels_of_flags
-            )
+            return {"train": train, "dev": dev}
+        labels = (
+            self._labels_of_flags if set_name == "train" else self.read_labels()
+        )
+        return {set_name: self._read_from_folder(set_name, labels)}
 
     def _read_and_split(
         self, path: str
@@ -234,7 +232,7 @@ class FileSets(TaskSets[RowExampleT]):
     ) -> list[RowExampleT]:
         """Reads a set of the folder, and warns of texts that are in two sets.
 
-        `labels` are the labels that the rows may have, None = any.
+        `labels` are the labels that the rows may have, None if any is valid.
         """
         file_names = self.reader.file_names[set_name]
         path = find_set_file(self._data_dir, set_name, file_names)

@@ -1,6 +1,7 @@
 """Holds the sets of a task that were read, until the run takes them."""
 
-from collections.abc import Callable
+import abc
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from data.sets.set_names import BaseSet
@@ -8,20 +9,17 @@ from data.sets.set_names import BaseSet
 ExampleT = TypeVar("ExampleT")
 
 
-class TaskSets(Generic[ExampleT]):
+class TaskSets(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
     run calls `take`, when it writes the set's records. From then on, the set is
     no longer held, so that its memory can be freed.
 
-    Args:
-        read_set: function that reads a set from its files. `read` calls it, and
-            raises its errors.
+    A subclass says in `_read_file_of` how the file of a set is read.
     """
 
-    def __init__(self, read_set: Callable[[BaseSet], list[ExampleT]]) -> None:
-        self._read_from_files = read_set
+    def __init__(self) -> None:
         # {name of a set that was read, and not yet taken: its examples}
         self._held: dict[BaseSet, list[ExampleT]] = {}
 
@@ -34,7 +32,7 @@ class TaskSets(Generic[ExampleT]):
                 names the file and the line.
         """
         if set_name not in self._held:
-            self._held[set_name] = self._read_from_files(set_name)
+            self._held.update(self._read_file_of(set_name))
         return self._held[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:
@@ -42,3 +40,13 @@ class TaskSets(Generic[ExampleT]):
         examples = self.read(set_name)
         del self._held[set_name]
         return examples
+
+    @abc.abstractmethod
+    def _read_file_of(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[ExampleT]]:
+        """Reads the file that contains a set, for `read`, which documents it.
+
+        Returns {name: examples} of all sets in the file. For most files, this
+        is only the set itself.
+        """

@@ -1,8 +1,8 @@
 """Reads SQuAD's questions, cuts them into windows, and finds answers.
 
     squad_options.py: the flags
-    squad_examples.py: `SquadProcessor`, the sets of run_squad.py: questions as
-        examples, with their answers' places
+    squad_processor.py: `SquadProcessor`, the sets of run_squad.py
+    squad_examples.py: questions as examples, with their answers' places
     squad_questions.py: questions from SQuAD's JSON and from tables
     table_answers.py: answers from the cells of a table
     passage_windows.py: questions and passages to windows, and these to records

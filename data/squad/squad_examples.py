@@ -1,4 +1,4 @@
-"""Reads the sets of run_squad.py: questions as examples, with their answers.
+"""Turns the questions of a SQuAD file into examples, with their answers.
 
 squad_questions.py reads the questions of a file.
 """
@@ -6,21 +6,17 @@ squad_questions.py reads the questions of a file.
 import bisect
 import dataclasses
 import itertools
-import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
-from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from data.squad.squad_questions import (
     Question,
     SquadFile,
     read_field,
-    read_squad_file,
 )
-from data.tables.table_layout import TableLayout
 from files.json_files import JsonObject
 from files.paths import StrPath
 
@@ -29,7 +25,7 @@ from files.paths import StrPath
 WORD = re.compile("[^ \t\r\n\u202f]+")
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class SquadExample:
     """A question about a passage.
 
@@ -61,84 +57,6 @@ class SquadExample:
     answer_start: int = -1
 
 
-class SquadProcessor:
-    """Reads the questions to train on, and the questions to answer.
-
-    The class is a `TaskSets`.
-
-    Args:
-        train_file: file of the questions to train on, None without training.
-        predict_file: the questions to answer, None without a dev set.
-        layout: layout of a train file that is a table.
-        version_2_with_negative: True if questions may have no answer.
-        use_char_offsets: True to take the answers of the train set from their
-            offsets, and not from the words around them.
-
-    Attributes:
-        predict_file: the questions and right answers of the dev set, or None.
-    """
-
-    def __init__(
-        self,
-        train_file: StrPath | None,
-        predict_file: SquadFile | None,
-        layout: TableLayout,
-        *,
-        version_2_with_negative: bool,
-        use_char_offsets: bool,
-    ) -> None:
-        self._sets = TaskSets(self._read_set)
-        self.predict_file = predict_file
-        self._train_file = train_file
-        self._layout = layout
-        self._version_2_with_negative = version_2_with_negative
-        self._use_char_offsets = use_char_offsets
-
-    def read(self, set_name: BaseSet) -> list[SquadExample]:
-        """Returns the questions of a set, and holds them."""
-        return self._sets.read(set_name)
-
-    def take(self, set_name: BaseSet) -> list[SquadExample]:
-        """Returns a set as `read` does, and holds it no longer."""
-        return self._sets.take(set_name)
-
-    @property
-    def required_predict_file(self) -> SquadFile:
-        """The attribute `predict_file`, of a command with a dev set.
-
-        Raises:
-            ValueError: the command has no dev set.
-        """
-        if self.predict_file is None:
-            raise ValueError("--predict_file was not read")
-        return self.predict_file
-
-    def _read_set(self, set_name: BaseSet) -> list[SquadExample]:
-        """Returns the questions of a set, those to train on in random order."""
-        if set_name != "train":
-            return self._read_examples(
-                self.required_predict_file, is_training=False
-            )
-        if self._train_file is None:
-            raise ValueError("--train_file is not set")
-        train_file = read_squad_file(self._train_file, self._layout)
-        examples = self._read_examples(train_file, is_training=True)
-        # Shuffle the questions as Google's code does. Then training needs only
-        # a small buffer to shuffle the records.
-        random.Random(12345).shuffle(examples)
-        return examples
-
-    def _read_examples(
-        self, file: SquadFile, *, is_training: bool
-    ) -> list[SquadExample]:
-        return read_squad_examples(
-            file,
-            is_training=is_training,
-            version_2_with_negative=self._version_2_with_negative,
-            use_char_offsets=self._use_char_offsets,
-        )
-
-
 def read_squad_examples(
     file: SquadFile,
     *,
@@ -148,51 +66,58 @@ def read_squad_examples(
 ) -> list[SquadExample]:
     """Returns the questions of a SQuAD file, in the order of the file.
 
-    With `is_training`, questions whose passage does not contain the answer at
-    `answer_start` are skipped with a warning. Another warning counts the
-    answers that are near `answer_start`, but not exactly there. With
-    `version_2_with_negative`, questions may be unanswerable.
-
-    With `use_char_offsets`, an answer that equals the passage's characters at
-    its position is accepted without comparing words. The words might differ,
-    because str.split splits at more kinds of white space than WORD does.
+    Args:
+        file: the questions.
+        is_training: whether the examples get the answers. Questions whose
+            passage does not contain the answer at `answer_start` are skipped
+            with a warning. Another warning counts the answers that are near
+            `answer_start`, but not exactly there.
+        version_2_with_negative: whether questions may be impossible to answer.
+        use_char_offsets: whether to accept an answer that equals the passage's
+            characters at its position without comparing words. The words might
+            differ, because str.split splits at more kinds of white space than
+            WORD does.
 
     Raises:
         ValueError: the file is not in SQuAD's layout, or contains no question
             that can be used. With `is_training`, also if an answerable question
             has no answer or several answers.
     """
-    examples = []
-    skipped = []
-    for example, word_starts, question in _create_examples(file):
-        _, qa, where = question
-        if is_training and version_2_with_negative:
-            example.is_impossible = read_field(qa, "is_impossible", bool, where)
-        has_answer = is_training and not example.is_impossible
-        if has_answer:
-            _set_answer(example, qa, where, word_starts)
-        if has_answer and not _has_answer(example, use_char_offsets):
-            skipped.append(where)
-        else:
-            examples.append(example)
-    num_moved = sum(
-        is_training
-        and not example.is_impossible
-        and not _begins_at_start(example)
-        for example in examples
-    )
-    _warn_of_answers(file.path, len(examples), num_moved, skipped)
+    parsed_questions = _parse_questions(file)
+    if is_training:
+        answered_questions = (
+            _with_answer(parsed, version_2_with_negative)
+            for parsed in parsed_questions
+        )
+        examples, skipped = _drop_unanswered(
+            answered_questions, use_char_offsets
+        )
+        _warn_of_answers(file.path, examples, skipped)
+    else:
+        examples = [parsed.example for parsed in parsed_questions]
+        _warn_of_repeated_ids(file.path, examples)
     if not examples:
         raise ValueError(f"{file.path} contains no question that can be used")
-    if not is_training:
-        _warn_of_repeated_ids(file.path, examples)
     return examples
 
 
-def _create_examples(
-    file: SquadFile,
-) -> Iterator[tuple[SquadExample, list[int], Question]]:
-    """Yields (example without answer, starts of the words, question)."""
+class _ParsedQuestion(NamedTuple):
+    """A question of a file, and its example.
+
+    Attributes:
+        example: the example, without an answer until `_with_answer` adds it.
+        word_starts: the index of the first character of each word of the
+            passage.
+        question: the question as the file contains it.
+    """
+
+    example: SquadExample
+    word_starts: Sequence[int]
+    question: Question
+
+
+def _parse_questions(file: SquadFile) -> Iterator[_ParsedQuestion]:
+    """Yields the questions of a file, whose examples have no answer yet."""
     for context, questions in itertools.groupby(
         file.questions, key=lambda question: question.context
     ):
@@ -207,7 +132,50 @@ def _create_examples(
                 doc_tokens=doc_tokens,
                 context=context,
             )
-            yield example, word_starts, question
+            yield _ParsedQuestion(example, word_starts, question)
+
+
+def _with_answer(
+    parsed: _ParsedQuestion, version_2_with_negative: bool
+) -> _ParsedQuestion:
+    """Returns a question with its answer, or as an impossible one.
+
+    Raises the errors of `read_squad_examples`.
+    """
+    example, word_starts, (context, qa, where) = parsed
+    if version_2_with_negative and read_field(qa, "is_impossible", bool, where):
+        return parsed._replace(
+            example=dataclasses.replace(example, is_impossible=True)
+        )
+    answer, start = _find_answer(context, qa, where)
+    end = start + len(answer) - 1
+    return parsed._replace(
+        example=dataclasses.replace(
+            example,
+            orig_answer_text=answer,
+            answer_start=start,
+            start_position=bisect.bisect_right(word_starts, start) - 1,
+            end_position=bisect.bisect_right(word_starts, end) - 1,
+        )
+    )
+
+
+def _drop_unanswered(
+    questions: Iterable[_ParsedQuestion], use_char_offsets: bool
+) -> tuple[list[SquadExample], list[str]]:
+    """Drops the questions whose passage lacks the answer at its position.
+
+    Returns (the examples of the other questions, the places of the dropped
+    ones in the file). Impossible questions are not dropped.
+    """
+    examples = []
+    skipped = []
+    for example, _, question in questions:
+        if example.is_impossible or _has_answer(example, use_char_offsets):
+            examples.append(example)
+        else:
+            skipped.append(question.where)
+    return examples, skipped
 
 
 def _warn_of_repeated_ids(
@@ -225,15 +193,17 @@ def _warn_of_repeated_ids(
 
 def _warn_of_answers(
     input_file: StrPath,
-    num_examples: int,
-    num_moved: int,
+    examples: Sequence[SquadExample],
     skipped: Sequence[str],
 ) -> None:
     """Warns of answers that are not at `answer_start`.
 
-    `num_examples` and `num_moved` do not count the questions that were skipped.
-    `skipped` contains their places.
+    `skipped` contains the places of the questions that were dropped.
     """
+    num_moved = sum(
+        not example.is_impossible and not _begins_at_start(example)
+        for example in examples
+    )
     if num_moved:
         logging.warning(
             "%s: %d of %d answers do not begin exactly at `answer_start`, so "
@@ -241,7 +211,7 @@ def _warn_of_answers(
             "`answer_start` must count characters, not bytes or UTF-16 units",
             input_file,
             num_moved,
-            num_examples,
+            len(examples),
         )
     if skipped:
         logging.warning(
@@ -249,7 +219,7 @@ def _warn_of_answers(
             "contain the answer at `answer_start`: %s",
             input_file,
             len(skipped),
-            len(skipped) + num_examples,
+            len(skipped) + len(examples),
             ", ".join(skipped[:10]),
         )
 
@@ -263,24 +233,6 @@ def _begins_at_start(example: SquadExample) -> bool:
     start = example.answer_start
     text = example.context[start : start + len(answer)].lstrip()
     return text.startswith(answer.split()[0])
-
-
-def _set_answer(
-    example: SquadExample,
-    qa: JsonObject,
-    where: str,
-    word_starts: Sequence[int],
-) -> None:
-    """Sets the example's answer and its first and last word, for training.
-
-    `word_starts` contains the index of each word's first character.
-    """
-    answer, start = _find_answer(example.context, qa, where)
-    end = start + len(answer) - 1
-    example.orig_answer_text = answer
-    example.answer_start = start
-    example.start_position = bisect.bisect_right(word_starts, start) - 1
-    example.end_position = bisect.bisect_right(word_starts, end) - 1
 
 
 def _has_answer(example: SquadExample, use_char_offsets: bool) -> bool:

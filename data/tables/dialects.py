@@ -27,8 +27,8 @@ class SampledTable(NamedTuple):
         dialect: the marks between and around the cells.
         has_header: whether the first row names the columns.
         lines: all lines of the file, also those that were read.
-        width: number of cells of at least half of the first rows, 0 = they
-            have no common width, None = no row was read.
+        width: number of cells of at least half of the first rows. 0 if they
+            have no common width, None if no row was read.
     """
 
     dialect: Dialect
@@ -56,7 +56,7 @@ def find_dialect(
     Args:
         path: path of the file, for messages.
         lines: lines of the file with their ends.
-        layout: what the user chose. None = find it out.
+        layout: what the user chose. The lines show what is None in it.
         is_tsv: whether the file's name says that tabs separate the cells.
 
     Raises:
@@ -93,7 +93,7 @@ def _find_in_sample(
         table_checks.check_apostrophes(path, rows)
     if not layout.delimiter:
         _check_delimiter(path, sample, rows)
-    has_header = headers.find_header(path, rows, layout, first_lines)
+    has_header = headers.has_header(path, rows, layout, first_lines)
     width = find_common_width([*map(len, rows)]) if rows else None
     return SampledTable(
         dialect, has_header, lines=sample.all_lines(), width=width

@@ -31,13 +31,15 @@ _DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
 _MAX_WORDS_OF_NAME = 4
 
 
-def find_header(
+def has_header(
     path: str,
     rows: Sequence[Sequence[str]],
     layout: TableLayout,
     first_lines: Sequence[str] = (),
 ) -> bool:
-    """Returns whether the first row names the columns, by the user or `rows`.
+    """Returns whether the first row names the columns of a table.
+
+    The user decides, or else `is_first_row_header`.
 
     Args:
         path: path of the file, for the error.
@@ -54,23 +56,24 @@ def find_header(
     header_checks.check_title(path, rows)
     header_checks.check_second_names(path, rows, first_lines)
     if layout.has_header is None and rows:
-        return has_header(path, rows, layout.columns)
+        return is_first_row_header(path, rows, layout.columns)
     return bool(layout.has_header)
 
 
-def has_header(
+def is_first_row_header(
     path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
 ) -> bool:
-    """Returns whether the first row of a table names the columns.
+    """Returns whether the first row names the columns, as its cells show.
 
     Examples:
         A number below `price` shows that `price` is a name. In the second
         table, the first row contains a text of many words and a number:
 
-        >>> has_header("f.csv", [["text", "price"], ["It left.", "10"]], ())
+        >>> rows = [["text", "price"], ["It left.", "10"]]
+        >>> is_first_row_header("f.csv", rows, ())
         True
-        >>> row = ["It left at noon again.", "7"]
-        >>> has_header("f.csv", [row, ["It left.", "10"]], ())
+        >>> rows = [["It left at noon again.", "7"], ["It left.", "10"]]
+        >>> is_first_row_header("f.csv", rows, ())
         False
 
     Args:

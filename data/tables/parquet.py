@@ -22,7 +22,8 @@ def read_parquet(
 
     Args:
         path: a file of Parquet.
-        row_groups: numbers of the groups of rows to read. None = all.
+        row_groups: numbers of the groups of rows to read. If None, all
+            are read.
         first: number of the first row.
 
     Raises:

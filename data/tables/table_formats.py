@@ -1,7 +1,7 @@
 """Reads the rows of tables in all formats: CSV, JSON, Excel, plain text."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import IO
 
 from data.io import encodings, text_files
@@ -27,7 +27,7 @@ _NUM_WORKBOOK_ROWS = 200
 
 def read_rows(
     path: StrPath, layout: TableLayout = DEFAULT_LAYOUT
-) -> Iterator[NumberedRow]:
+) -> Generator[NumberedRow, None, None]:
     """Yields each row of a table, or an error for a malformed row.
 
     Args:
@@ -166,7 +166,7 @@ def _read_workbook(path: StrPath, layout: TableLayout) -> Iterator[NumberedRow]:
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
     cells_of_rows = [cells for _, cells in first_rows]
-    has_header = headers.find_header(str(path), cells_of_rows, layout)
+    has_header = headers.has_header(str(path), cells_of_rows, layout)
     all_rows = itertools.chain(first_rows, rows)
     names: list[str] = []
     if has_header:

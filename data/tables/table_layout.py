@@ -43,20 +43,21 @@ class TableLayout(NamedTuple):
     """The format, the marks and the header of a table.
 
     Attributes:
-        format: None = the ending of the file's name decides. For other
-            endings, the first line decides: JSON if it begins with `{` or a
-            list of objects, else plain text.
+        format: format of the file. If None, the ending of its name decides.
+            For other endings, the first line decides: JSON if it begins with
+            `{` or a list of objects, else plain text.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
-            them. If False, `"` is an ordinary character. None = find out from
-            the first rows.
+            them. If False, `"` is an ordinary character. If None, the first
+            rows show it.
         delimiter: character between cells of CSV and TSV, one of
-            `DELIMITERS`. None = find out from the first rows.
+            `DELIMITERS`. If None, the first rows show it.
         has_header: whether the first line of CSV, TSV and Excel names the
-            columns. If False, their names are "1", "2" and so on. None = find
-            out from the first rows.
+            columns. If False, their names are "1", "2" and so on. If None,
+            the first rows show it.
         encoding: encoding of a text, for Python. A mark in the file overrides
-            it. None = UTF-8.
-        sheet: name of the sheet of a workbook. None = the first one.
+            it. If None, the encoding is UTF-8.
+        sheet: name of the sheet of a workbook. If None, the first sheet is
+            read.
         columns: names of columns that the user chose. A first line that
             contains one of them is a header.
     """
@@ -113,8 +114,8 @@ class LayoutOptions:
         """Returns how tables are written.
 
         Args:
-            file_format: format of the tables. None = find out from a file's
-                name.
+            file_format: format of the tables. If None, the name of a file
+                shows it.
             has_header: value if the user did not set the flag.
             columns: names of columns that the user chose.
         """

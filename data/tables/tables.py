@@ -8,7 +8,7 @@ or a workbook. Errors name the file and the line.
 
 import difflib
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
 from data.tables.rows import (
@@ -27,7 +27,8 @@ class Table:
     """A table whose columns a caller can look at before it reads the rows.
 
     A look keeps the first row and the open file for the next `read`, because a
-    pipe cannot be read again. Each further `read` opens the file again.
+    pipe cannot be read again. Each further `read` opens the file again. Call
+    `close` if no `read` follows a look.
 
     Args:
         path: a file in any format of table_formats.py.
@@ -57,6 +58,12 @@ class Table:
         ((row_number, row),) = self._opened.first_rows
         return [*require_cells(row, f"{self.path}, line {row_number}")]
 
+    def close(self) -> None:
+        """Closes the file that a look has opened, if it is still open."""
+        if self._opened is not None:
+            self._opened.other_rows.close()
+            self._opened = None
+
     def read(self) -> Iterator[NumberedRow]:
         """Returns all rows of the table, as `read_rows` yields them."""
         if self._opened is None:
@@ -75,7 +82,7 @@ class _OpenedRows(NamedTuple):
     """
 
     first_rows: list[NumberedRow]
-    other_rows: Iterator[NumberedRow]
+    other_rows: Generator[NumberedRow, None, None]
 
 
 class TableRow(NamedTuple):
@@ -113,28 +120,32 @@ def read_table(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a row is malformed or lacks a column, a text is no string,
-            or the table cannot be read (see `read_rows`).
+        ValueError: a row is malformed or lacks a column, a cell of the
+            `text_columns` is not a string, or the table cannot be read (see
+            `read_rows`).
     """
-    columns_of_first: set[str] = set()
     columns_of_table = table.read_column_names()
     first_number = _first_number_of(table.path, columns_of_table)
-    for spreadsheet_number, (row_number, row) in enumerate(
-        table.read(), first_number
-    ):
+    for row_index, (row_number, row) in enumerate(table.read()):
         where = f"{table.path}, line {row_number}"
         cells = require_cells(row, where)
-        lacking = [column for column in columns_of_first if column not in cells]
-        cells = cells | dict.fromkeys(lacking)
+        if may_lack and row_index > 0:
+            cells = _with_columns(cells, [*text_columns, *columns])
         check_columns(where, cells, text_columns)
         check_columns(where, cells, columns)
         texts = {
             column: _read_text(cells[column], f"{where}, column {column!r}")
             for column in text_columns
         }
-        if may_lack:
-            columns_of_first = {*text_columns, *columns}
-        yield TableRow(row_number, spreadsheet_number, where, cells | texts)
+        yield TableRow(
+            row_number, first_number + row_index, where, cells | texts
+        )
+
+
+def _with_columns(cells: JsonObject, columns: Iterable[str]) -> JsonObject:
+    """Returns a row with an empty cell in each of `columns` that it lacks."""
+    lacking = [column for column in columns if column not in cells]
+    return cells | dict.fromkeys(lacking)
 
 
 def _first_number_of(path: StrPath, columns: Sequence[str]) -> int:

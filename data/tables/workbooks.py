@@ -36,8 +36,8 @@ def read_sheet(
 
     Args:
         path: path of the workbook, or text_files.STDIN.
-        sheet: name of the sheet. None = the first sheet that is not hidden
-            and contains cells.
+        sheet: name of the sheet. If None, the first sheet that is not hidden
+            and contains cells is read.
         has_gaps: whether an empty row separates groups of rows, such as
             sentences. If False, the log counts empty rows between others.
 

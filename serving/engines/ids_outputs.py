@@ -18,7 +18,7 @@ logits again.
 from typing import Final, Literal, TypeAlias
 
 from data.arrays import FloatArray
-from data.ner import legal_tags
+from data.probabilities import to_log_probabilities
 from model_folders import kinds
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings, OutputMode
@@ -93,7 +93,7 @@ def to_logits(
     probabilities = outputs["probabilities"]
     if ids_output == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
-        log_odds: FloatArray = legal_tags.to_log_probabilities(probabilities)
-        log_odds = log_odds - legal_tags.to_log_probabilities(1 - probabilities)
+        log_odds: FloatArray = to_log_probabilities(probabilities)
+        log_odds = log_odds - to_log_probabilities(1 - probabilities)
         return log_odds
-    return legal_tags.to_log_probabilities(probabilities)
+    return to_log_probabilities(probabilities)

@@ -1,9 +1,9 @@
-"""Probabilities of logits."""
+"""Probabilities of logits, and logarithms of probabilities."""
 
 import numpy as np
 import pytest
 
-from data.probabilities import to_probabilities
+from data.probabilities import to_log_probabilities, to_probabilities
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,10 @@ def test_large_logits_do_not_overflow():
     logits = np.array([[1000.0, -1000.0]], np.float32)
     for output_mode in ("classification", "multilabel"):
         assert to_probabilities(logits, output_mode).tolist() == [[1.0, 0.0]]
+
+
+def test_the_logarithm_of_zero_is_finite():
+    logarithms = to_log_probabilities(np.array([0.0, 1.0], np.float32))
+    assert np.isfinite(logarithms).all()
+    assert logarithms[0] < -80
+    assert logarithms[1] == 0

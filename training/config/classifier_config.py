@@ -135,9 +135,7 @@ class ClassifierConfig(DataFileConfig):
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
         task_spec = self.table_task_spec
-        return task_spec is not None and (
-            task_spec.example_kind == "similar_texts"
-        )
+        return task_spec is not None and task_spec.is_embedding
 
     @property
     def model_class(self) -> kinds.ModelClass:

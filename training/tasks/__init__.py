@@ -2,10 +2,21 @@
 
 Only scripts import them.
 
-    classifier_setup.py: creates one of the next two, as --task_name selects
-    classifier.py: labels of texts
-    embedding.py: vectors of texts
+    classifier.py: labels of texts, for run_classifier.py
+    embedding.py: vectors of texts, for run_classifier.py too
     ner.py: tags of words, for run_ner.py
     squad.py: answers, for run_squad.py
     swag.py: choices, for run_swag.py
+
+The `main` of a script lists the same steps for each task. After `read_start`,
+`open_processor` creates what knows the sets, and `load_task` reads what must be
+known, or checked, before TensorFlow is loaded:
+
+    classifier_setup.py: the steps of run_classifier.py. The first of them finds
+        the columns of --data_file
+    ner_setup.py: those of run_ner.py
+    squad_setup.py: those of run_squad.py
+
+run_swag.py has no such steps, because its task reads each set when it is
+encoded.
 """

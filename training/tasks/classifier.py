@@ -10,8 +10,8 @@ from data.arrays import FloatArray
 from data.classification import (
     label_codec,
     label_report,
-    metrics,
     prediction_files,
+    scoring,
 )
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import (
@@ -254,7 +254,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
         labels = self.codec.decode_labels(outputs)
-        return metrics.score_labeled(
+        return scoring.score_labeled(
             encoded_set.examples, labels, self.codec, self.processor.score
         )
 
@@ -269,7 +269,7 @@ def create_classifier_loss(
         class_weights: weight of each label, in the order of the model's
             outputs, () for equal weights.
     """
-    if processor.example_kind == "ranked_passage":
+    if processor.is_ranking:
         return modeling.RankingLoss()
     if processor.output_mode == "regression":
         return modeling.RegressionLoss()

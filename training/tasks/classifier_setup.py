@@ -1,7 +1,7 @@
-"""Creates the processor and the task that the flags of the script select.
+"""Opens the sets that the flags select, and loads their task.
 
-Call the functions in their order, as run_classifier.py does. They import no
-TensorFlow.
+run_classifier.py calls the functions in their order. Importing this module
+loads no TensorFlow.
 """
 
 import collections
@@ -19,6 +19,9 @@ from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from training.config.classifier_config import ClassifierConfig
@@ -82,7 +85,8 @@ def open_processor(
     if user_class_processor:
         return user_class_processor
     if config.table_task_spec:
-        return config.table_task_spec.open_processor(
+        return open_table_processor(
+            config.table_task_spec,
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.table,
@@ -113,7 +117,7 @@ def load_task(
         ValueError: a flag or a row of the data is wrong.
         OSError: a file cannot be read.
     """
-    if processor.example_kind == "similar_texts":
+    if processor.is_embedding:
         return _create_embedding_task(start, processor)
     return _create_classifier_task(start, processor)
 

@@ -8,8 +8,8 @@ import modeling
 from data.arrays import FloatArray
 from data.classification import (
     label_codec,
-    metrics,
     prediction_files,
+    scoring,
     similar_pairs,
 )
 from data.classification.classification_examples import InputExample
@@ -154,7 +154,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
     ) -> Scores:
         if self.has_scores.get(encoded_set.name, True):
             cosines = self.codec.decode_labels(vectors)
-            return metrics.score_labeled(
+            return scoring.score_labeled(
                 encoded_set.examples,
                 cosines,
                 self.codec,

@@ -1,8 +1,4 @@
-"""Tags named entities, for run_ner.py: reads the sets, and is their task.
-
-run_ner.py calls `read_sets`, then creates the `NerTask`. Importing this module
-loads no TensorFlow.
-"""
+"""Tags named entities, for run_ner.py."""
 
 import itertools
 import os
@@ -21,7 +17,6 @@ from data.ner import (
     sentence_windows,
 )
 from data.ner.ner_examples import NerExample
-from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import NerFeatures
 from data.probabilities import to_probabilities
 from data.sets.file_sets import FileSets
@@ -37,34 +32,18 @@ if TYPE_CHECKING:
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 
 
-def read_sets(config: NerConfig) -> FileSets[NerExample]:
-    """Reads the labels and the sets of the command.
-
-    Raises:
-        ValueError: a file is malformed.
-        OSError: a file cannot be read.
-    """
-    file_sets = create_ner_sets(
-        config.fine_tuning.data_dir, config.data_file_options, config.ner
-    )
-    file_sets.read_labels()
-    for set_name in config.set_names:
-        file_sets.read(set_name)
-    return file_sets
-
-
 class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
         start: as in `Task`.
-        file_sets: the tags and the sentences.
+        processor: the tags and the sentences.
     """
 
     def __init__(
         self,
         start: StartingPoint[NerConfig],
-        file_sets: FileSets[NerExample],
+        processor: FileSets[NerExample],
     ) -> None:
         super().__init__(
             start,
@@ -72,9 +51,9 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             metrics=("f1", "precision", "recall", "accuracy"),
         )
         self.eval_loss = self.loss
-        self.file_sets = file_sets
+        self.processor = processor
         # There are tags, because the task is no regression.
-        self.tags = file_sets.read_labels() or []
+        self.tags = processor.read_labels() or []
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings = {"legal_tags": self.config.legal_tags}
@@ -82,7 +61,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
         """Returns the sentences of a set."""
-        return self.file_sets.take(base_set_of(set_name))
+        return self.processor.take(base_set_of(set_name))
 
     def encode(
         self, set_name: SetName, examples: Sequence[NerExample]

@@ -1,8 +1,4 @@
-"""Answers questions about passages, for run_squad.py.
-
-run_squad.py calls `load_processor`, which reads the sets, then creates the
-`SquadTask`. Importing this module loads no TensorFlow.
-"""
+"""Answers questions about passages, for run_squad.py."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +8,6 @@ import numpy as np
 from absl import logging
 
 import modeling
-from command_line.config_values import required_value
 from data import report
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
@@ -27,9 +22,9 @@ from data.squad.passage_windows import (
     create_squad_features,
     encode_squad_features,
 )
-from data.squad.squad_examples import SquadExample, SquadProcessor
+from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import to_settings
-from data.squad.squad_questions import read_squad_file
+from data.squad.squad_processor import SquadProcessor
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
@@ -43,43 +38,6 @@ if TYPE_CHECKING:
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]
-
-
-def load_processor(config: SquadConfig) -> SquadProcessor:
-    """Creates the processor, and lets it read the sets of the command.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is malformed, or contains no answers to evaluate.
-    """
-    layout = config.table.layout()
-    is_v2 = config.decoding.version_2_with_negative
-    train_file = None
-    if config.training.do_train:
-        train_file = required_value(config.train_file)
-    predict_file = None
-    if config.reads_predict_file:
-        predict_file = read_squad_file(
-            required_value(config.predict_file), layout
-        )
-    processor = SquadProcessor(
-        train_file,
-        predict_file,
-        layout,
-        version_2_with_negative=is_v2,
-        use_char_offsets=config.windows.use_char_offsets,
-    )
-    if train_file is not None:
-        processor.read("train")
-    if predict_file is not None:
-        processor.read("dev")
-        if config.evaluates:
-            # A file without answers stops the script now, not after an epoch.
-            gold_answers = answer_scoring.read_gold_answers(
-                predict_file, version_2_with_negative=is_v2
-            )
-            gold_answers.log_num_skipped()
-    return processor
 
 
 class SquadTask(
@@ -112,7 +70,7 @@ class SquadTask(
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
         if processor.predict_file:
-            self.eval_files = [processor.predict_file.path]
+            self.eval_files = [os.fspath(processor.predict_file)]
         self.export_settings = to_settings(
             self.config.windows, self.config.decoding
         )
@@ -200,7 +158,7 @@ class SquadTask(
             return {}
         scores = self._compute_scores(gold_answers, answers)
         if self.config.report:
-            file = self.processor.required_predict_file
+            file = self.processor.read_predict_file()
             heading = report.create_heading("SQuAD", file.path, scores)
             answer_report.write_answer_report(
                 os.path.join(output_dir, "report.html"),
@@ -238,7 +196,7 @@ class SquadTask(
 
     def _read_gold_answers(self) -> answer_scoring.GoldAnswers:
         return answer_scoring.read_gold_answers(
-            self.processor.required_predict_file,
+            self.processor.read_predict_file(),
             version_2_with_negative=(
                 self.config.decoding.version_2_with_negative
             ),

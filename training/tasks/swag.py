@@ -9,6 +9,7 @@ from data.classification import (
     label_codec,
     metrics,
     prediction_files,
+    scoring,
     swag_examples,
 )
 from data.classification.classification_features import encode_features
@@ -113,7 +114,7 @@ class SwagTask(
     def _compute_scores(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        return metrics.score_labeled(
+        return scoring.score_labeled(
             encoded_set.examples,
             self.codec.decode_labels(outputs),
             self.codec,

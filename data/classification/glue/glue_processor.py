@@ -1,26 +1,17 @@
-"""Reads the train, dev and test sets of a task of GLUE, or of XNLI.
+"""The tasks of GLUE, and XNLI: their sets, labels and metrics.
 
-glue_tasks.py lists the tasks. glue_layouts.py finds the columns of a file.
+glue_tasks.py lists the tasks. glue_sets.py reads their sets.
 """
 
-import dataclasses
-from collections.abc import Iterator, Sequence
-
-from absl import logging
-
-from data.classification.classification_examples import (
-    InputExample,
-    parse_regression_label,
-)
+from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue import glue_layouts
+from data.classification.glue.glue_sets import GlueSets
 from data.classification.glue.glue_tasks import (
     SPEC_OF_TASK,
     GlueTaskSpec,
     specify_xnli,
 )
-from data.sets.set_names import BaseSet, SetName, base_set_of, suffix_of
-from data.sets.task_sets import TaskSets
+from data.sets.set_names import SetName, base_set_of, suffix_of
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
@@ -29,34 +20,28 @@ _MISMATCHED = "_mm"
 
 
 class GlueProcessor(ClassificationProcessor):
-    """Reads a task of GLUE, whose train, dev and test sets are TSV files.
-
-    Files of mirrors, whose columns have other names and places, are read too.
+    """Knows the sets, the labels and the metrics of a task of GLUE.
 
     Args:
-        spec: the files, columns and labels of the task.
-        data_dir: folder of the files.
-        layout: how the tables of mirrors are written.
-        mismatched: processor of MultiNLI's mismatched sets, "dev_mm" and
-            "test_mm". None for other tasks, which lack these sets.
+        spec: the columns, labels and metrics of the task.
+        sets: the sets of the task.
+        mismatched_sets: MultiNLI's "dev_mm" and "test_mm", as sets of the
+            names "dev" and "test". None for other tasks, which lack them.
     """
 
     def __init__(
         self,
         spec: GlueTaskSpec,
-        data_dir: StrPath | None,
-        layout: TableLayout = DEFAULT_LAYOUT,
-        mismatched: "GlueProcessor | None" = None,
+        sets: GlueSets,
+        mismatched_sets: GlueSets | None = None,
     ) -> None:
-        super().__init__(TaskSets(self._read_set))
+        super().__init__(sets)
         self.output_mode = spec.output_mode
         self.metrics = spec.metrics
         self.text_columns = spec.text_columns
-        self._spec = spec
-        self._data_dir = data_dir
-        self._layout = layout
-        self._mismatched = mismatched
-        if mismatched:
+        self._labels = spec.labels
+        self._mismatched_sets = mismatched_sets
+        if mismatched_sets:
             self.dev_sets = ("dev", f"dev{_MISMATCHED}")
             self.test_sets = ("test", f"test{_MISMATCHED}")
 
@@ -65,47 +50,16 @@ class GlueProcessor(ClassificationProcessor):
 
         The function reads no file, because each task of GLUE has its labels.
         """
-        labels = self._spec.labels
-        return None if labels is None else [*labels]
+        return None if self._labels is None else [*self._labels]
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Returns a set, None if it is a missing mismatched set."""
-        if suffix_of(set_name) != _MISMATCHED or not self._mismatched:
+        if suffix_of(set_name) != _MISMATCHED or not self._mismatched_sets:
             return super().take(set_name)
         base_set = base_set_of(set_name)
-        if not self._mismatched.has_set(base_set):
+        if not self._mismatched_sets.has_set(base_set):
             return None
-        return self._mismatched.take(base_set)
-
-    def has_set(self, set_name: BaseSet) -> bool:
-        """Returns whether the folder contains the file of a set.
-
-        Raises:
-            ValueError: it contains several, or --data_dir is not set.
-        """
-        try:
-            self._find_file(set_name)
-        except FileNotFoundError:
-            return False
-        return True
-
-    def _find_file(self, set_name: BaseSet) -> str:
-        """Returns the path of a set, as `glue_layouts.find_table` does."""
-        return glue_layouts.find_table(
-            self._data_dir, set_name, self._spec.file_of_set(set_name)
-        )
-
-    def _read_set(self, set_name: BaseSet) -> list[InputExample]:
-        """Reads the file of a set, for `read`, whose errors it raises."""
-        path = self._find_file(set_name)
-        lines = _read_lines(path, self._layout)
-        indices = _find_indices(self._spec, set_name, path, lines[0].cells)
-        parser = _LineParser(self._spec, set_name, path, indices)
-        examples = [*parser.parse_lines(lines)]
-        if not examples:
-            raise ValueError(f"{path} contains no example")
-        parser.log_lines(lines)
-        return examples
+        return self._mismatched_sets.take(base_set)
 
 
 def create_glue_processor(
@@ -116,203 +70,12 @@ def create_glue_processor(
 ) -> GlueProcessor:
     """Creates the processor of a task of GLUE, or of XNLI."""
     if task_name == "xnli":
-        return GlueProcessor(specify_xnli(xnli_language), data_dir)
-    mismatched = None
+        spec = specify_xnli(xnli_language)
+        return GlueProcessor(spec, GlueSets(spec, data_dir))
+    spec = SPEC_OF_TASK[task_name]
+    mismatched_sets = None
     if task_name == "mnli":
-        spec = SPEC_OF_TASK["mnli-mm"]
-        mismatched = GlueProcessor(spec, data_dir, layout)
-    return GlueProcessor(SPEC_OF_TASK[task_name], data_dir, layout, mismatched)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a file.
-
-    Attributes:
-        index: number of the line, or of the row of another table, counted
-            from 0.
-        line_number: its place in the file, for errors.
-        cells: the cells of the line, at least one.
-    """
-
-    index: int
-    line_number: int
-    cells: list[str]
-
-
-def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
-    """Reads the lines of a file, without empty lines at its end.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is empty, or a line is malformed.
-    """
-    lines = [
-        _Line(index, line_number, cells)
-        for index, (line_number, cells) in enumerate(
-            glue_layouts.read_cells(path, layout)
-        )
-    ]
-    # Editors may add empty lines at the end, which are no examples.
-    while lines and lines[-1].cells == [""]:
-        lines.pop()
-    if not lines:
-        raise ValueError(f"{path} contains no example")
-    return lines
-
-
-def _find_indices(
-    spec: GlueTaskSpec,
-    set_name: BaseSet,
-    path: str,
-    header: Sequence[str],
-) -> glue_layouts.ColumnIndices:
-    """Returns where the texts and the labels of a set are.
-
-    `header` are the cells of the first line.
-
-    Raises:
-        ValueError: a column is missing. The message names it.
-    """
-    if spec.columns_of_set:
-        return glue_layouts.ColumnIndices([*spec.columns_of_set[set_name]])
-    columns = spec.text_columns
-    if set_name == "test" and not spec.has_header:
-        # GLUE's test set has a header line, but other columns.
-        columns = (1,)
-    try:
-        return glue_layouts.find_indices(
-            header,
-            columns,
-            None if set_name == "test" else spec.label_column,
-            has_header=spec.has_header or set_name == "test",
-        )
-    except ValueError as error:
-        raise ValueError(f"{path}, line 1: {error}") from error
-
-
-class _LineParser:
-    """Turns the lines of a set's file into examples.
-
-    Args:
-        spec: the task.
-        set_name: the set that the file contains.
-        path: the file, for messages.
-        indices: where the texts and the label are in a line.
-    """
-
-    def __init__(
-        self,
-        spec: GlueTaskSpec,
-        set_name: BaseSet,
-        path: str,
-        indices: glue_layouts.ColumnIndices,
-    ) -> None:
-        self._spec = spec
-        self._set_name = set_name
-        self._path = path
-        self._indices = indices
-        # Number of cells of a line that has all columns.
-        self._width = max(indices.columns) + 1
-
-    def parse_lines(self, lines: Sequence[_Line]) -> Iterator[InputExample]:
-        """Yields the examples of the lines, without those that are skipped.
-
-        Raises:
-            ValueError: a line has too few columns, or its label is unknown.
-                The message names the line.
-        """
-        for line in lines[1:] if self._indices.has_header else lines:
-            if self._is_skipped(line):
-                continue
-            try:
-                yield self._create_example(line.index, self._fill(line.cells))
-            except ValueError as error:
-                raise ValueError(
-                    f"{self._path}, line {line.line_number}: {error}"
-                ) from error
-
-    def log_lines(self, lines: Sequence[_Line]) -> None:
-        """Logs how numbers are read as labels, and what short lines become."""
-        if self._set_name != "test":
-            column = self._indices.columns[-1]
-            labels = (
-                line.cells[column] for line in lines if len(line.cells) > column
-            )
-            glue_layouts.log_label_numbers(
-                self._path, labels, self._spec.hub_labels
-            )
-        num_short = sum(map(self._is_short, lines))
-        if self._spec.drops_short_lines and num_short:
-            logging.warning(
-                "%s: %s %d lines with too few columns",
-                self._path,
-                "added empty texts to"
-                if self._set_name == "test"
-                else "skipped",
-                num_short,
-            )
-
-    def _is_short(self, line: _Line) -> bool:
-        return len(line.cells) < self._width
-
-    def _is_skipped(self, line: _Line) -> bool:
-        """Returns whether a line is no example of the set."""
-        spec = self._spec
-        has_languages = spec.language is not None and self._set_name != "train"
-        if has_languages and line.cells[0] != spec.language:
-            return True
-        drops_short = spec.drops_short_lines and self._set_name != "test"
-        return drops_short and self._is_short(line)
-
-    def _fill(self, cells: list[str]) -> list[str]:
-        """Returns the cells of a line, with an empty cell in each column.
-
-        Raises:
-            ValueError: the line has too few columns, and the task does not
-                allow this.
-        """
-        num_missing = self._width - len(cells)
-        if num_missing > 0 and not self._spec.drops_short_lines:
-            raise glue_layouts.short_line_error(cells)
-        return cells + [""] * num_missing
-
-    def _create_example(self, index: int, cells: list[str]) -> InputExample:
-        """Returns the example of a line with all columns.
-
-        Raises:
-            ValueError: the label is unknown.
-        """
-        spec = self._spec
-        columns = self._indices.columns
-        is_pair = len(spec.text_columns) == 2
-        has_label = self._set_name != "test" or spec.test_set_has_labels
-        example_id: int | str = index
-        if spec.guid_column is not None and self._indices.is_official:
-            example_id = cells[spec.guid_column]
-        prefix = spec.dev_guid if self._set_name == "dev" else self._set_name
-        return InputExample(
-            guid=f"{prefix}-{example_id}",
-            text_a=cells[columns[0]],
-            text_b=cells[columns[1]] if is_pair else None,
-            label=self._parse_label(cells) if has_label else None,
-        )
-
-    def _parse_label(self, cells: Sequence[str]) -> str | float:
-        """Returns GLUE's own name of the label of a line, or a number."""
-        column = self._indices.columns[-1]
-        where = f"column {column % len(cells) + 1}"
-        labels = self._spec.labels
-        if labels is None:
-            return parse_regression_label(cells[column], where)
-        label = glue_layouts.translate_label(
-            self._spec.label_of_alias.get(cells[column], cells[column]),
-            labels,
-            self._spec.hub_labels,
-        )
-        if label not in labels:
-            raise ValueError(
-                f"{where}: unknown label {label!r}; the task's labels are "
-                f"{[*labels]}"
-            )
-        return label
+        mismatched_sets = GlueSets(SPEC_OF_TASK["mnli-mm"], data_dir, layout)
+    return GlueProcessor(
+        spec, GlueSets(spec, data_dir, layout), mismatched_sets
+    )

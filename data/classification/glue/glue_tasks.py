@@ -1,6 +1,6 @@
 """Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_processor.py reads their sets.
+glue_sets.py reads their sets.
 """
 
 import dataclasses
@@ -24,15 +24,16 @@ class GlueTaskSpec:
             is a name in the file's first line, or a number, counted from 0.
         label_column: column of the label. A test set may lack this column.
         columns_of_set: {set: columns of the texts and of the label}, numbers
-            counted from 0, if no file of a mirror is read. None = the first
-            line of a file shows where `text_columns` and `label_column` are.
+            counted from 0, if no file of a mirror is read. If None,
+            the first line of a file shows where `text_columns` and
+            `label_column` are.
         has_header: False if only the test set's file begins with a header line,
             and contains a text in column 1.
-        guid_column: column of the last part of the examples' guids. None = the
-            number of the line, counted from 0.
+        guid_column: column of the last part of the examples' guids. If None,
+            it is the number of the line, counted from 0.
         language: language of the dev and the test set, which contain other
-            languages too. The first cell of a line is its language. None = all
-            lines are read.
+            languages too. The first cell of a line is its language. If None,
+            all lines are read.
         hub_labels: names of the labels in the order in which Hugging Face's
             GLUE data set numbers them, () if GLUE's own files number them too.
         label_of_alias: {other name in the files: name of the label}.

@@ -233,7 +233,7 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
         separator: text that separates names without quotes, besides commas.
 
     Returns:
-        the elements. None if the text is no such list.
+        the elements, or None if the text is not such a list.
     """
     text = _unwrap_call(text)
     opening, inner, closing = text[:1], text[1:-1], text[-1:]

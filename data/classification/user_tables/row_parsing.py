@@ -27,8 +27,8 @@ class ParsedRow(NamedTuple):
         table_row: the row.
         texts: the text, or the two texts of a pair.
         label: the label, None if the row has none.
-        lacks: "text" or "a label" if the row is left out because it lacks this.
-            None = it becomes an example.
+        lacks: "text" or "a label" if the row is left out because it lacks this,
+            or None if it becomes an example.
         is_respelled: whether its label was brought to another spelling.
     """
 
@@ -49,8 +49,8 @@ class RowParser:
         label_flag: value of --label_column, for errors.
         label_separator: text between two labels of a cell.
         output_mode: "classification", "multilabel" or "regression".
-        allowed_labels: the labels that the rows may have. None = the rows name
-            them, or the task is a regression.
+        allowed_labels: the labels that the rows may have. None if the rows
+            name them, or if the task is a regression.
         may_lack_text: whether a row without a text becomes an example.
         may_lack_label: whether a row without a label becomes an example.
     """

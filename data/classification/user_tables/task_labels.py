@@ -47,8 +47,9 @@ def labels_of_flags(
 ) -> list[str] | None:
     """Returns the labels that --labels or several label columns name.
 
-    The labels are in the order of the model's outputs. None = the rows name
-    them (see `labels_of_examples`), or the task is a regression.
+    The labels are in the order of the model's outputs. The result is None if
+    the rows name them (see `labels_of_examples`), or if the task is a
+    regression.
 
     Args:
         labels: value of --labels, None if it is not set.

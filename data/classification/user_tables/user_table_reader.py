@@ -11,13 +11,16 @@ from absl import logging
 
 from data.classification import similar_pairs
 from data.classification.classification_examples import (
-    ExampleKind,
     InputExample,
     class_names_of,
 )
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
+from data.classification.user_tables.user_table_tasks import (
+    SPEC_OF_TABLE_TASK,
+    TableTaskSpec,
+)
 from data.sets.file_sets import SetFile
 from data.sets.row_keys import key_of
 from data.sets.set_names import BASE_SETS, BaseSet
@@ -54,8 +57,7 @@ class UserTableReader:
             labels. False if flags name them, or in regression.
         data_file_table: --data_file, which was opened to look at its columns,
             None with --data_dir.
-        example_kind: what a row is. All passages of a query are in the same
-            set.
+        spec: how the task differs from others.
     """
 
     source: StrPath | None
@@ -65,7 +67,7 @@ class UserTableReader:
     label_columns: Sequence[str]
     are_labels_in_rows: bool
     data_file_table: Table | None = None
-    example_kind: ExampleKind = "labeled_text"
+    spec: TableTaskSpec = SPEC_OF_TABLE_TASK["csv"]
 
     @property
     def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
@@ -75,7 +77,7 @@ class UserTableReader:
     @property
     def key_names(self) -> list[str]:
         """The columns of the texts that decide about the dev set, sorted."""
-        if self.example_kind == "ranked_passage":
+        if self.spec.is_split_by_first_text:
             return [self.text_columns[0]]
         return sorted(self.text_columns)
 
@@ -105,17 +107,12 @@ class UserTableReader:
     def collect_labels(
         self, train: Sequence[InputExample], dev: Sequence[InputExample]
     ) -> list[str]:
-        """Returns the labels that the rows name, in alphabetical order.
-
-        Logs how many rows each label has, and warns of strange labels.
-        """
-        labels = task_labels.labels_of_examples(
+        """Returns the labels that the rows name, in alphabetical order."""
+        return task_labels.labels_of_examples(
             [*train, *dev], self.output_mode, f"the train set in {self.source}"
         )
-        self._log_labels(labels, train, dev)
-        return labels
 
-    def _log_labels(
+    def log_labels(
         self,
         labels: Sequence[str],
         train: Sequence[InputExample],
@@ -144,14 +141,14 @@ class UserTableReader:
         return class_names_of(example.label)
 
     def keys_of(self, examples: Sequence[InputExample]) -> list[str]:
-        """Returns the key of each row's texts, or of its query."""
-        if self.example_kind == "ranked_passage":
+        """Returns the key of each row's texts, or of its first text."""
+        if self.spec.is_split_by_first_text:
             return [key_of([example.text_a]) for example in examples]
         return [key_of(self.texts_of(example)) for example in examples]
 
     def _has_similarities(self, file: SetFile) -> bool:
         """Returns whether all pairs of a file need a score, or none."""
-        return self.example_kind == "similar_texts" and file.set_name != "test"
+        return self.spec.may_lack_scores and file.set_name != "test"
 
     def _check_label_column(
         self,
@@ -183,8 +180,7 @@ class UserTableReader:
         """
         may_lack_labels = file.set_name == "test" or (
             # Only a column that a flag names has to exist.
-            self.example_kind == "similar_texts"
-            and self.options.label_column == "score"
+            self.spec.may_lack_scores and self.options.label_column == "score"
         )
         required_labels = [] if may_lack_labels else self.label_columns
         rows = read_accepted_rows(

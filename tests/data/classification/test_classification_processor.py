@@ -12,14 +12,20 @@ from data.sets.task_sets import TaskSets
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
 
+class SameSets(TaskSets):
+    """Sets that all contain the same examples."""
+
+    def _read_file_of(self, set_name):
+        return {set_name: EXAMPLES}
+
+
 class Processor(ClassificationProcessor):
     """A task whose sets a test holds."""
 
     text_columns = ("text",)
 
     def __init__(self, labels):
-        # Each set has the same examples.
-        super().__init__(TaskSets(lambda set_name: EXAMPLES))
+        super().__init__(SameSets())
         self._labels = labels
 
     def read_labels(self):

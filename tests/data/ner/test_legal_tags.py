@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from data.ner import legal_tags
+from data.probabilities import to_log_probabilities
 
 SCHEMES = {
     "IOB2": ["O", "B-A", "I-A", "B-B", "I-B"],
@@ -42,9 +43,7 @@ def is_legal(tags, scheme):
 def random_scores(labels, length):
     """Returns scores of the tags of a text, float [length, tags]."""
     rng = np.random.default_rng(length)
-    return legal_tags.to_log_probabilities(
-        rng.dirichlet(np.ones(len(labels)), length)
-    )
+    return to_log_probabilities(rng.dirichlet(np.ones(len(labels)), length))
 
 
 LENGTHS = pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 5])

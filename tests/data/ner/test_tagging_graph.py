@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.ner import legal_tags, ner_examples, tagging_graph
+from data.probabilities import to_log_probabilities
 
 
 def test_running_text_is_cut_as_in_the_graph():
@@ -41,9 +42,7 @@ def random_rows(labels, lengths):
 def decode_in_python(rows, labels):
     """Returns the best legal tags of all texts, as one list of ids."""
     decoded = [
-        legal_tags.decode_tags(
-            legal_tags.to_log_probabilities(row), labels, True
-        )
+        legal_tags.decode_tags(to_log_probabilities(row), labels, True)
         for row in rows
     ]
     return [*itertools.chain(*decoded)]

@@ -1,13 +1,15 @@
 """Sets of a folder or of one file, and what is said of both of them."""
 
 import dataclasses
-import gc
 import os
+import weakref
 
 import pytest
 
-from data.classification.classification_examples import InputExample
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_reader import UserTableReader
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
@@ -22,7 +24,8 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
         str(tmp_path),
         DataFileOptions(),
         ColumnOptions(labels=sorted({label for _, label in rows})),
@@ -43,7 +46,8 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
         None,
         DataFileOptions(data_file=str(path)),
         ColumnOptions(),
@@ -65,8 +69,12 @@ def processor(tmp_path):
     """The processor of a folder with a train set and a dev set."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    return SPEC_OF_TABLE_TASK["csv"].open_processor(
-        str(tmp_path), DataFileOptions(), ColumnOptions(), frozenset()
+    return open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
+        str(tmp_path),
+        DataFileOptions(),
+        ColumnOptions(),
+        frozenset(),
     )
 
 
@@ -94,7 +102,8 @@ def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
 
 def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"],
         str(tmp_path),
         DataFileOptions(),
         ColumnOptions(labels=["x", "y"]),
@@ -138,9 +147,15 @@ def create_recording(tmp_path):
     rows = [f"text {row},{'xy'[row % 2]}" for row in range(40)]
     (tmp_path / "table.csv").write_text("\n".join(["text,label", *rows]))
 
-    def create(*, data_file=None, labels=None, output_mode="classification"):
+    def create(
+        reader_class=RecordingReader,
+        *,
+        data_file=None,
+        labels=None,
+        output_mode="classification",
+    ):
         data_file = data_file and str(tmp_path / data_file)
-        reader = RecordingReader(
+        reader = reader_class(
             source=data_file or tmp_path,
             options=ColumnOptions(),
             output_mode=output_mode,
@@ -234,22 +249,27 @@ def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
         assert example.row == {"text": example.text_a, "label": example.label}
 
 
-def count_examples_with_rows():
-    """Returns how many examples in memory contain a row."""
-    gc.collect()
-    return sum(
-        isinstance(item, InputExample) and item.row is not None
-        for item in gc.get_objects()
-    )
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WeakReader(RecordingReader):
+    """Refers to the examples that it reads, without keeping them in memory."""
+
+    references: list = dataclasses.field(default_factory=list)
+
+    def read_file(self, file):
+        """Reads the file, and appends a weak reference to each example."""
+        examples = super().read_file(file)
+        self.references.extend(map(weakref.ref, examples))
+        return examples
 
 
 def test_the_rows_of_a_train_set_are_freed(create_recording):
     """No cell of a row is held beside the texts and the label."""
-    file_sets = create_recording(data_file="table.csv")
-    num_before = count_examples_with_rows()
+    file_sets = create_recording(WeakReader, data_file="table.csv")
     dev_set = file_sets.read("dev")
-    assert len(file_sets.read("train")) > 0
-    assert count_examples_with_rows() - num_before == len(dev_set)
+    references = file_sets.reader.references
+    assert len(references) == 40
+    in_memory = [reference() for reference in references]
+    assert [example for example in in_memory if example] == dev_set
 
 
 KEYS = {"train": ["a", "b", "b", "c"], "dev": ["c", "b", "x"]}

@@ -14,7 +14,7 @@ from tests.support.tables.table_rows import read_table_rows
 
 def has_header(lines):
     """Returns whether the first of some lines with commas is the header."""
-    return headers.has_header("f.csv", [*csv.reader(lines)], ())
+    return headers.is_first_row_header("f.csv", [*csv.reader(lines)], ())
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_row_that_repeats_the_names_is_no_row():
 
 def test_a_name_that_the_user_chose_makes_a_header():
     rows = [["satz"], ["Ein Boot"]]
-    assert headers.has_header("f.csv", rows, ["satz"])
+    assert headers.is_first_row_header("f.csv", rows, ["satz"])
 
 
 TEXT = ColumnCells("It left at noon again.", ["It sank."])

@@ -21,6 +21,25 @@ def test_each_read_of_a_table_has_all_rows(tmp_path):
     assert [*table.read()] == rows
 
 
+def test_a_closed_table_holds_no_row_of_a_look(tmp_path):
+    path = write_table(tmp_path / "a.csv", "text,label\na,x\n")
+    table = Table(path)
+    table.read_column_names()
+    table.close()
+    write_table(tmp_path / "a.csv", "text,label\nb,y\n")
+    ((_, row),) = table.read()
+    assert row == {"text": "b", "label": "y"}
+
+
+def test_only_the_first_row_must_have_all_columns_of_some_tables(tmp_path):
+    lines = ['{"text": "a", "label": "x"}', '{"text": "b"}']
+    path = write_table(tmp_path / "a.jsonl", "\n".join(lines))
+    rows = read_table(Table(path), ["text"], ["label"], may_lack=True)
+    assert [row.cells["label"] for row in rows] == ["x", None]
+    with pytest.raises(ValueError, match=r"line 2: there is no column 'label'"):
+        list(read_table(Table(path), ["text"], ["label"]))
+
+
 @pytest.mark.parametrize("has_header", [True, False])
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
 def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_tasks import (
-    SPEC_OF_TABLE_TASK,
+from data.classification.user_tables.user_table_processor import (
     UserTableProcessor,
+    open_table_processor,
 )
+from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
 
@@ -24,8 +25,8 @@ def create_processor(
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = ColumnOptions(**kwargs)
-    return SPEC_OF_TABLE_TASK["csv"].open_processor(
-        folder, data, options, frozenset()
+    return open_table_processor(
+        SPEC_OF_TABLE_TASK["csv"], folder, data, options, frozenset()
     )
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.paths import SAMPLES
@@ -35,7 +38,8 @@ def split_rows(
     """Returns the texts of the examples in the (train, dev) sets of rows."""
     path = folder / "table.csv"
     write_csv(path, names, rows)
-    processor = SPEC_OF_TABLE_TASK[task].open_processor(
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK[task],
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         ColumnOptions(**flags),

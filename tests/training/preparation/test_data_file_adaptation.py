@@ -11,6 +11,9 @@ import pytest
 import modeling
 from command_line import config_values
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.row_keys import RULE_VERSION
@@ -48,7 +51,8 @@ def table(tmp_path):
 
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
-    return SPEC_OF_TABLE_TASK[task_name].open_processor(
+    return open_table_processor(
+        SPEC_OF_TABLE_TASK[task_name],
         None,
         DataFileOptions(data_file=table),
         ColumnOptions(**COLUMNS),

@@ -6,6 +6,9 @@ import pytest
 import modeling
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.models import SMALL
@@ -45,8 +48,8 @@ def create_task(tmp_path):
         **columns,
     ):
         labels = None if output_mode == "regression" else LABELS
-        spec = SPEC_OF_TABLE_TASK[task_name]
-        processor = spec.open_processor(
+        processor = open_table_processor(
+            SPEC_OF_TABLE_TASK[task_name],
             tmp_path,
             DataFileOptions(),
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),

@@ -6,6 +6,9 @@ import pytest
 import modeling
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.models import SMALL
@@ -29,7 +32,8 @@ def create_task(tmp_path):
     """A function (has_scores) -> task for texts of 8 WordPieces."""
 
     def create_embedding_task(has_scores):
-        processor = SPEC_OF_TABLE_TASK["embedding"].open_processor(
+        processor = open_table_processor(
+            SPEC_OF_TABLE_TASK["embedding"],
             tmp_path,
             DataFileOptions(),
             ColumnOptions(),

@@ -1,4 +1,4 @@
-"""The sentences that run_ner.py reads, and what its task makes of them."""
+"""What the task of run_ner.py makes of its sentences."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_split import DataFileOptions
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
-from tests.support.tasks import task_files
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import (
     create_flags,
@@ -19,7 +18,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.config.ner_config import NerConfig
-from training.tasks.ner import NerTask, read_sets
+from training.tasks.ner import NerTask
 
 TAGS = ["O", "B-PER", "I-PER"]
 EXAMPLES = [
@@ -120,25 +119,3 @@ def test_a_test_set_without_tags_has_no_scores(create_task, tmp_path):
         )
         == {}
     )
-
-
-def load(folder, **flags):
-    """Returns the processor of a command on the sets of a folder."""
-    return read_sets(
-        create_config(NerConfig, output_dir="", data_dir=str(folder), **flags)
-    )
-
-
-def test_the_labels_are_those_of_the_train_set(tmp_path):
-    task_files.write_entity_sets(tmp_path)
-    labels = load(tmp_path, do_train=True).read_labels()
-    assert labels[0] == "O"
-    assert "B-LOC" in labels
-
-
-def test_every_set_of_the_command_is_read_before_it_trains(tmp_path):
-    task_files.write_entity_sets(tmp_path)
-    (tmp_path / "valid.txt").write_text("a O b\nc\n")
-    load(tmp_path, do_train=True)
-    with pytest.raises(ValueError, match=r"valid\.txt"):
-        load(tmp_path, do_train=True, do_eval=True)

@@ -1,4 +1,4 @@
-"""The questions that run_squad.py reads, and what its task makes of them."""
+"""What the task of run_squad.py makes of its questions."""
 
 import json
 
@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from command_line.config_values import create_config
-from data.squad.squad_examples import SquadProcessor
-from data.squad.squad_questions import read_squad_file
+from data.squad.squad_processor import SquadProcessor
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
-from tests.support.squad.squad_files import write_squad
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.squad_config import SquadConfig
-from training.tasks.squad import SquadTask, load_processor
+from training.tasks.squad import SquadTask
 
 LENGTH = 24
 PASSAGE = "the man saw a river ."
@@ -42,7 +40,7 @@ def create_task(tmp_path):
         predict_file = write_question(tmp_path / "dev.json", answers)
         processor = SquadProcessor(
             write_question(tmp_path / "train.json", [ANSWER]),
-            read_squad_file(predict_file),
+            predict_file,
             DEFAULT_LAYOUT,
             version_2_with_negative=False,
             use_char_offsets=False,
@@ -148,44 +146,3 @@ def test_questions_without_answers_are_answered_and_not_scored(
     )
     assert (tmp_path / "predictions.json").exists()
     assert "The answers are not scored" in caplog.text
-
-
-@pytest.fixture
-def files(tmp_path):
-    """{flag: file of one question}. The one to predict has no answer."""
-    answer = {"text": "boat", "answer_start": 4}
-    answers = {"train_file": [answer], "predict_file": []}
-    return {
-        flag: str(
-            write_squad(
-                tmp_path / f"{flag}.json",
-                [{"id": flag, "answers": of_flag}],
-                "The boat.",
-            )
-        )
-        for flag, of_flag in answers.items()
-    }
-
-
-def load(files, **actions):
-    """Returns the processor of a command with these files."""
-    return load_processor(
-        create_config(SquadConfig, output_dir="", **files, **actions)
-    )
-
-
-def test_a_training_reads_only_the_questions_to_train_on(files):
-    processor = load(files, do_train=True)
-    (example,) = processor.take("train")
-    assert example.qas_id == "train_file"
-    assert processor.predict_file is None
-
-
-def test_a_prediction_needs_no_answers(files):
-    (example,) = load(files, do_predict=True).take("dev")
-    assert example.qas_id == "predict_file"
-
-
-def test_an_evaluation_needs_answers(files):
-    with pytest.raises(ValueError, match=r"predict_file\.json"):
-        load(files, do_train=True, evaluate_each_epoch=True)

@@ -3,6 +3,9 @@
 import pytest
 
 from data.classification.user_tables.column_options import ColumnOptions
+from data.classification.user_tables.user_table_processor import (
+    open_table_processor,
+)
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 
@@ -18,8 +21,12 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return SPEC_OF_TABLE_TASK[task_name].open_processor(
-        folder, DataFileOptions(), ColumnOptions(**flags), frozenset(flags)
+    return open_table_processor(
+        SPEC_OF_TABLE_TASK[task_name],
+        folder,
+        DataFileOptions(),
+        ColumnOptions(**flags),
+        frozenset(flags),
     )
 
 

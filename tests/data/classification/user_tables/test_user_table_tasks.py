@@ -1,147 +1,24 @@
-"""The tasks of a user's own tables, and what they know beside their rows."""
+"""How the tasks of a user's own tables differ."""
 
-import numpy as np
 import pytest
 
-from data.classification import metrics
-from data.classification.classification_examples import InputExample
-from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
-from tests.support.tables.csv_files import write_csv
-
-
-def open_processor(task_name, folder, **flags):
-    """Creates the processor of a task, with flags that the user set."""
-    return SPEC_OF_TABLE_TASK[task_name].open_processor(
-        folder, DataFileOptions(), ColumnOptions(**flags), frozenset(flags)
-    )
-
-
-@pytest.fixture
-def topics(tmp_path):
-    """The processor of tables of single texts, whose dev set is missing."""
-    (tmp_path / "train.csv").write_text("text,label\na,yes\nb,no\n")
-    (tmp_path / "test.csv").write_text("text,label\nc,yes\n")
-    return open_processor("csv", tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("task_name", "example_kind"),
+    ("attribute", "task_name"),
     [
-        ("csv", "labeled_text"),
-        ("embedding", "similar_texts"),
-        ("ranking", "ranked_passage"),
+        ("may_be_cross_encoder", "csv"),
+        ("is_embedding", "embedding"),
+        ("may_lack_scores", "embedding"),
+        ("is_ranking", "ranking"),
+        ("is_split_by_first_text", "ranking"),
     ],
 )
-def test_each_task_has_its_own_kind_of_examples(
-    tmp_path, task_name, example_kind
-):
-    processor = open_processor(task_name, tmp_path)
-    assert processor.example_kind == example_kind
-
-
-def test_only_labeled_texts_may_become_a_cross_encoder(tmp_path):
+def test_one_task_differs_from_the_others(attribute, task_name):
     names = [
         name
-        for name in SPEC_OF_TABLE_TASK
-        if open_processor(name, tmp_path).may_be_cross_encoder
+        for name, spec in SPEC_OF_TABLE_TASK.items()
+        if getattr(spec, attribute)
     ]
-    assert names == ["csv"]
-
-
-@pytest.mark.parametrize(
-    ("task_name", "columns"),
-    [
-        ("embedding", ("text", "text_b", "score")),
-        ("ranking", ("query", "passage", "relevance")),
-    ],
-)
-def test_a_task_of_pairs_knows_its_usual_columns(tmp_path, task_name, columns):
-    path = tmp_path / "train.csv"
-    write_csv(path, columns, [("Who?", "Anna.", 1), ("Who?", "Bob.", 0)])
-    examples = open_processor(task_name, tmp_path).read("train")
-    texts = [(example.text_a, example.text_b) for example in examples]
-    assert texts == [("Who?", "Anna."), ("Who?", "Bob.")]
-    assert [float(example.label) for example in examples] == [1, 0]
-
-
-@pytest.mark.parametrize("mode", [*metrics.METRICS_OF_MODE])
-def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
-    processor = open_processor("csv", tmp_path, output_mode=mode)
-    assert processor.metrics == metrics.METRICS_OF_MODE[mode]
-
-
-def test_the_sets_are_those_of_the_files(topics):
-    assert topics.read("train") is topics.file_sets.read("train")
-    assert topics.read_labels() == ["no", "yes"]
-
-
-def test_tables_are_one_set_of_each_kind(topics):
-    assert topics.dev_sets == ("dev",)
-    assert topics.test_sets == ("test",)
-
-
-def test_take_of_a_missing_dev_set_is_an_error(topics):
-    with pytest.raises(FileNotFoundError, match="there is no dev set"):
-        topics.take("dev")
-
-
-def test_take_keeps_the_labels_of_a_test_set(topics):
-    (example,) = topics.take("test")
-    assert example.label == "yes"
-
-
-def test_a_single_text_is_one_text(topics):
-    assert (topics.num_texts, topics.read_num_texts()) == (1, 1)
-
-
-def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
-    processor = open_processor("ranking", tmp_path)
-    queries = ["a", "a", "b"]
-    examples = [InputExample("dev-1", query, "passage") for query in queries]
-    labels = np.array([0.0, 1.0, 2.0])
-    predictions = np.array([3.0, 1.0, 2.0])
-    scores = processor.score(examples, labels, predictions)
-    mrr, ndcg = metrics.score_ranking(queries, labels, predictions)
-    assert scores == {"mrr_10": mrr, "ndcg_10": ndcg}
-
-
-@pytest.fixture
-def commas_file(tmp_path):
-    """A train set whose label column has a comma in its name."""
-    rows = "".join(f"t{i},{i % 2}\n" for i in range(40))
-    path = tmp_path / "train.csv"
-    path.write_text(f'text,"Category, main"\n{rows}')
-    return path
-
-
-def check_commas(data_dir, data_file):
-    """Checks the labels of the column whose name contains a comma."""
-    processor = SPEC_OF_TABLE_TASK["csv"].open_processor(
-        data_dir,
-        DataFileOptions(data_file=data_file),
-        ColumnOptions(label_column="Category, main"),
-        frozenset(),
-    )
-    assert processor.read_labels() == ["0", "1"]
-    assert processor.output_mode == "classification"
-
-
-def test_a_name_with_commas_is_one_column_of_a_folder(commas_file):
-    check_commas(commas_file.parent, None)
-
-
-def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
-    check_commas(None, str(commas_file))
-
-
-def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
-    flags = {"label_column": "a,b"}
-    assert open_processor("csv", tmp_path, **flags).read_labels() == ["a", "b"]
-    (tmp_path / "dev.jsonl").write_text('{"text": "x", "a,b": "y"}\n')
-    processor = open_processor("csv", tmp_path, **flags)
-    assert processor.output_mode == "classification"
-    (tmp_path / "train.jsonl").write_text('{"text": "x", \n')
-    with pytest.raises(ValueError, match=r"train\.jsonl is not valid"):
-        open_processor("csv", tmp_path, **flags)
+    assert names == [task_name]

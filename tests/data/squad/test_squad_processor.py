@@ -2,8 +2,7 @@
 
 import pytest
 
-from data.squad.squad_examples import SquadProcessor
-from data.squad.squad_questions import read_squad_file
+from data.squad.squad_processor import SquadProcessor
 from data.tables.table_layout import DEFAULT_LAYOUT
 from tests.support.squad.squad_files import write_squad
 
@@ -12,7 +11,7 @@ def create_processor(train=None, dev=None):
     """Returns the processor of files of SQuAD v2.0."""
     return SquadProcessor(
         train,
-        None if dev is None else read_squad_file(dev),
+        dev,
         DEFAULT_LAYOUT,
         version_2_with_negative=True,
         use_char_offsets=False,
@@ -52,7 +51,7 @@ def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
 def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
     processor = create_processor(**files)
     processor.take("dev")
-    assert processor.required_predict_file.path == files["dev"]
+    assert processor.read_predict_file().path == files["dev"]
 
 
 @pytest.mark.parametrize(

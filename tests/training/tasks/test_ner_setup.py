@@ -1,0 +1,34 @@
+"""What run_ner.py reads before it trains."""
+
+import pytest
+
+from command_line.config_values import create_config
+from tests.support.models import SMALL
+from tests.support.tasks import task_files
+from tests.support.tasks.toy_task import create_start, load_tokenizer
+from training.config.ner_config import NerConfig
+from training.tasks.ner_setup import load_task, open_processor
+
+
+def load(folder, **flags):
+    """Returns the task of a command on the sets of a folder."""
+    config = create_config(
+        NerConfig, output_dir="", data_dir=str(folder), **flags
+    )
+    start = create_start(config, SMALL, load_tokenizer())
+    return load_task(start, open_processor(start))
+
+
+def test_the_labels_are_those_of_the_train_set(tmp_path):
+    task_files.write_entity_sets(tmp_path)
+    labels = load(tmp_path, do_train=True).labels
+    assert labels[0] == "O"
+    assert "B-LOC" in labels
+
+
+def test_every_set_of_the_command_is_read_before_it_trains(tmp_path):
+    task_files.write_entity_sets(tmp_path)
+    (tmp_path / "valid.txt").write_text("a O b\nc\n")
+    load(tmp_path, do_train=True)
+    with pytest.raises(ValueError, match=r"valid\.txt"):
+        load(tmp_path, do_train=True, do_eval=True)

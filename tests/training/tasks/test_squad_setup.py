@@ -1,0 +1,51 @@
+"""Which files run_squad.py reads before it trains."""
+
+import pytest
+
+from command_line.config_values import create_config
+from tests.support.models import SMALL
+from tests.support.squad.squad_files import write_squad
+from tests.support.tasks.toy_task import create_start, load_tokenizer
+from training.config.squad_config import SquadConfig
+from training.tasks.squad_setup import load_task, open_processor
+
+
+@pytest.fixture
+def files(tmp_path):
+    """{flag: file of one question}. The one to predict has no answer."""
+    answer = {"text": "boat", "answer_start": 4}
+    answers = {"train_file": [answer], "predict_file": []}
+    return {
+        flag: str(
+            write_squad(
+                tmp_path / f"{flag}.json",
+                [{"id": flag, "answers": of_flag}],
+                "The boat.",
+            )
+        )
+        for flag, of_flag in answers.items()
+    }
+
+
+def load(files, **actions):
+    """Returns the task of a command with these files."""
+    config = create_config(SquadConfig, output_dir="", **files, **actions)
+    start = create_start(config, SMALL, load_tokenizer())
+    return load_task(start, open_processor(start))
+
+
+def test_a_training_reads_only_the_questions_to_train_on(files):
+    task = load(files, do_train=True)
+    (example,) = task.read_examples("train")
+    assert example.qas_id == "train_file"
+    assert task.processor.predict_file is None
+
+
+def test_a_prediction_needs_no_answers(files):
+    (example,) = load(files, do_predict=True).read_examples("dev")
+    assert example.qas_id == "predict_file"
+
+
+def test_an_evaluation_needs_answers(files):
+    with pytest.raises(ValueError, match=r"predict_file\.json"):
+        load(files, do_train=True, evaluate_each_epoch=True)

@@ -1,0 +1,40 @@
+"""Opens the sets of named entities, and loads their task, for run_ner.py.
+
+Importing this module loads no TensorFlow.
+"""
+
+from data.ner.ner_examples import NerExample
+from data.ner.ner_reader import create_ner_sets
+from data.sets.file_sets import FileSets
+from training.config.ner_config import NerConfig
+from training.preparation.starting_point import StartingPoint
+from training.tasks.ner import NerTask
+
+
+def open_processor(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
+    """Creates the sets, none of which was read yet.
+
+    Raises:
+        ValueError: --labels names fewer than two labels, or a label twice.
+    """
+    config = start.config
+    return create_ner_sets(
+        config.fine_tuning.data_dir, config.data_file_options, config.ner
+    )
+
+
+def load_task(
+    start: StartingPoint[NerConfig], processor: FileSets[NerExample]
+) -> NerTask:
+    """Creates the task, and reads the tags and all sets of the command.
+
+    A wrong file thus stops the script now, and not after an epoch.
+
+    Raises:
+        ValueError: a file is malformed.
+        OSError: a file cannot be read.
+    """
+    processor.read_labels()
+    for set_name in start.config.set_names:
+        processor.read(set_name)
+    return NerTask(start, processor)

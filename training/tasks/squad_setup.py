@@ -1,0 +1,59 @@
+"""Opens the sets of SQuAD, and loads its task, for run_squad.py.
+
+Importing this module loads no TensorFlow.
+"""
+
+from command_line.config_values import required_value
+from data.squad import answer_scoring
+from data.squad.squad_processor import SquadProcessor
+from training.config.squad_config import SquadConfig
+from training.preparation.starting_point import StartingPoint
+from training.tasks.squad import SquadTask
+
+
+def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
+    """Creates the processor of the files that the command reads.
+
+    It has read no file yet.
+    """
+    config = start.config
+    train_file = None
+    if config.training.do_train:
+        train_file = required_value(config.train_file)
+    predict_file = None
+    if config.reads_predict_file:
+        predict_file = required_value(config.predict_file)
+    return SquadProcessor(
+        train_file,
+        predict_file,
+        config.table.layout(),
+        version_2_with_negative=config.decoding.version_2_with_negative,
+        use_char_offsets=config.windows.use_char_offsets,
+    )
+
+
+def load_task(
+    start: StartingPoint[SquadConfig], processor: SquadProcessor
+) -> SquadTask:
+    """Creates the task, and reads all sets of the command.
+
+    A wrong file thus stops the script now, and not after an epoch.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed, or contains no answers to evaluate.
+    """
+    config = start.config
+    if config.reads_predict_file:
+        processor.read_predict_file()
+    if config.training.do_train:
+        processor.read("train")
+    if config.reads_predict_file:
+        processor.read("dev")
+    if config.evaluates:
+        gold_answers = answer_scoring.read_gold_answers(
+            processor.read_predict_file(),
+            version_2_with_negative=config.decoding.version_2_with_negative,
+        )
+        gold_answers.log_num_skipped()
+    return SquadTask(start, processor)
