@@ -203,7 +203,6 @@ def _answer_unit(
 ) -> Iterator[list[OutputRow]]:
     """Loads the model, and returns an iterator that computes a unit's rows."""
     options = unit.options
-    text_model = options.load()
     row_options = RowOptions(
         batch_size=options.batch_size,
         sorts_by_length=True,
@@ -213,9 +212,7 @@ def _answer_unit(
         taken_names=unit.taken_names,
     )
     return answer_rows(
-        text_model.loaded_model,
-        text_model.task(options.task_name),
-        options.reply_options,
+        options.create_asker(),
         options.read_input_rows(unit.ranges, unit.has_several_files),
         row_options,
         counter,
