@@ -219,8 +219,8 @@ def _to_texts(name: str, texts: Iterable[str]) -> Texts:
     """Returns a text as it is, and several texts as a list.
 
     Raises:
-        TypeError: the argument is not iterable, or is bytes, which are no text,
-            a set, which has no order, or a dict.
+        TypeError: the argument is not iterable, or it is bytes, which are not
+            text, a set, which has no order, or a dict.
     """
     if isinstance(texts, str):
         return texts

@@ -63,7 +63,8 @@ def test_columns_are_the_fields_of_a_request(
 @pytest.mark.parametrize("names", [("title", "text"), ("text_b", "text_a")])
 def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
-    columns = RequestColumns.choose(CLASSIFY, **{kind: names})
+    arguments = {kind: names}
+    columns = RequestColumns.choose(CLASSIFY, **arguments)
     (input_row,) = read_input_rows([str(tmp_path / "a.csv")], columns)
     assert input_row.request == PAIR
 
