@@ -81,17 +81,15 @@ def write_records_at_scale(
             "such as --num_processes (the scalable mode, see --help), because "
             "the script adds the numbers of the shards to it"
         )
-    instance_options = config.instances
+    options = config.instances
     if beam_options is not None:
         # The workers of Beam may run in other folders.
         input_files = [*map(absolute_path, input_files)]
         output_file = absolute_path(output_file)
-        instance_options = dataclasses.replace(
-            instance_options,
-            vocab_file=absolute_path(instance_options.vocab_file),
-        )
+        vocab_file = absolute_path(options.vocab_file)
+        options = dataclasses.replace(options, vocab_file=vocab_file)
     job = write_all_shards(
-        instance_options,
+        options,
         input_files,
         output_file,
         config.num_shards or 0,
