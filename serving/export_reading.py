@@ -1,6 +1,7 @@
 """Reads the folder of an export: its network, tokenizer, settings and tasks."""
 
 import os
+import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,10 @@ from serving.text_tasks.registry import (
 )
 from serving.text_tasks.text_task import AnyTextTask
 
+# The text tasks of an export that accepts no text. The mapping is read-only,
+# because all such exports share it.
+_NO_TEXT_TASKS: Mapping[str, AnyTextTask] = types.MappingProxyType({})
+
 
 class ExportContents(NamedTuple):
     """The contents of the folder of an export.
@@ -35,7 +40,8 @@ class ExportContents(NamedTuple):
         settings: settings of the head.
         loaded_model: the model as text tasks read it, None if it accepts no
             text.
-        text_tasks: {name: text task}, the main task first. {} without text.
+        text_tasks: {name: text task}, the main task first. {} if it accepts no
+            text.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
     """
@@ -44,9 +50,9 @@ class ExportContents(NamedTuple):
     engine: Engine
     checksum: str
     settings: HeadSettings
-    loaded_model: LoadedModel | None
-    text_tasks: Mapping[str, AnyTextTask]
-    columns: Sequence[str | None]
+    loaded_model: LoadedModel | None = None
+    text_tasks: Mapping[str, AnyTextTask] = _NO_TEXT_TASKS
+    columns: Sequence[str | None] = ()
 
 
 def read_export(
@@ -75,24 +81,14 @@ def read_export(
     preset = preset_reading.read_preset(description_folder)
     checksums.check_network_files(folder, engine.name, preset.model_json)
     settings = _read_settings(preset)
+    contents = ExportContents(folder, engine, checksum, settings)
     if preset.model_class not in TEXT_TASKS_OF_CLASS:
-        return ExportContents(
-            folder=folder,
-            engine=engine,
-            checksum=checksum,
-            settings=settings,
-            loaded_model=None,
-            text_tasks={},
-            columns=(),
-        )
+        return contents
     tokenizer = read_tokenizer(description_folder, preset)
     model_json_file = description_folder / model_json.MODEL_JSON_FILE
     check_settings(preset.model_class, settings, model_json_file)
     loaded_model = create_loaded_model(engine, tokenizer, settings)
-    return ExportContents(
-        folder=folder,
-        engine=engine,
-        checksum=checksum,
+    return contents._replace(
         settings=loaded_model.settings,
         loaded_model=loaded_model,
         text_tasks=create_text_tasks(preset.model_class, loaded_model.settings),

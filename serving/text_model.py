@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `ask_model` (text_tasks/asking.py) with the
-model that `TextModel.loaded_model` contains.
+predict.py and serve.py ask the model that `TextModel.loaded_model` contains, by
+an `Asker` (text_tasks/asking.py).
 """
 
 import os
@@ -16,7 +16,7 @@ from serving.engines import ExportFormat
 from serving.export_reading import read_export
 from serving.model_cache import unpickle_model
 from serving.task_methods import Replies, TaskMethods
-from serving.text_tasks.asking import Failure, ask_model
+from serving.text_tasks.asking import Asker, Failure
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_task import (
@@ -182,9 +182,8 @@ class TextModel(TaskMethods):
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = own_text_task.split_request(request)
-        replies = ask_model(
-            self.loaded_model, own_text_task, requests, reply_options
-        )
+        asker = Asker(self.loaded_model, own_text_task, reply_options)
+        replies = asker.ask(requests)
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
                 where = describe_place(request_number, is_list)
@@ -220,8 +219,8 @@ def _to_texts(name: str, texts: Iterable[str]) -> Texts:
     """Returns a text as it is, and several texts as a list.
 
     Raises:
-        TypeError: the argument is not iterable, or is bytes, which are no text,
-            a set, which has no order, or a dict.
+        TypeError: the argument is not iterable, or it is bytes, which are not
+            text, a set, which has no order, or a dict.
     """
     if isinstance(texts, str):
         return texts

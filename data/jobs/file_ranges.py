@@ -67,8 +67,8 @@ def split_files(
     Args:
         paths: paths of the files.
         layout: how the files are written.
-        num_parts: maximum number of parts. 0 = the size of the input
-            determines it.
+        num_parts: maximum number of parts. For 0, the size of the input
+            determines the number.
 
     Returns:
         list of at least one part. A part is a list of ranges, [] if the input

@@ -110,12 +110,14 @@ class JobFiles:
     """The manifest of a job, and OUTPUT.work with job.json.
 
     Args:
-        paths: paths of the files.
+        job_paths: paths of the files.
         description: what determines the shards.
     """
 
-    def __init__(self, paths: JobPaths, description: JobDescription) -> None:
-        self._paths = paths
+    def __init__(
+        self, job_paths: JobPaths, description: JobDescription
+    ) -> None:
+        self._job_paths = job_paths
         self._description = description
 
     def check_overwrites(self, units: Iterable[WorkUnit]) -> None:
@@ -124,16 +126,16 @@ class JobFiles:
         Raises:
             ValueError: a shard has the path of an input.
         """
-        paths = self._paths
+        job_paths = self._job_paths
         shards = [path for unit in units for path in unit.shards]
-        outputs = {*map(os.path.realpath, [*shards, paths.manifest_file])}
+        outputs = {*map(os.path.realpath, [*shards, job_paths.manifest_file])}
         inputs = {
             os.path.realpath(entry["path"])
             for entry in self._description["inputs"]
         }
         if replaced := outputs & inputs:
             raise ValueError(
-                f"--output_file={paths.output_file} would replace "
+                f"--output_file={job_paths.output_file} would replace "
                 f"{replaced.pop()}, which is an input; use another "
                 "--output_file"
             )
@@ -147,21 +149,21 @@ class JobFiles:
             ValueError: the manifest records other flags or inputs, or is
                 damaged.
         """
-        paths = self._paths
-        contents = self._read_same(paths.manifest_file)
+        job_paths = self._job_paths
+        contents = self._read_same(job_paths.manifest_file)
         if contents is None:
             return None
         if name := find_malformed_entry(contents, Manifest):
             raise ValueError(
-                f"{paths.manifest_file} is damaged: `{name}` is missing or "
+                f"{job_paths.manifest_file} is damaged: `{name}` is missing or "
                 "malformed. Remove the file, and run the same command again"
             )
         manifest = cast("Manifest", contents)
         # Do not use the paths in the manifest, because the user may have moved
         # the files together with the manifest.
         entries = [*manifest["shards"]]
-        shards = paths.shard_paths(len(entries))
-        for entry_name, path in paths.named_shards.items():
+        shards = job_paths.shard_paths(len(entries))
+        for entry_name, path in job_paths.named_shards.items():
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 shards.append(path)
@@ -174,7 +176,7 @@ class JobFiles:
         Raises:
             ValueError: the flags or the inputs differ.
         """
-        self._read_same(self._paths.job_file)
+        self._read_same(self._job_paths.job_file)
 
     def begin(self) -> None:
         """Creates OUTPUT.work with job.json, unless the job began earlier.
@@ -183,37 +185,38 @@ class JobFiles:
             ValueError: job.json records other flags or inputs, or the folder
                 contains files of the user.
         """
-        paths = self._paths
-        if self._read_same(paths.job_file) is not None:
+        job_file = self._job_paths.job_file
+        if self._read_same(job_file) is not None:
             return
-        remove_partial(paths.job_file)
-        if os.path.isdir(paths.work_dir) and os.listdir(paths.work_dir):
+        remove_partial(job_file)
+        work_dir = self._job_paths.work_dir
+        if os.path.isdir(work_dir) and os.listdir(work_dir):
             raise ValueError(
-                f"{paths.work_dir}, the folder for unfinished work, contains "
-                "files that this script did not write; use another "
-                "--output_file, or move the folder"
+                f"{work_dir}, the folder for unfinished work, contains files "
+                "that this script did not write; use another --output_file, or "
+                "move the folder"
             )
-        write_json(paths.job_file, self._description)
+        write_json(job_file, self._description)
 
     def finish(self, results: JobResults) -> Manifest:
         """Writes and returns the manifest, which also contains `results`."""
         manifest: Manifest = {**self._description, **results}
-        write_json(self._paths.manifest_file, manifest)
+        write_json(self._job_paths.manifest_file, manifest)
         self.remove_work()
         return manifest
 
     def remove_work(self) -> None:
         """Removes OUTPUT.work, unless it contains a user's file."""
-        paths = self._paths
-        if os.path.exists(paths.job_file):
+        job_paths = self._job_paths
+        if os.path.exists(job_paths.job_file):
             # Remove job.json last, because it shows that a job created the
             # folder. An interrupted removal can then be repeated.
-            work_dir = glob.escape(paths.work_dir)
+            work_dir = glob.escape(job_paths.work_dir)
             for path in glob.glob(f"{work_dir}/unit-*.json"):
                 os.remove(path)
-            os.remove(paths.job_file)
+            os.remove(job_paths.job_file)
             with contextlib.suppress(OSError):
-                os.rmdir(paths.work_dir)
+                os.rmdir(job_paths.work_dir)
 
     def _read_same(self, path: str) -> JsonObject | None:
         """Reads the manifest or job.json of a job like this one.
@@ -229,8 +232,8 @@ class JobFiles:
         changes = _describe_changes(self._description, contents, path)
         raise ValueError(
             f"{path} was written with {changes}; use another --output_file, or "
-            f"remove {self._paths.manifest_file} and {self._paths.work_dir} to "
-            "start again"
+            f"remove {self._job_paths.manifest_file} and "
+            f"{self._job_paths.work_dir} to start again"
         )
 
 

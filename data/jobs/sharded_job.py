@@ -56,7 +56,7 @@ def choose_unit_runner(
 
     Args:
         num_processes: number of processes without Beam, as in
-            `run_in_processes`. None = this process.
+            `run_in_processes`. None runs the units in this process.
         beam_options: options of a Beam pipeline, None to run in processes.
     """
     if beam_options is not None:
@@ -84,7 +84,7 @@ UnitT = TypeVar("UnitT", bound=WorkUnit)
 def run_units(
     units: Sequence[UnitT],
     write_shards: Callable[[UnitT], None],
-    run_calls: UnitRunner,
+    unit_runner: UnitRunner,
     work_name: str = "",
 ) -> list[UnitResult]:
     """Runs the units that are not done, and returns the results of all units.
@@ -93,7 +93,7 @@ def run_units(
         units: all units of the job.
         write_shards: function that writes the shards and the result file of
             the unit that it receives.
-        run_calls: function that calls `write_shards` for each unit, as
+        unit_runner: function that calls `write_shards` for each unit, as
             `choose_unit_runner` returns it.
         work_name: name of the work for the progress.
 
@@ -105,7 +105,7 @@ def run_units(
     """
     calls = [(unit,) for unit in units if not is_done(unit)]
     try:
-        with contextlib.closing(run_calls(write_shards, calls)) as results:
+        with contextlib.closing(unit_runner(write_shards, calls)) as results:
             for _ in progress.track(results, len(calls), "unit", work_name):
                 pass
     except signals.SignalInterrupt as stopped:

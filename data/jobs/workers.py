@@ -30,8 +30,8 @@ def run_in_processes(
     Args:
         function: function to call, which must be picklable.
         calls: the function's arguments in each call.
-        num_processes: number of worker processes. 0 = one for each processor,
-            1 = run in this process.
+        num_processes: number of worker processes. 0 starts one for each
+            processor, and 1 runs the calls in this process.
 
     Yields:
         the function's results, in the order in which the calls end.

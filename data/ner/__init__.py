@@ -27,5 +27,9 @@ From words to scores:
     entity_scoring.py: conlleval's scores
     entity_files.py: files of predicted tags and entities, and the part of
         report.html
+
+The same in a graph, which only the signatures of exports call. The module is
+beside the Python that it repeats, because both must change together:
+
     tagging_graph.py: words, windows and legal tags in a graph
 """

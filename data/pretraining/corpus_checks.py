@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from absl import logging
 
-# {name of a count: (pattern of lines that are no sentences, what they are and
+# {name of a count: (pattern of lines that are not sentences, what they are and
 # what to do)}. Tools such as WikiExtractor write these lines around texts.
 _PATTERN_AND_ADVICE_OF_COUNT = {
     "num_doc_tags": (

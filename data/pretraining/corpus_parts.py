@@ -27,7 +27,7 @@ class LineRange(NamedTuple):
     Attributes:
         path: a file of the corpus, which is text.
         start: offset of the first byte of the range.
-        end: offset after the last byte of the range. None = the end of the
+        end: offset after the last byte of the range, None for the end of the
             file.
         is_cut: whether the range's last document continues after it.
     """

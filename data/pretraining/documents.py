@@ -1,11 +1,10 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces.
 
 `DocumentReader` reads the lines of files, and `TextEncoder` turns the lines of
-a document into sentences, with --sentence_split by the rules of a language.
+a document into sentences.
 """
 
 import math
-import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -16,25 +15,12 @@ from data.pretraining.corpus_checks import find_markup
 from data.pretraining.corpus_parts import LineRange
 from data.pretraining.instance_encoding import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.sentence_splitting import create_sentence_splitter
 from data.text import characters, tokenization
 from data.text.wordpiece import WordCache
-from imports.installation import install_command
 
 # Sentences, each a list of encoded WordPieces.
 Document: TypeAlias = list[list[bytes]]
-# Language codes of ISO 639-1, separated by spaces, to reject a wrong code. The
-# package sentencex accepts any code, and uses the rules of English for an
-# unknown language.
-_LANGUAGES = (
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
-    "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
-    "fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is "
-    "it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
-    "lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
-    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk "
-    "sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw "
-    "ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
-)
 
 
 class TextEncoder:
@@ -57,7 +43,7 @@ class TextEncoder:
                 vocabulary[token] for token in tokenizer.tokenize_word(word)
             ]
         )
-        self._split_sentences = create_splitter(options.sentence_split)
+        self._split_sentences = create_sentence_splitter(options.sentence_split)
 
     def encode(self, lines: Iterable[str]) -> Document:
         """Returns the sentences of lines, without sentences of no WordPiece."""
@@ -68,39 +54,6 @@ class TextEncoder:
                 if encoded := self._words.of_all(words):
                     document.append(encoded)
         return document
-
-
-def create_splitter(language: str | None) -> Callable[[str], list[str]]:
-    """Returns a function that splits a line of text into sentences.
-
-    Args:
-        language: a language code, the value of --sentence_split. None = a line
-            is one sentence.
-
-    Raises:
-        ValueError: `language` is not a language code, or the package sentencex
-            is not installed.
-    """
-    if language is None:
-        return lambda line: [line]
-    code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
-    if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES.split()):
-        raise ValueError(
-            f"--sentence_split={language} is not a language code; use an ISO "
-            "639 code, such as en, de or zh"
-        )
-    try:
-        # An optional package.
-        import sentencex
-    except ImportError as error:
-        raise ValueError(
-            "--sentence_split needs the package sentencex: "
-            f"{install_command('sentencex')}"
-        ) from error
-
-    return lambda line: [
-        *filter(None, map(str.strip, sentencex.segment(language, line)))
-    ]
 
 
 class DocumentReader:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class WrittenRecords(NamedTuple):
-    """The records of a command, which are complete.
+    """What create_pretraining_data.py logs about its records, in any mode.
 
     Attributes:
         num_instances: number of instances.
@@ -81,30 +81,28 @@ def write_records_at_scale(
             "such as --num_processes (the scalable mode, see --help), because "
             "the script adds the numbers of the shards to it"
         )
-    instance_options = config.instances
+    options = config.instances
     if beam_options is not None:
         # The workers of Beam may run in other folders.
         input_files = [*map(absolute_path, input_files)]
         output_file = absolute_path(output_file)
-        instance_options = dataclasses.replace(
-            instance_options,
-            vocab_file=absolute_path(instance_options.vocab_file),
-        )
-    shards = write_all_shards(
-        instance_options,
+        vocab_file = absolute_path(options.vocab_file)
+        options = dataclasses.replace(options, vocab_file=vocab_file)
+    job = write_all_shards(
+        options,
         input_files,
         output_file,
         config.num_shards or 0,
         choose_unit_runner(config.num_processes, beam_options),
     )
-    paths = create_job_paths(output_file)
-    logging.info("manifest: %s", paths.manifest_file)
-    num_shards = len(shards.manifest["shards"])
+    job_paths = create_job_paths(output_file)
+    logging.info("manifest: %s", job_paths.manifest_file)
+    num_shards = len(job.manifest["shards"])
     return WrittenRecords(
-        num_instances=shards.manifest["corpus"]["num_instances"],
+        num_instances=job.manifest["corpus"]["num_instances"],
         num_files=num_shards,
-        files=paths.pattern(num_shards),
-        is_new=shards.is_new,
+        files=job_paths.pattern(num_shards),
+        is_new=job.is_new,
     )
 
 

@@ -44,11 +44,11 @@ _MIN_SHARDS = 8
 T = TypeVar("T")
 
 
-class WrittenShards(NamedTuple):
-    """The records of a command, which are complete.
+class FinishedJob(NamedTuple):
+    """A job whose shards are all written, by this call or an earlier one.
 
     Attributes:
-        manifest: the manifest of the shards.
+        manifest: the manifest, which lists the shards and counts the records.
         is_new: whether this call wrote any file.
     """
 
@@ -61,8 +61,8 @@ def write_all_shards(
     input_files: Sequence[str],
     output_file: str,
     num_shards: int,
-    run_calls: UnitRunner,
-) -> WrittenShards:
+    unit_runner: UnitRunner,
+) -> FinishedJob:
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
@@ -71,9 +71,9 @@ def write_all_shards(
         output_file: path of the output, which is the prefix of the shards'
             names.
         num_shards: number of shards, not counting the shard of held-out
-            documents. 0 = the size of the corpus determines the number.
-        run_calls: function that runs all units, as `choose_unit_runner` returns
-            it.
+            documents. For 0, the size of the corpus determines the number.
+        unit_runner: function that runs all units, as `choose_unit_runner`
+            returns it.
 
     Raises:
         ValueError: the input contains no text, the output would replace the
@@ -85,22 +85,22 @@ def write_all_shards(
     # Fail before any file is written if the vocabulary cannot be read.
     create_encoder(options)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        paths = create_job_paths(output_file)
+        job_paths = create_job_paths(output_file)
         job_files = create_job_files(
-            paths,
+            job_paths,
             {**dataclasses.asdict(options), "num_shards": num_shards},
             [*input_files, options.vocab_file],
         )
-        units = _create_units(options, input_files, paths, num_shards)
+        units = _create_units(options, input_files, job_paths, num_shards)
         job_files.check_overwrites(units)
         if manifest := job_files.find_manifest():
             job_files.remove_work()
-            return WrittenShards(manifest, is_new=False)
+            return FinishedJob(manifest, is_new=False)
         job_files.begin()
         # Fail before the `try` block, which would remove all finished shards.
         check_results(units)
         try:
-            results = run_units(units, write_unit, run_calls, "shard")
+            results = run_units(units, write_unit, unit_runner, "shard")
             combined = _combine_results(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the
@@ -108,7 +108,7 @@ def write_all_shards(
             remove_finished_shards(units)
             job_files.remove_work()
             raise
-        return WrittenShards(job_files.finish(combined), is_new=True)
+        return FinishedJob(job_files.finish(combined), is_new=True)
 
 
 def create_job_paths(output_file: str) -> JobPaths:
@@ -119,12 +119,12 @@ def create_job_paths(output_file: str) -> JobPaths:
 
 
 def create_job_files(
-    paths: JobPaths, flags: Mapping[str, object], inputs: Sequence[str]
+    job_paths: JobPaths, flags: Mapping[str, object], inputs: Sequence[str]
 ) -> JobFiles:
     """Returns the files of a job. Computes the checksums of its inputs.
 
     Args:
-        paths: paths of the job.
+        job_paths: paths of the job.
         flags: {name: value} of the flags that determine the records.
         inputs: paths of the text files and of the vocabulary.
 
@@ -132,7 +132,7 @@ def create_job_files(
         OSError: an input cannot be read.
     """
     return JobFiles(
-        paths,
+        job_paths,
         {
             "version": _VERSION,
             "flags": flags,
@@ -158,7 +158,7 @@ def eval_file(output_file: str) -> str:
 def _create_units(
     options: InstanceOptions,
     input_files: Sequence[str],
-    paths: JobPaths,
+    job_paths: JobPaths,
     num_shards: int,
 ) -> list[InstanceUnit]:
     """Assigns each unit parts of the corpus to read, and shards to write.
@@ -169,7 +169,7 @@ def _create_units(
     numbered = [*enumerate(corpus_parts.split_corpus(input_files))]
     if not num_shards:
         num_shards = _choose_num_shards(options, input_files, len(numbered))
-    shards = paths.shard_paths(num_shards)
+    shards = job_paths.shard_paths(num_shards)
     # There are as many units as parts or shards, whichever are fewer.
     num_units = min(len(numbered), num_shards)
     train_assignments = zip(
@@ -179,13 +179,13 @@ def _create_units(
     )
     eval_assignments = []
     if options.eval_fraction:
-        eval_assignments = [(numbered, [eval_file(paths.output_file)])]
+        eval_assignments = [(numbered, [eval_file(job_paths.output_file)])]
     return [
         InstanceUnit(
             options=options,
             parts=dict(parts),
             shards=shards_of_unit,
-            result_file=paths.result_file(unit_index),
+            result_file=job_paths.result_file(unit_index),
             is_evaluation=unit_index < len(eval_assignments),
         )
         for unit_index, (parts, shards_of_unit) in enumerate(

@@ -75,7 +75,7 @@ def to_logits(
 
     Args:
         model_class: class of the model. Not an encoder or a pretrainer, whose
-            outputs are no logits of labels.
+            outputs are not logits of labels.
         settings: settings of the head, as in `serving.export`.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 

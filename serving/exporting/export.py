@@ -7,20 +7,14 @@ For example, this writes the export of a classifier of two labels:
 """
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
-from modeling.bert import BertModel
-from modeling.task_models import (
-    BertClassifier,
-    BertEmbedder,
-    BertMultipleChoice,
-    BertPretrainer,
-    BertSpanLabeler,
-    BertTokenClassifier,
-)
+from modeling.task_models import BertEmbedder, BertMultipleChoice
 from serving.engines import ids_outputs
 from serving.exporting.export_folder import write_export
 from serving.exporting.signatures.answer_graph import create_answer_signatures
@@ -99,33 +93,42 @@ def _create_signatures(
 ) -> ExportSignatures:
     """Returns the signatures that suit the kind of a model.
 
-    `settings` contains only settings of this kind. Raises a ValueError, which
-    names the folder to write, if the class is not one of `modeling`.
+    Raises a ValueError, which names the folder to write, if the class is not
+    one of `modeling`.
     """
     model_class = kinds.model_class_of(model)
-    match model:
-        case _ if model_class not in kinds.KIND_OF_CLASS:
-            # A user's own subclass may compute something else.
-            pass
-        # A BertTokenClassifier is a BertClassifier too.
-        case BertTokenClassifier():
-            return create_tag_signatures(model, settings, options)
-        case BertClassifier():
-            return create_classify_signatures(model, settings, options)
-        case BertSpanLabeler():
-            return create_answer_signatures(model, settings, options)
-        case BertMultipleChoice():
-            # Only `ids`, which returns the `probabilities` of the choices.
-            return ExportSignatures(
-                create_label_predictor(model, ids_outputs.CLASSIFICATION)
-            )
-        case BertPretrainer():
-            return create_pretrained_signatures(model, settings, options)
-        case BertModel():
-            return create_embed_signatures(model, settings, options)
-    # An embedder is exported as its encoder.
-    exported = ", ".join(sorted({*kinds.KIND_OF_CLASS} - {kinds.EMBEDDER}))
+    # A user's own subclass has no entry, because it may compute something else.
+    if model_class in _SIGNATURES_CREATOR_OF_CLASS:
+        return _SIGNATURES_CREATOR_OF_CLASS[model_class](
+            model, settings, options
+        )
+    exported = ", ".join(sorted(_SIGNATURES_CREATOR_OF_CLASS))
     raise ValueError(
         f"a {model_class} cannot be exported to {folder}; the classes that can "
         f"are {exported} and {kinds.EMBEDDER}"
     )
+
+
+def _create_choice_signatures(
+    model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
+) -> ExportSignatures:
+    """Returns only `ids`, whose `probabilities` are those of the choices."""
+    return ExportSignatures(
+        create_label_predictor(model, ids_outputs.CLASSIFICATION)
+    )
+
+
+# {class of a model: function that creates the signatures of its export}. Any,
+# because each function accepts only models of its class. An embedder is
+# exported as its encoder.
+_SIGNATURES_CREATOR_OF_CLASS: dict[
+    kinds.ModelClass,
+    Callable[[Any, HeadSettings, ExportOptions], ExportSignatures],
+] = {
+    kinds.CLASSIFIER: create_classify_signatures,
+    kinds.ENCODER: create_embed_signatures,
+    kinds.MULTIPLE_CHOICE: _create_choice_signatures,
+    kinds.PRETRAINER: create_pretrained_signatures,
+    kinds.SPAN_LABELER: create_answer_signatures,
+    kinds.TOKEN_CLASSIFIER: create_tag_signatures,
+}

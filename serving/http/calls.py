@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from serving.http.errors import http_errors_of_requests, to_http_error
-from serving.text_tasks.asking import Failure, StepReplies, ask_in_steps
+from serving.text_tasks.asking import Asker, Failure, StepReplies
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import CheckedRequest, describe_place
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
@@ -134,12 +134,9 @@ class CallBatch:
         """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
         if self._steps is None:
-            self._steps = ask_in_steps(
-                loaded_model,
-                self.calls[0].text_task,
-                dict(enumerate(self._requests)),
-                _REPLY_OPTIONS,
-            )
+            text_task = self.calls[0].text_task
+            asker = Asker(loaded_model, text_task, _REPLY_OPTIONS)
+            self._steps = asker.ask_in_steps(dict(enumerate(self._requests)))
         for step_replies in self._steps:
             self._keep(step_replies)
             if time.monotonic() > end:

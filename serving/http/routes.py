@@ -101,7 +101,7 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
 
     The ids in openapi.json, by which generated clients call the operations,
     begin with the names of the operations, so that the names must never change.
-    The page that browsers show is no operation.
+    The page that browsers show is not an operation.
     """
     return [
         _Route("GET", "/", handlers.answer_page_request, None),
@@ -189,7 +189,7 @@ class ErrorHandlers:
         name = http_request.path_params.get("name", "")
         allowed = (error.headers or {})["Allow"]
         # The path of a status also matches NAME:predict, and NAME:WORD, which
-        # is no path.
+        # is not a path.
         if name.endswith(PREDICT_SUFFIX) and name not in self._model_names:
             name = name.removesuffix(PREDICT_SUFFIX)
             allowed = "POST"

@@ -80,7 +80,7 @@ class Access(NamedTuple):
     """Who may use the server.
 
     Attributes:
-        token: bearer token that clients must send. "" = none.
+        token: bearer token that clients must send, "" for no token.
         allowed_origins: origins of web pages that may read replies. "*" stands
             for all.
     """

@@ -79,7 +79,7 @@ def answer_files(
         paths: paths of the files with the requests.
         output_file: path of the output. The numbers of the shards stand before
             its ending.
-        num_shards: maximum number of shards. 0 = the size of the input
+        num_shards: maximum number of shards. For 0, the size of the input
             determines the number.
         unit_runner: function that runs all units, from `choose_unit_runner`.
 
@@ -93,9 +93,9 @@ def answer_files(
     text_model = options.load()
     folder = Path(text_model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
-        output = JobPaths(output_file, ending=_find_ending(output_file))
+        job_paths = JobPaths(output_file, ending=_find_ending(output_file))
         job_files = JobFiles(
-            output,
+            job_paths,
             {
                 "version": _VERSION,
                 "flags": {**options.flags(), "num_shards": num_shards},
@@ -105,17 +105,17 @@ def answer_files(
         )
         if manifest := job_files.find_manifest():
             job_files.remove_work()
-            written = output.pattern(len(manifest["shards"]))
+            written = job_paths.pattern(len(manifest["shards"]))
             return _result_of(manifest, f"already wrote {written}")
         # Check the flags first, because reading the files may take long.
         job_files.check_begun()
-        units = _create_units(options, paths, output, num_shards)
+        units = _create_units(options, paths, job_paths, num_shards)
         job_files.check_overwrites(units)
         job_files.begin()
         results = run_units(units, write_shard, unit_runner, "Predicting")
         _log_first_errors(results)
         manifest = job_files.finish(_combine_results(results))
-        written = output.pattern(len(units))
+        written = job_paths.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")
 
 
@@ -134,7 +134,7 @@ def _find_ending(path: str) -> str:
 def _create_units(
     options: BulkOptions,
     paths: Sequence[str],
-    output: JobPaths,
+    job_paths: JobPaths,
     num_shards: int,
 ) -> list[BulkUnit]:
     """Cuts the input into parts, and returns a unit for each."""
@@ -146,7 +146,7 @@ def _create_units(
     # An array stores no columns, so no column renames a field.
     is_array = options.output_format == "npy"
     taken_names = frozenset(() if is_array else columns.taken)
-    shards = output.shard_paths(len(parts))
+    shards = job_paths.shard_paths(len(parts))
     return [
         BulkUnit(
             options=options,
@@ -155,7 +155,7 @@ def _create_units(
             schema=schema,
             ranges=ranges,
             shards=[shard],
-            result_file=output.result_file(unit_index),
+            result_file=job_paths.result_file(unit_index),
         )
         for unit_index, (ranges, shard) in enumerate(
             zip(parts, shards, strict=True)
@@ -203,7 +203,6 @@ def _answer_unit(
 ) -> Iterator[list[OutputRow]]:
     """Loads the model, and returns an iterator that computes a unit's rows."""
     options = unit.options
-    text_model = options.load()
     row_options = RowOptions(
         batch_size=options.batch_size,
         sorts_by_length=True,
@@ -213,9 +212,7 @@ def _answer_unit(
         taken_names=unit.taken_names,
     )
     return answer_rows(
-        text_model.loaded_model,
-        text_model.task(options.task_name),
-        options.reply_options,
+        options.create_asker(),
         options.read_input_rows(unit.ranges, unit.has_several_files),
         row_options,
         counter,

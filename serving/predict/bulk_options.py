@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
@@ -12,8 +12,13 @@ from files.paths import is_remote
 from serving import checksums
 from serving.engines import ExportFormat
 from serving.model_cache import load_cached
-from serving.predict import input_rows
+from serving.predict.input_rows import (
+    InputRow,
+    RequestColumns,
+    read_range_rows,
+)
 from serving.text_model import TextModel
+from serving.text_tasks.asking import Asker
 from serving.text_tasks.text_task import ReplyOptions
 
 
@@ -29,10 +34,9 @@ class BulkOptions:
         task_name: name of the task that answers the requests.
         reply_options: options that change the replies.
         layout: flags of tables.
-        input_format: format of the requests. None = the names of the files
+        input_format: format of the requests. For None, the names of the files
             determine the format.
-        text_columns: names of the columns of the texts, as `columns` in
-            `read_input_rows`.
+        text_columns: names of the columns of the texts, as the flags name them.
         batch_size: number of requests in a batch.
         output_format: format of the replies.
         output_fields: fields of the replies to write, () for all fields.
@@ -87,6 +91,19 @@ class BulkOptions:
         self.check_model_files()
         return text_model
 
+    def create_asker(self) -> Asker:
+        """Returns what asks the model by the task of the job.
+
+        Raises:
+            ValueError: the folder contains another model than `checksum`.
+        """
+        text_model = self.load()
+        return Asker(
+            text_model.loaded_model,
+            text_model.task(self.task_name),
+            self.reply_options,
+        )
+
     def check_model_files(self) -> None:
         """Checks that the folder still contains the model of the job.
 
@@ -118,18 +135,26 @@ class BulkOptions:
         return self.layout.layout(self.input_format, None)
 
     def read_input_rows(
-        self, ranges: Sequence[FileRange], has_several_files: bool = False
-    ) -> Iterator[input_rows.InputRow]:
-        """Yields the rows in ranges of files, as `input_rows` reads them."""
+        self, ranges: Iterable[FileRange], has_several_files: bool = False
+    ) -> Iterator[InputRow]:
+        """Yields the rows in ranges of files, as `read_range_rows` does.
+
+        Args:
+            ranges: ranges of the files of the requests.
+            has_several_files: whether the input has several files, so that
+                its rows name their file.
+        """
         text_model = self.load()
-        return input_rows.read_input_rows(
+        columns = RequestColumns.choose(
             text_model.task(self.task_name),
-            [
-                part._replace(path=self.absolute_path_of(part.path))
-                for part in ranges
-            ],
             self.text_columns,
-            self.table_layout(),
             text_model.columns,
-            [part.path if has_several_files else "" for part in ranges],
         )
+        for file_range in ranges:
+            path = self.absolute_path_of(file_range.path)
+            yield from read_range_rows(
+                file_range._replace(path=path),
+                columns,
+                self.table_layout(),
+                file=file_range.path if has_several_files else "",
+            )

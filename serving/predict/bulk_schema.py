@@ -15,7 +15,7 @@ from data.tables import parquet
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
-from serving.text_tasks.asking import Failure, ask_model
+from serving.text_tasks.asking import Failure
 from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import MASK, Reply
 
@@ -66,7 +66,7 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read to its end.
     """
-    text_task = options.load().task(options.task_name)
+    text_task = options.create_asker().text_task
     columns = InputColumns(
         names={}, taken=set(), repeated={*text_task.text_names}
     )
@@ -101,7 +101,7 @@ def create_schema(
             name the file.
 
     Raises:
-        ValueError: a field to write does not exist, or is no number.
+        ValueError: a field to write does not exist, or is not a number.
     """
     replies = _compute_example_replies(options)
     if options.output_format == "npy":
@@ -135,20 +135,17 @@ def _compute_example_replies(options: BulkOptions) -> list[Reply]:
     Together, the two replies have all fields that a reply may have. If the job
     writes only some fields, the function returns only these fields.
     """
-    text_model = options.load()
-    loaded_model = text_model.loaded_model
-    text_task = text_model.task(options.task_name)
+    asker = options.create_asker()
+    long_text = f"a {MASK} " * asker.loaded_model.max_seq_length
     requests = [
         {
             name: [text] if name in LIST_FIELDS else text
-            for name in text_task.field_names
+            for name in asker.text_task.field_names
         }
-        for text in (f"a {MASK}", f"a {MASK} " * loaded_model.max_seq_length)
+        for text in (f"a {MASK}", long_text)
     ]
     replies: list[Reply] = []
-    for reply in ask_model(
-        loaded_model, text_task, requests, options.reply_options
-    ):
+    for reply in asker.ask(requests):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)

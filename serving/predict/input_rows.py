@@ -1,7 +1,7 @@
 """Reads the requests in files or arguments as input rows.
 
-An `InputRow` is a request with the columns of its row. A `RowParser` says which
-column is which field of the request.
+An `InputRow` is a request with the columns of its row. `RequestColumns` says
+which columns the fields of a request may have. A `RequestParser` reads a row.
 """
 
 import dataclasses
@@ -86,96 +86,139 @@ def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     return [dict(zip(names, values, strict=False))]
 
 
-def read_input_rows(
-    text_task: AnyTextTask,
-    paths: Sequence[str | FileRange],
-    columns: Sequence[str | None] = (),
-    layout: TableLayout = _DEFAULT_LAYOUT,
-    trained_columns: Sequence[str | None] = (),
-    file_names: Sequence[str] | None = None,
-) -> Iterator[InputRow]:
-    """Yields an unchecked InputRow for each row of the files.
+@dataclasses.dataclass(frozen=True)
+class RequestColumns:
+    """The columns of a task's fields, as the flags and the training name them.
 
-    A blank line is a row only in plain text. If a row cannot be read, reading
-    continues with the next row.
+    `choose` creates the object from these names.
+
+    Attributes:
+        text_task: task that will answer the requests.
+        chosen: {field: its column} of the flags.
+        trained: {field: its column} of the table that the model was trained on.
+    """
+
+    text_task: AnyTextTask
+    chosen: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    trained: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def choose(
+        cls,
+        text_task: AnyTextTask,
+        columns: Sequence[str | None] = (),
+        trained_columns: Sequence[str | None] = (),
+    ) -> "RequestColumns":
+        """Assigns columns to the fields of a task, in the order of the fields.
+
+        Args:
+            text_task: task that will answer the requests.
+            columns: names of columns, as the flags choose them. None chooses no
+                column for the field.
+            trained_columns: names like `columns`, of the table that the model
+                was trained on.
+
+        Raises:
+            ValueError: `columns` names more columns than the task has fields.
+        """
+        names = text_task.field_names
+        if len(columns) > len(names) and columns[-1]:
+            raise ValueError(
+                f"--text_b_column={columns[-1]}: the only fields of "
+                f"{text_task.name} are {', '.join(names)}; omit the flag"
+            )
+        chosen = {
+            field: column
+            for field, column in zip(names, columns, strict=False)
+            if column
+        }
+        trained = {
+            field: column
+            for field, column in zip(names, trained_columns, strict=False)
+            if column
+            and field not in LIST_FIELDS
+            # Training names its text column "text" by default, so the name says
+            # nothing, except for a second text.
+            and (column != "text" or field == "text_b")
+        }
+        return cls(text_task, chosen, trained)
+
+    def complete_layout(self, layout: TableLayout) -> TableLayout:
+        """Returns the layout of a table, with what the columns say about it.
+
+        Their names tell whether the first line is a header. If the columns are
+        chosen by number, there is no header, unless the layout states one.
+        """
+        is_by_number = self.chosen and all(
+            map(str.isdecimal, self.chosen.values())
+        )
+        has_header = layout.has_header
+        if is_by_number and has_header is None:
+            has_header = False
+        return layout._replace(
+            has_header=has_header,
+            columns=(*self.chosen.values(), *self.trained.values()),
+        )
+
+
+def read_input_rows(
+    paths: Sequence[str],
+    columns: RequestColumns,
+    layout: TableLayout = _DEFAULT_LAYOUT,
+) -> Iterator[InputRow]:
+    """Yields an InputRow for each row of the files, as `read_range_rows` does.
 
     Args:
-        text_task: task that will answer the requests.
-        paths: paths or ranges of the files, or text_files.STDIN for standard
-            input.
-        columns: names of the columns to read for the task's first field, second
-            field, and so on. None reads the column with the field's own name.
+        paths: paths of the files, or text_files.STDIN for standard input. If
+            there are several paths, the InputRows name their file.
+        columns: the task that will answer the requests, and the columns of its
+            fields.
         layout: how the files are written.
-        trained_columns: names like `columns`, of the table that the model was
-            trained on. A field whose entry in `columns` is None reads the
-            column with this name. If a table has no such column, the function
-            finds the column of texts by its usual name, as in training.
-        file_names: for each path, the name of the file in its InputRows. None =
-            the path, or "" if there is only one path.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a column is missing, or an unclosed quote spans lines.
     """
-    chosen, trained = _choose_columns(text_task, columns, trained_columns)
-    # If the columns are chosen by number, the first line is no header.
-    is_by_number = chosen and all(map(str.isdecimal, chosen.values()))
-    if is_by_number and layout.has_header is None:
-        layout = layout._replace(has_header=False)
-    layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    ranges = [
-        path if isinstance(path, FileRange) else FileRange(path)
-        for path in paths
-    ]
-    if file_names is None:
-        has_several_files = len(ranges) > 1
-        file_names = [part.path if has_several_files else "" for part in ranges]
-    for file_range, file in zip(ranges, file_names, strict=True):
-        file_format = layout.format or format_of(file_range.path)
-        parser = RowParser(
-            text_task=text_task,
-            chosen_columns=chosen,
-            trained_columns=trained,
-            is_table=file_format not in ("jsonl", "text", None),
-            may_be_plain=file_format in ("text", None),
-        )
-        rows = file_ranges.read_range(file_range, layout)
-        for input_row in _to_input_rows(parser, rows, file_range.path):
-            yield input_row._replace(file=file)
+    for path in paths:
+        file = path if len(paths) > 1 else ""
+        yield from read_range_rows(FileRange(path), columns, layout, file)
 
 
-def _choose_columns(
-    text_task: AnyTextTask,
-    columns: Sequence[str | None],
-    trained_columns: Sequence[str | None],
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Returns {field: column} of the flags, and of the table of training."""
-    if len(columns) > len(text_task.fields) and columns[-1]:
-        raise ValueError(
-            f"--text_b_column={columns[-1]}: the only fields of "
-            f"{text_task.name} are {', '.join(text_task.field_names)}; "
-            "omit the flag"
-        )
-    names = text_task.field_names
-    chosen = {
-        field: column
-        for field, column in zip(names, columns, strict=False)
-        if column
-    }
-    trained = {
-        field: column
-        for field, column in zip(names, trained_columns, strict=False)
-        if column
-        and field not in LIST_FIELDS
-        # Training names its text column "text" by default, so the name says
-        # nothing, except for a second text.
-        and (column != "text" or field == "text_b")
-    }
-    return chosen, trained
+def read_range_rows(
+    file_range: FileRange,
+    columns: RequestColumns,
+    layout: TableLayout,
+    file: str,
+) -> Iterator[InputRow]:
+    """Yields an unchecked InputRow for each row of a range of a file.
+
+    A blank line is a row only in plain text. If a row cannot be read, reading
+    continues with the next row.
+
+    Args:
+        file_range: range of a file, or FileRange(path) for all of it.
+        columns: the task that will answer the requests, and the columns of its
+            fields.
+        layout: how the file is written.
+        file: name of the file in its InputRows, "" if it is the only file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a column is missing, or an unclosed quote spans lines.
+    """
+    file_format = layout.format or format_of(file_range.path)
+    parser = RequestParser(
+        columns,
+        is_table=file_format not in ("jsonl", "text", None),
+        may_be_plain=file_format in ("text", None),
+    )
+    rows = file_ranges.read_range(file_range, columns.complete_layout(layout))
+    for input_row in _to_input_rows(parser, rows, file_range.path):
+        yield input_row._replace(file=file)
 
 
 def _to_input_rows(
-    parser: "RowParser", rows: Iterable[NumberedRow], path: str
+    parser: "RequestParser", rows: Iterable[NumberedRow], path: str
 ) -> Iterator[InputRow]:
     """Yields an InputRow without a file for each row of the file `path`."""
     with named_errors(path):
@@ -187,12 +230,15 @@ def _to_input_rows(
 
 
 def _to_input_row(
-    parser: "RowParser", row_number: int, row: Mapping[str, object], path: str
+    parser: "RequestParser",
+    row_number: int,
+    row: Mapping[str, object],
+    path: str,
 ) -> InputRow:
-    """Returns an InputRow, whose error says why the row is no request.
+    """Returns an InputRow, whose error says why the row is not a request.
 
-    Raises a ValueError if the row is part of a table, whose other rows are no
-    requests either.
+    Raises a ValueError instead if the row is part of a table, because all rows
+    of a table have the same columns.
     """
     try:
         request = parser.parse(row)
@@ -204,8 +250,8 @@ def _to_input_row(
     return InputRow(row_number, request, cells=cells)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RowParser:
+@dataclasses.dataclass(frozen=True)
+class RequestParser:
     """Converts the rows of a file, {column: cell}, to requests.
 
     The column of a field is the first of these that the row contains:
@@ -217,17 +263,13 @@ class RowParser:
        the column whose name is usual for a text.
 
     Attributes:
-        text_task: task that will answer the requests.
-        chosen_columns: {field: its column} of the flags.
-        trained_columns: {field: its column} of the table that the model was
-            trained on.
+        columns: the task that will answer the requests, and the columns of its
+            fields.
         is_table: whether the file is a table, such as CSV.
         may_be_plain: whether a line of the file may be plain text.
     """
 
-    text_task: AnyTextTask
-    chosen_columns: Mapping[str, str]
-    trained_columns: Mapping[str, str]
+    columns: RequestColumns
     is_table: bool
     may_be_plain: bool
 
@@ -271,21 +313,20 @@ class RowParser:
         return request
 
     def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
-        """Returns `chosen_columns`, {} for plain text, which has no columns."""
-        return {} if self.is_plain(row) else self.chosen_columns
+        """Returns `columns.chosen`, {} for plain text, which has no columns."""
+        return {} if self.is_plain(row) else self.columns.chosen
 
     def _find_columns(self, row: Mapping[str, object]) -> dict[Field, str]:
         """Returns {field: its column} of the fields that the row contains."""
         chosen = self._chosen_of(row)
+        text_task = self.columns.text_task
         # If a model may read pairs, no rule finds their columns.
         may_guess = (
-            self.is_table
-            and not chosen
-            and self.text_task.field_names == ["text"]
+            self.is_table and not chosen and text_task.field_names == ["text"]
         )
         columns: dict[Field, str] = {}
-        for field in self.text_task.fields:
-            names = [self.trained_columns.get(field.name), *field.names]
+        for field in text_task.fields:
+            names = [self.columns.trained.get(field.name), *field.names]
             if field.name in chosen:
                 names = [chosen[field.name]]
             column = next((name for name in names if name in row), None)

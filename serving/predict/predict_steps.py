@@ -20,6 +20,7 @@ from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import (
     InputRow,
+    RequestColumns,
     create_input_rows,
     read_input_rows,
 )
@@ -27,7 +28,7 @@ from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import RowCounter, answer_rows
 from serving.text_model import TextModel
-from serving.text_tasks.text_task import AnyTextTask
+from serving.text_tasks.asking import Asker
 from terminal import signals
 from terminal.progress import Progress
 
@@ -89,7 +90,8 @@ def answer_in_process(
     text_model = _load_model(config)
     text_task = text_model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
-    source = _open_rows(config, text_task, texts, paths, text_model.columns)
+    asker = Asker(text_model.loaded_model, text_task, config.reply_options)
+    source = _open_rows(config, text_model, texts, paths)
     path = config.output_file
     with (
         signals.stoppable() as ignore_signals,
@@ -102,9 +104,7 @@ def answer_in_process(
     ):
         counter = RowCounter(progress if path else None)
         rows = answer_rows(
-            text_model.loaded_model,
-            text_task,
-            config.reply_options,
+            asker,
             source.input_rows,
             _choose_row_options(config, output_format, source),
             counter,
@@ -131,10 +131,9 @@ class _RowSource(NamedTuple):
 
 def _open_rows(
     config: PredictConfig,
-    text_task: AnyTextTask,
+    text_model: TextModel,
     texts: Sequence[str],
     paths: Sequence[str],
-    trained_columns: Sequence[str | None],
 ) -> _RowSource:
     """Returns the requests in texts, files or a pipe.
 
@@ -142,23 +141,26 @@ def _open_rows(
 
     Args:
         config: flags of predict.py.
-        text_task: task that will answer the requests.
+        text_model: model that will answer the requests.
         texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
-        trained_columns: columns of the texts that the model was trained on.
 
     Raises:
         OSError, ValueError: as `read_input_rows` raises them.
     """
+    text_task = text_model.task(config.task)
     if texts:
         return _RowSource(iter(create_input_rows(text_task, texts)), None)
+    columns = RequestColumns.choose(
+        text_task,
+        (config.text_column, config.text_b_column),
+        text_model.columns,
+    )
     read_paths = functools.partial(
         read_input_rows,
-        text_task,
         paths,
-        columns=(config.text_column, config.text_b_column),
-        layout=config.layout.layout(config.input_format, None),
-        trained_columns=trained_columns,
+        columns,
+        config.layout.layout(config.input_format, None),
     )
     if not all(map(os.path.isfile, paths)):
         return _RowSource(read_paths(), None)

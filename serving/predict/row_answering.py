@@ -13,9 +13,8 @@ from serving.predict.reply_rows import (
     create_row,
     with_column_error,
 )
-from serving.text_tasks.asking import Failure, ask_model
-from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
+from serving.text_tasks.asking import Asker, Failure
+from serving.text_tasks.text_task import AnyTextTask, Reply
 from terminal.progress import Progress
 
 # Maximum number of errors that are logged. The output contains all errors.
@@ -26,9 +25,7 @@ _BUFFER_CHARACTERS = 8 << 20
 
 
 def answer_rows(
-    loaded_model: LoadedModel,
-    text_task: AnyTextTask,
-    reply_options: ReplyOptions,
+    asker: Asker,
     input_rows: Iterable[InputRow],
     row_options: RowOptions,
     counter: "RowCounter | None" = None,
@@ -39,9 +36,7 @@ def answer_rows(
     name of a column, the name of the field gets the prefix `predicted_`.
 
     Args:
-        loaded_model: model that answers the requests.
-        text_task: task by which the model answers them.
-        reply_options: options that change the replies.
+        asker: asks the model that answers the requests.
         input_rows: the requests, with the columns of their rows.
         row_options: how the rows are answered, and what they contain.
         counter: counts the rows.
@@ -55,32 +50,27 @@ def answer_rows(
     field_check = FieldCheck(row_options)
     for buffer in _read_buffers(input_rows, row_options):
         replies: dict[int, Reply | Failure] = {}
-        for indices in _split_buffer(text_task, buffer, row_options):
+        for indices in _split_buffer(asker.text_task, buffer, row_options):
             batch = [buffer[index] for index in indices]
-            batch_replies = _answer_batch(
-                loaded_model, text_task, reply_options, batch
-            )
+            batch_replies = _answer_batch(asker, batch)
             field_check.check_first_reply(batch_replies)
             replies |= zip(indices, batch_replies, strict=True)
             counter.add(len(indices))
         for index, input_row in enumerate(buffer):
             counter.report_failure(input_row, replies[index])
         yield [
-            create_row(input_row, replies[index], text_task, row_options)
+            create_row(input_row, replies[index], asker.text_task, row_options)
             for index, input_row in enumerate(buffer)
         ]
         counter.num_yielded += len(buffer)
 
 
 def _answer_batch(
-    loaded_model: LoadedModel,
-    text_task: AnyTextTask,
-    reply_options: ReplyOptions,
-    batch: Sequence[InputRow],
+    asker: Asker, batch: Sequence[InputRow]
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [input_row.request for input_row in batch if not input_row.error]
-    replies = iter(ask_model(loaded_model, text_task, requests, reply_options))
+    replies = iter(asker.ask(requests))
     return [
         Failure(input_row.error) if input_row.error else next(replies)
         for input_row in batch

@@ -1,7 +1,7 @@
 """Asks a model by a text task: several requests at once, in steps.
 
     requests = [{"text": "The boat left."}]
-    replies = ask_model(text_model.loaded_model, text_task, requests)
+    replies = Asker(text_model.loaded_model, text_task).ask(requests)
 
 A request that fails gets a `Failure` in the place of its reply, and the other
 requests get their replies. If the network fails on a batch of requests, the
@@ -11,7 +11,7 @@ network runs again for each request of the batch.
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
@@ -21,11 +21,9 @@ from serving.text_tasks.request_fields import CheckedRequest
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
-    ContextT,
     EncodedRequest,
     Reply,
     ReplyOptions,
-    TextTask,
 )
 
 
@@ -45,85 +43,61 @@ class Failure(NamedTuple):
 StepReplies: TypeAlias = dict[int, Reply | Failure]
 
 
-def ask_model(
-    loaded_model: LoadedModel,
-    text_task: AnyTextTask,
-    requests: Sequence[object],
-    reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
-) -> list[Reply | Failure]:
-    """Checks and answers requests, which may be unchecked JSON.
-
-    Args:
-        loaded_model: model that answers the requests.
-        text_task: task by which the model answers them.
-        requests: the requests.
-        reply_options: options that change the replies.
-
-    Returns:
-        a reply to each request, {} if its texts are empty, or its failure,
-        whose error is a ValueError.
-
-    Raises:
-        Exception: an error that is no ValueError, which is a bug.
-    """
-    replies: list[Reply | Failure] = [{} for _ in requests]
-    checked: dict[int, CheckedRequest] = {}
-    for index, request in enumerate(requests):
-        try:
-            checked[index] = text_task.parse_request(request)
-        except ValueError as error:
-            replies[index] = Failure(error)
-    steps = ask_in_steps(loaded_model, text_task, checked, reply_options)
-    for step_replies in steps:
-        for index, reply in step_replies.items():
-            if isinstance(reply, Failure) and not isinstance(
-                reply.error, ValueError
-            ):
-                raise reply.error
-            replies[index] = reply
-    return replies
-
-
-def ask_in_steps(
-    loaded_model: LoadedModel,
-    text_task: AnyTextTask,
-    requests: Mapping[int, CheckedRequest],
-    reply_options: ReplyOptions,
-) -> Iterator[StepReplies]:
-    """Answers requests that are checked, in steps.
-
-    A step encodes a request or runs a batch of the network. Between two steps,
-    the caller may do something else, or stop.
-
-    Args:
-        loaded_model: model that answers the requests.
-        text_task: task by which the model answers them.
-        requests: {index of a request: the request}.
-        reply_options: options that change the replies.
-
-    Yields:
-        the replies that each step computed.
-    """
-    return _Asker(loaded_model, text_task, reply_options).ask(requests)
-
-
 @dataclasses.dataclass(frozen=True)
-class _Asker(Generic[ContextT]):
-    """Encodes requests, runs the network, and decodes its outputs.
+class Asker:
+    """Asks a model by one text task, with the same options for all replies.
 
-    The object contains the model, the task, and the options that change the
-    replies.
+    Attributes:
+        loaded_model: model that answers the requests.
+        text_task: task by which the model answers them.
+        reply_options: options that change the replies.
     """
 
     loaded_model: LoadedModel
-    text_task: TextTask[ContextT, Any]
-    reply_options: ReplyOptions
+    text_task: AnyTextTask
+    reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS
 
-    def ask(
+    def ask(self, requests: Sequence[object]) -> list[Reply | Failure]:
+        """Checks and answers requests, which may be unchecked JSON.
+
+        Returns:
+            a reply to each request, {} if its texts are empty, or its failure,
+            whose error is a ValueError.
+
+        Raises:
+            Exception: an error that is not a ValueError, which is a bug.
+        """
+        replies: list[Reply | Failure] = [{} for _ in requests]
+        checked: dict[int, CheckedRequest] = {}
+        for index, request in enumerate(requests):
+            try:
+                checked[index] = self.text_task.parse_request(request)
+            except ValueError as error:
+                replies[index] = Failure(error)
+        for step_replies in self.ask_in_steps(checked):
+            for index, reply in step_replies.items():
+                if isinstance(reply, Failure) and not isinstance(
+                    reply.error, ValueError
+                ):
+                    raise reply.error
+                replies[index] = reply
+        return replies
+
+    def ask_in_steps(
         self, requests: Mapping[int, CheckedRequest]
     ) -> Iterator[StepReplies]:
-        """Yields the replies that each step computed."""
-        encoded: dict[int, EncodedRequest[ContextT]] = {}
+        """Answers requests that are checked, in steps.
+
+        A step encodes a request or runs a batch of the network. Between two
+        steps, the caller may do something else, or stop.
+
+        Args:
+            requests: {index of a request: the request}.
+
+        Yields:
+            the replies that each step computed.
+        """
+        encoded: dict[int, EncodedRequest[object]] = {}
         for index, request in requests.items():
             result = self._encode_request(request)
             if isinstance(result, EncodedRequest):
@@ -135,7 +109,7 @@ class _Asker(Generic[ContextT]):
 
     def _encode_request(
         self, request: CheckedRequest
-    ) -> EncodedRequest[ContextT] | Reply | Failure:
+    ) -> EncodedRequest[object] | Reply | Failure:
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
@@ -146,7 +120,7 @@ class _Asker(Generic[ContextT]):
         return {}
 
     def _ask_encoded(
-        self, encoded: Mapping[int, EncodedRequest[ContextT]]
+        self, encoded: Mapping[int, EncodedRequest[object]]
     ) -> Iterator[StepReplies]:
         """Yields the replies to requests after each batch.
 
@@ -173,7 +147,7 @@ class _Asker(Generic[ContextT]):
                 yield from self._ask_encoded({index: request})
 
     def _run_batches(
-        self, encoded: Mapping[int, EncodedRequest[ContextT]]
+        self, encoded: Mapping[int, EncodedRequest[object]]
     ) -> Iterator[StepReplies]:
         """Runs the network, and yields the replies after each batch.
 
@@ -196,7 +170,7 @@ class _Asker(Generic[ContextT]):
             }
 
     def _decode_reply(
-        self, encoded: EncodedRequest[ContextT], outputs: list[OutputArrays]
+        self, encoded: EncodedRequest[object], outputs: list[OutputArrays]
     ) -> Reply | Failure:
         """Decodes the outputs of the network for a request."""
         try:

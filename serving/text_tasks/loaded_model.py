@@ -1,4 +1,4 @@
-"""Defines a loaded model: an engine with a tokenizer and lengths."""
+"""Defines what text tasks read of a loaded export, such as its tokenizer."""
 
 import dataclasses
 
@@ -9,7 +9,9 @@ from serving.engines import Engine, PackedInput, pad_batch
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """An exported model in memory, with all that tasks need to answer texts.
+    """What text tasks read of an export in memory, besides a request.
+
+    A `TextModel` contains it, and adds the tasks, with a method for each.
 
     Attributes:
         engine: the engine that runs the network.

@@ -58,10 +58,10 @@ class RequestList(NamedTuple):
 
 
 class TextList(Protocol):
-    """Several texts: a list, a tuple or another sequence, but no str.
+    """Several texts: a list, a tuple or another sequence, but not a str.
 
-    A str is a sequence of str too, but contains only texts: its `__contains__`
-    accepts no other object.
+    A str is a sequence of str too. Type checkers tell it apart, because its
+    `__contains__` accepts only a str.
     """
 
     def __contains__(self, value: object, /) -> bool:

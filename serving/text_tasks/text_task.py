@@ -115,7 +115,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
 
-        The reply is plain Python. `ask_model` rounds its numbers.
+        The reply is plain Python. The `Asker` rounds its numbers.
 
         Args:
             loaded_model: model that answers the request.
@@ -136,10 +136,10 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[ContextT, ReplyT]):
+class TextTask(Generic[ContextT, ReplyT_co]):
     """A kind of request that an export answers, such as "classify".
 
-    `ask_model` in asking.py answers requests, which may be unchecked JSON.
+    `Asker.ask` in asking.py answers requests, which may be unchecked JSON.
     For each request, it calls `parse_request`, `encode`, the network and
     `decode`. It returns the reply, or a `Failure` with the ValueError that one
     of these steps raised.
@@ -161,7 +161,7 @@ class TextTask(Generic[ContextT, ReplyT]):
 
     name: str
     encode: EncodeRequest[ContextT]
-    decode: DecodeReply[ContextT, ReplyT]
+    decode: DecodeReply[ContextT, ReplyT_co]
     fields: Sequence[Field]
     predicts_words: bool = False
     reads_all: bool = False
@@ -238,6 +238,6 @@ class TextTask(Generic[ContextT, ReplyT]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A task of any context and reply, which only its own functions and the methods
-# of `TaskMethods` know.
-AnyTextTask: TypeAlias = TextTask[Any, Any]
+# A task of any context and reply. Any, because only the functions of the task
+# know its context.
+AnyTextTask: TypeAlias = TextTask[Any, Mapping[str, object]]

@@ -87,17 +87,13 @@ def create_classify_signatures(
         label_list = find_output_labels(model, settings)
     ids_output = ids_outputs.ids_output_of(kinds.CLASSIFIER, settings)
     predict = share_graph(create_label_predictor(model, ids_output))
-    predict_texts: _PredictTexts
-    if stride:
-        input_names = ["text_a"]
-        predict_texts = _WindowPredictor(
-            predict, options, stride=stride, mode=mode
-        )
-    else:
-        input_names = ["text_a", "text_b"]
-        predict_texts = _CutTextPredictor(predict, options)
+    # A model that reads windows reads no pairs.
+    input_names = ["text_a"] if stride else ["text_a", "text_b"]
     classifier = _TextClassifier(
-        predict_texts, label_list, mode, num_texts=len(input_names)
+        _choose_predictor(predict, options, stride=stride, mode=mode),
+        label_list,
+        mode,
+        num_texts=len(input_names),
     )
     recorded: HeadSettings = {
         "labels": label_list,
@@ -113,6 +109,19 @@ def create_classify_signatures(
         settings=recorded,
         ids_output=ids_output,
     )
+
+
+def _choose_predictor(
+    predict: PredictFeatures,
+    options: ExportOptions,
+    *,
+    stride: int,
+    mode: OutputMode,
+) -> _PredictTexts:
+    """Returns what reads texts in windows, or without a `stride`, cuts them."""
+    if stride:
+        return _WindowPredictor(predict, options, stride=stride, mode=mode)
+    return _CutTextPredictor(predict, options)
 
 
 def _list_text_signatures(
@@ -189,7 +198,6 @@ class _WindowPredictor:
         self._mode = mode
 
     def __call__(self, *texts: tf.Tensor) -> Tensors:
-        # A model that reads windows reads no pairs.
         (text,) = texts
         (tokens,) = self._packing.tokenize(text)
         windows = cut_windows(

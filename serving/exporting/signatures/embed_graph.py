@@ -42,7 +42,7 @@ def create_embed_signatures(
 
     Args:
         model: model to export.
-        settings: not used.
+        settings: settings of the head. The export of an encoder needs none.
         options: texts longer than `max_seq_length` are cut.
     """
     embedder = _TextEmbedder(model, options)

@@ -48,7 +48,7 @@ def create_pretrained_signatures(
 
     Args:
         model: model to export.
-        settings: not used.
+        settings: settings of the head. The export of a pretrainer needs none.
         options: without a tokenizer, the export accepts only ids. Texts longer
             than `max_seq_length` are cut.
     """

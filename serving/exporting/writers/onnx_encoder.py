@@ -67,17 +67,24 @@ def add_encoder(
     )
     for block in bert.encoder.blocks:
         outputs = _add_block(builder, block, outputs, adder)
-    if bilstm or bert.left_to_right:
-        ends = builder.add("Mul", mask, positions)
-        last = builder.add("ReduceMax", ends, one, keepdims=1)
     if bilstm:
+        last = _add_last_position(builder, mask, positions, one)
         return _add_lstm(builder, bilstm, outputs, mask, last)
     if bert.left_to_right:
-        first = builder.add("GatherND", outputs, last, batch_dims=1)
+        last = _add_last_position(builder, mask, positions, one)
+        read = builder.add("GatherND", outputs, last, batch_dims=1)
     else:
-        first = builder.select(outputs, 0, axis=1)
-    pooled = builder.add("Tanh", builder.dense(first, bert.pooler))
+        read = builder.select(outputs, 0, axis=1)
+    pooled = builder.add("Tanh", builder.dense(read, bert.pooler))
     return EncoderOutputNames(outputs, pooled)
+
+
+def _add_last_position(
+    builder: GraphBuilder, mask: str, positions: str, one: str
+) -> str:
+    """Adds the last position that is not padding, int64 [B, 1]."""
+    ends = builder.add("Mul", mask, positions)
+    return builder.add("ReduceMax", ends, one, keepdims=1)
 
 
 def _add_positions(builder: GraphBuilder, ids: str, one: str) -> str:

@@ -3,8 +3,10 @@
 B = batch size, C = choices, T = length in WordPieces, W = hidden size.
 """
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
+from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.task_models import (
@@ -57,28 +59,23 @@ class HeadInputs(NamedTuple):
 def add_head(
     builder: GraphBuilder, model: BaseModel, inputs: HeadInputs
 ) -> GraphOutputs:
-    """Adds the head of a model, and returns the outputs of the graph."""
-    match model:
-        # A BertTokenClassifier is a BertClassifier too.
-        case BertTokenClassifier():
-            return _add_token_classifier(builder, model, inputs)
-        case BertClassifier():
-            return _add_classifier(builder, model, inputs)
-        case BertSpanLabeler():
-            return _add_span_labeler(builder, model, inputs)
-        case BertMultipleChoice():
-            return _add_multiple_choice(builder, model, inputs)
-        case BertPretrainer():
-            return _add_pretrainer(builder, model, inputs)
-        case BertModel():
-            return _add_no_head(builder, inputs)
-    raise TypeError(f"a {type(model).__name__} has no head for ONNX")
+    """Adds the head of a model, and returns the outputs of the graph.
+
+    Raises:
+        TypeError: no function adds the head of the model's class.
+    """
+    model_class = kinds.model_class_of(model)
+    if model_class not in _HEAD_ADDER_OF_CLASS:
+        raise TypeError(f"a {model_class} has no head for ONNX")
+    return _HEAD_ADDER_OF_CLASS[model_class](builder, model, inputs)
 
 
-def _add_no_head(builder: GraphBuilder, inputs: HeadInputs) -> GraphOutputs:
+def _add_no_head(
+    builder: GraphBuilder, model: BertModel, inputs: HeadInputs
+) -> GraphOutputs:
     """Returns the outputs of the encoder, which has no head."""
     shape = inputs.shape
-    width = builder.bert_config.hidden_size
+    width = model.config.hidden_size
     return {
         "last_hidden_state": GraphOutput(
             inputs.encoded.sequence, [*shape, width]
@@ -178,3 +175,18 @@ def _add_labels(
     operation = "Sigmoid" if is_multilabel else "Softmax"
     probabilities = builder.add(operation, logits.tensor)
     return outputs | {"probabilities": GraphOutput(probabilities, logits.shape)}
+
+
+# {class of a model: function that adds its head}. Any, because each function
+# accepts only models of its class.
+_HEAD_ADDER_OF_CLASS: dict[
+    kinds.ModelClass,
+    Callable[[GraphBuilder, Any, HeadInputs], GraphOutputs],
+] = {
+    kinds.CLASSIFIER: _add_classifier,
+    kinds.ENCODER: _add_no_head,
+    kinds.MULTIPLE_CHOICE: _add_multiple_choice,
+    kinds.PRETRAINER: _add_pretrainer,
+    kinds.SPAN_LABELER: _add_span_labeler,
+    kinds.TOKEN_CLASSIFIER: _add_token_classifier,
+}

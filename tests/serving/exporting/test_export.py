@@ -1,5 +1,7 @@
 """Which models can be exported, and a model of which only ids are read."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import special
@@ -7,6 +9,7 @@ from scipy import special
 import modeling
 import serving
 from files.json_files import read_json
+from model_folders.kinds import KIND_OF_CLASS
 from model_folders.model_json import MODEL_JSON_FILE
 from serving import engines
 from serving.exporting.export import export
@@ -22,6 +25,18 @@ def test_a_users_own_class_is_refused_by_its_name(tmp_path):
     model = create_model(MyClassifier, 3)
     with pytest.raises(ValueError, match=r"MyClassifier.*BertClassifier"):
         export(tmp_path / "export", model, {"labels": LABELS}, create_options())
+
+
+def test_each_class_that_answers_texts_can_be_exported(tmp_path):
+    """Else a new class lacks its entry in the table of signatures."""
+    model = create_model(MyClassifier, 3)
+    with pytest.raises(ValueError, match="the classes that can are") as caught:
+        export(tmp_path / "export", model, {"labels": LABELS}, create_options())
+    exported = re.findall(r"\w+", str(caught.value).partition(" are ")[2])
+    answering = {
+        name for name, kind in KIND_OF_CLASS.items() if kind.text_tasks
+    }
+    assert answering <= {*exported}
 
 
 def test_a_model_without_weights_is_refused(tmp_path):

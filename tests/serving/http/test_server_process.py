@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.text_tasks.asking import ask_model
+from serving.text_tasks.asking import Asker
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.serving.exports import MASKED, TEXTS
@@ -53,7 +53,7 @@ def ask_python(load):
     def ask_python(kind, task, requests):
         model = load(kind)
         flags = ReplyOptions(top_k=8, n_best=8)
-        return ask_model(model.loaded_model, model.task(task), requests, flags)
+        return Asker(model.loaded_model, model.task(task), flags).ask(requests)
 
     return ask_python
 

@@ -3,7 +3,7 @@
 import pytest
 
 from data.tables.table_layout import LayoutOptions
-from serving.predict.input_rows import read_input_rows
+from serving.predict.input_rows import RequestColumns, read_input_rows
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.registry import create_text_tasks
@@ -12,7 +12,8 @@ from serving.text_tasks.tag import TAG
 
 def read_checked(path, text_task, *columns):
     """Returns the requests of a file, checked."""
-    input_rows = [*read_input_rows(text_task, [str(path)], columns=columns)]
+    chosen = RequestColumns.choose(text_task, columns)
+    input_rows = [*read_input_rows([str(path)], chosen)]
     for input_row in input_rows:
         text_task.parse_request(input_row.request)
     return input_rows
@@ -62,9 +63,9 @@ def test_columns_are_the_fields_of_a_request(
 @pytest.mark.parametrize("names", [("title", "text"), ("text_b", "text_a")])
 def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
-    paths = [str(tmp_path / "a.csv")]
-    columns = {kind: names}
-    (input_row,) = read_input_rows(CLASSIFY, paths, **columns)
+    arguments = {kind: names}
+    columns = RequestColumns.choose(CLASSIFY, **arguments)
+    (input_row,) = read_input_rows([str(tmp_path / "a.csv")], columns)
     assert input_row.request == PAIR
 
 
@@ -81,16 +82,16 @@ def single_texts(tmp_path):
 
 def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):
     text_task, paths = single_texts
-    first, second = read_input_rows(text_task, paths)
+    first, second = read_input_rows(paths, RequestColumns(text_task))
     text_task.parse_request(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
         text_task.parse_request(second.request)
 
 
 def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
-    text_task, paths = single_texts
+    text_task, _ = single_texts
     with pytest.raises(ValueError, match="--text_b_column=more"):
-        next(read_input_rows(text_task, paths, columns=["text", "more"]))
+        RequestColumns.choose(text_task, ["text", "more"])
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,9 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     with pytest.raises(ValueError, match="--nohas_header"):
         read_checked(tmp_path / "a.csv", TAG)
     layout = LayoutOptions(has_header=False).layout(has_header=None)
-    input_rows = read_input_rows(TAG, [str(tmp_path / "a.csv")], layout=layout)
+    input_rows = read_input_rows(
+        [str(tmp_path / "a.csv")], RequestColumns(TAG), layout
+    )
     texts = [input_row.request["text"] for input_row in input_rows]
     assert texts == ["The boat left", "A ship waits", "The inn"]
     assert len(read_checked(tmp_path / "a.csv", TAG, "1")) == 3
@@ -126,6 +129,7 @@ def test_the_columns_of_the_training_tell_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("Nr,Kommentar\na,b c\n")
     paths = [str(tmp_path / "a.csv")]
     with pytest.raises(ValueError, match="--has_header"):
-        [*read_input_rows(TAG, paths)]
-    (input_row,) = read_input_rows(TAG, paths, trained_columns=["Kommentar"])
+        [*read_input_rows(paths, RequestColumns(TAG))]
+    columns = RequestColumns(TAG, trained={"text": "Kommentar"})
+    (input_row,) = read_input_rows(paths, columns)
     assert input_row.request == {"Nr": "a", "text": "b c"}

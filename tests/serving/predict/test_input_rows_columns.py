@@ -2,16 +2,14 @@
 
 import pytest
 
-from serving.predict.input_rows import RowParser
+from serving.predict.input_rows import RequestColumns, RequestParser
 from serving.text_tasks.classify import CLASSIFY
 from serving.text_tasks.tag import TAG
 
 
 def create_parser(text_task, *, is_table=True, chosen=None, trained=None):
-    return RowParser(
-        text_task=text_task,
-        chosen_columns=chosen or {},
-        trained_columns=trained or {},
+    return RequestParser(
+        RequestColumns(text_task, chosen or {}, trained or {}),
         is_table=is_table,
         may_be_plain=not is_table,
     )

@@ -10,7 +10,7 @@ import serving
 from command_line.config_values import create_config
 from command_line.flags import ParsedCommand
 from serving.predict.predict_config import PredictConfig
-from serving.text_tasks.asking import ask_model
+from serving.text_tasks.asking import Asker
 from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
@@ -94,7 +94,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         tmp_path, export_folder / kind, lines, task=task, **flags
     )
     model = load(kind)
-    replies = model.task(task)
+    asker = Asker(model.loaded_model, model.task(task), ReplyOptions(**flags))
     fields = set()
     for line, answer in zip(lines, result, strict=True):
         # The answer begins with the fields of the line, but for a mere text.
@@ -102,9 +102,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         assert [*answer][: len(kept)] == [*kept]
         assert {name: answer.pop(name) for name in kept} == kept
         fields |= answer.keys()
-        (expected,) = ask_model(
-            model.loaded_model, replies, [line], ReplyOptions(**flags)
-        )
+        (expected,) = asker.ask([line])
         for name in kept:
             expected.pop(name, None)
         assert_same(answer, expected)
@@ -152,9 +150,8 @@ def test_texts_of_the_command_line_are_answered(
         dict(zip(text_task.field_names, texts, strict=False))
         for texts in groups
     ]
-    for answer, expected in zip(
-        result, ask_model(model.loaded_model, text_task, requests), strict=True
-    ):
+    asker = Asker(model.loaded_model, text_task)
+    for answer, expected in zip(result, asker.ask(requests), strict=True):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):
             assert answer.get(name) == expected.get(name)

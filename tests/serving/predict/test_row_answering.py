@@ -10,12 +10,9 @@ from serving.predict import row_answering
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import RowOptions
 from serving.predict.row_answering import answer_rows
+from serving.text_tasks.asking import Asker
 from serving.text_tasks.request_fields import Field
-from serving.text_tasks.text_task import (
-    DEFAULT_REPLY_OPTIONS,
-    EncodedRequest,
-    TextTask,
-)
+from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.tasks.score_task import (
     PARSE_NUMBER_TASK,
@@ -55,17 +52,8 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        loaded_model = create_model_stub(self._run_all)
-        options = RowOptions(**row_options)
-        return [
-            *answer_rows(
-                loaded_model,
-                self._text_task,
-                DEFAULT_REPLY_OPTIONS,
-                input_rows,
-                options,
-            )
-        ]
+        asker = Asker(create_model_stub(self._run_all), self._text_task)
+        return [*answer_rows(asker, input_rows, RowOptions(**row_options))]
 
 
 # (number of a row, text), whose lengths go up and down.
@@ -122,14 +110,8 @@ def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
             raise ValueError("out of memory")
         return [{key: [] for key in inputs}]
 
-    loaded_model = create_model_stub(run_all)
-    (rows,) = answer_rows(
-        loaded_model,
-        PARSE_NUMBER_TASK,
-        DEFAULT_REPLY_OPTIONS,
-        iter(batch),
-        RowOptions(),
-    )
+    asker = Asker(create_model_stub(run_all), PARSE_NUMBER_TASK)
+    (rows,) = answer_rows(asker, iter(batch), RowOptions())
     written = [row.cells for row in rows]
     assert [reply.get("score") for reply in written] == [1.5, None, None, 2]
     for number in (2, 3):
@@ -151,13 +133,8 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
     loaded_model = create_model_stub(
         lambda inputs, **_: [{number: [] for number in inputs}]
     )
-    (rows,) = answer_rows(
-        loaded_model,
-        PARSE_NUMBER_TASK,
-        DEFAULT_REPLY_OPTIONS,
-        input_rows,
-        RowOptions(),
-    )
+    asker = Asker(loaded_model, PARSE_NUMBER_TASK)
+    (rows,) = answer_rows(asker, input_rows, RowOptions())
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"
     assert "error" not in first

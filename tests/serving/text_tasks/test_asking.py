@@ -5,7 +5,7 @@ import math
 import pytest
 
 from serving.engines import EngineError
-from serving.text_tasks.asking import ask_model, round_numbers
+from serving.text_tasks.asking import Asker, round_numbers
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.tasks.score_task import (
@@ -32,9 +32,8 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     text_task = TextTask(
         "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
     )
-    replies = ask_model(
-        loaded_model, text_task, [{"text": text} for text in "123"]
-    )
+    asker = Asker(loaded_model, text_task)
+    replies = asker.ask([{"text": text} for text in "123"])
     assert encoded == [*"123"]
     assert sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
@@ -49,11 +48,9 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    loaded_model = create_model_stub(run_all)
+    asker = Asker(create_model_stub(run_all), PARSE_NUMBER_TASK)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
-        ask_model(
-            loaded_model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}]
-        )
+        asker.ask([{"text": "1"}, {"text": "2"}])
     assert runs == [2]
 
 

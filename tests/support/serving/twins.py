@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import serving
 from serving.text_model import TextModel
-from serving.text_tasks.asking import ask_model
+from serving.text_tasks.asking import Asker
 from tests.support.serving.nasty_texts import DROPPED, NASTY, OTHERS, REPEATING
 
 # {name of a case: {field: text}}
@@ -90,7 +90,8 @@ class TwinSignature(NamedTuple):
 def _ask_words(text_model: TextModel, fields: Fields) -> Sequence[Any]:
     """Tags texts whose words are separated by white space."""
     requests = [{"words": text.split()} for text in fields["text"]]
-    return ask_model(text_model.loaded_model, text_model.task("tag"), requests)
+    asker = Asker(text_model.loaded_model, text_model.task("tag"))
+    return asker.ask(requests)
 
 
 def _labels_to_outputs(reply: Outputs) -> Outputs:

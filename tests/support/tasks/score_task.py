@@ -3,7 +3,7 @@
 For example:
 
     loaded_model = create_model_stub(lambda inputs, **_: [{0: []}])
-    ask_model(loaded_model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
+    Asker(loaded_model, PARSE_NUMBER_TASK).ask([{"text": "1.5"}])
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Models of serving.load in the workers of other libraries."""
+"""Models of serving.load that a process keeps, also in workers of a pool."""
 
 import json
 import multiprocessing

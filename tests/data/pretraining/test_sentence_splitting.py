@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from data.pretraining.documents import create_splitter
+from data.pretraining.sentence_splitting import create_sentence_splitter
 from tests.support.shards import create_shards
 
 CORPUS = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
@@ -36,4 +36,4 @@ def test_a_wrong_language_or_a_missing_library_is_named(
 ):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match=word):
-        create_splitter(language)
+        create_sentence_splitter(language)
