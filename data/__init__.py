@@ -11,7 +11,8 @@ What all tasks use:
     padding.py: trims the padding of a batch
     probabilities.py: logits to probabilities
 
-A package for each task, which reads, encodes, decodes and scores its examples:
+A package for each task, which reads, encodes, decodes and scores its examples.
+A file *_graph.py does in a graph what the Python beside it does:
 
     pretraining/: documents, instances, masking
     classification/: texts, pairs and choices: GLUE, SWAG and users' tables
