@@ -17,7 +17,7 @@ from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
-from tests.support.refusals import check_refusals
+from tests.support.script_runner import check_refusals
 from tests.support.shards import create_header
 
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"

@@ -21,9 +21,8 @@ from tests.support.checkpoints import (
 from tests.support.models import write_config
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import check_refusals, parse_flags
 from tests.support.tasks.task_runs import read_predictions
 from training.config.classifier_config import ClassifierConfig
 

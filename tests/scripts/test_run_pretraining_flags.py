@@ -11,8 +11,7 @@ from model_folders.reading import preset_reading
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.output_files import read_results
-from tests.support.refusals import check_refusals
-from tests.support.script_runner import FinishedRun, parse_flags
+from tests.support.script_runner import FinishedRun, check_refusals, parse_flags
 
 pytestmark = pytest.mark.slow
 

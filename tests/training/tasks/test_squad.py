@@ -11,7 +11,7 @@ from data.squad.squad_questions import read_squad_file
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
-from tests.support.squad.squad_files import write_squad
+from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.squad_config import SquadConfig
