@@ -12,7 +12,8 @@ What all tasks use:
     probabilities.py: logits to probabilities
 
 A package for each task, which reads, encodes, decodes and scores its examples.
-A file *_graph.py does in a graph what the Python beside it does:
+A module whose name ends in "_graph" does in a graph what the Python beside it
+does:
 
     pretraining/: documents, instances, masking
     classification/: texts, pairs and choices: GLUE, SWAG and users' tables
