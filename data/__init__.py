@@ -12,7 +12,9 @@ What all tasks use:
     padding.py: trims the padding of a batch
     probabilities.py: logits to probabilities, and these to logarithms
 
-A package for each task, which reads, encodes, decodes and scores its examples:
+A package for each task, which reads, encodes, decodes and scores its examples.
+A module whose name ends in "_graph" does in a graph what the Python beside it
+does:
 
     pretraining/: documents, instances, masking
     classification/: texts, pairs and choices: GLUE, SWAG and users' tables

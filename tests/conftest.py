@@ -118,12 +118,25 @@ def made_once(request, tmp_path_factory):
     return make_or_read
 
 
+# The fixtures below run a script once for all tests. Each contains what the
+# ones above it do, so ask for the first that suffices:
+#
+#     tiny, random_start    no script: a configuration, and flags
+#     sample_records        create_pretraining_data.py
+#     pretrained            7 steps of run_pretraining.py
+#     model_flags           flags that start from the weights of `pretrained`
+#     classified            run_classifier.py, from random weights
+
+
 @pytest.fixture(scope="session")
 def tiny(made_once):
-    """Folder with the configuration of a tiny model, and pretraining records.
+    """Folder with the configuration of a tiny model. No script runs.
 
-    Its subfolder `one_block` contains the configuration of a model with one
-    block, for tests that a second block would only slow down.
+    In the folder are
+
+        bert_config.json            two blocks
+        one_block/bert_config.json  one block, for tests that a second block
+                                    would only slow down
     """
 
     def make_tiny(folder):
@@ -131,17 +144,42 @@ def tiny(made_once):
         (folder / "one_block").mkdir()
         config = folder / "one_block/bert_config.json"
         write_config(config, num_hidden_layers=1)
-        pretraining_records.create_records(folder, "train.tfrecord")
         return folder
 
     return made_once(make_tiny)
 
 
 @pytest.fixture(scope="session")
-def pretraining_flags(tiny):
-    """Flags that pretrain one block, without --output_dir and the steps."""
+def random_start(tiny):
+    """Flags that start the tiny model from random weights. No script runs."""
     return {
-        "input_file": tiny / "train.tfrecord",
+        "bert_config_file": tiny / "bert_config.json",
+        "vocab_file": SAMPLES / "vocab.txt",
+    }
+
+
+@pytest.fixture(scope="session")
+def sample_records(made_once):
+    """Path of pretraining records of the sample corpus.
+
+    They are masked, of 32 WordPieces. create_pretraining_data.py writes them.
+    """
+
+    def make_sample_records(folder):
+        pretraining_records.create_records(folder, "train.tfrecord")
+        return folder / "train.tfrecord"
+
+    return made_once(make_sample_records)
+
+
+@pytest.fixture(scope="session")
+def pretraining_flags(tiny, sample_records):
+    """Flags that pretrain one block on the records, and no weights.
+
+    --output_dir and the number of steps are missing.
+    """
+    return {
+        "input_file": sample_records,
         "bert_config_file": tiny / "one_block/bert_config.json",
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
@@ -153,13 +191,17 @@ def pretraining_flags(tiny):
 
 @pytest.fixture(scope="session")
 def two_blocks(tiny, pretraining_flags):
-    """Flags that pretrain the tiny model, for tests that resume its run."""
+    """The pretraining_flags for both blocks, as `pretrained` has them."""
     return pretraining_flags | {"bert_config_file": tiny / "bert_config.json"}
 
 
 @pytest.fixture(scope="session")
 def pretrained(made_once, two_blocks):
-    """FinishedRun of 7 steps of pretraining, in whose folder is `run`."""
+    """FinishedRun of 7 steps of run_pretraining.py, with a checkpoint of each.
+
+    In `pretrained.folder` is `run/`, the --output_dir, with the scores of an
+    evaluation after the last step.
+    """
 
     def make_pretrained(folder):
         flags = two_blocks | script_runner.parse_flags("""
@@ -173,21 +215,24 @@ def pretrained(made_once, two_blocks):
 
 
 @pytest.fixture(scope="session")
-def model_flags(tiny, pretrained):
-    """Flags that start the tiny model from its pretrained weights."""
+def model_flags(random_start, pretrained):
+    """Flags that start the tiny model from its pretrained weights.
+
+    They are those of random_start, and --init_checkpoint.
+    """
     return {
-        "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": SAMPLES / "vocab.txt",
+        **random_start,
         "init_checkpoint": pretrained.folder / "run/model.ckpt-7",
     }
 
 
 @pytest.fixture(scope="session")
-def classified(made_once, model_flags):
+def classified(made_once, random_start):
     """FinishedRun of run_classifier.py on MRPC, from random weights.
 
-    The command trained, evaluated, predicted and exported a tiny classifier of
-    pairs with --report and --glue_submission. In `classified.folder` are
+    The command trained 8 steps, evaluated, predicted and exported a tiny
+    classifier of pairs, with --report and --glue_submission. In
+    `classified.folder` are
 
         run/      --output_dir: checkpoints, scores, predictions, report, card
         export/   --export_dir: the SavedModel
@@ -200,7 +245,7 @@ def classified(made_once, model_flags):
 
     def make_classified(folder):
         # Remove the last newline, to test that copies do not add one.
-        words = model_flags["vocab_file"].read_bytes().rstrip()
+        words = random_start["vocab_file"].read_bytes().rstrip()
         (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
             --task_name=MRPC --data_dir={SAMPLES}/glue
@@ -208,7 +253,7 @@ def classified(made_once, model_flags):
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission
         """)
         flags = {
-            **model_flags,
+            **random_start,
             **flags,
             "output_dir": folder / "run",
             "export_dir": folder / "export",

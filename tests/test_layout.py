@@ -36,25 +36,6 @@ def test_every_list_of_the_packages_names_all_of_them():
         assert packages == on_disk, name
 
 
-def test_the_page_shows_all_folders_of_the_packages_and_no_files():
-    page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
-    section = page.split("\n## When you look for a folder\n")[1]
-    tree = section.split("```text\n")[1].split("```")[0]
-    parents = []
-    shown = set()
-    for line in tree.splitlines():
-        indent, name = re.match(r"( *)(\w+)/ ", line).groups()
-        parents[len(indent) // 2 :] = [name]
-        shown.add("/".join(parents))
-    folders = {
-        str(path.parent.relative_to(ROOT))
-        for package in PACKAGES
-        for path in sources(package)
-    }
-    assert folders <= shown
-    assert all((ROOT / folder).is_dir() for folder in shown)
-
-
 def command_files():
     """Returns the files of the scripts and the tools."""
     tools = [path for path in sources("tools") if path.stem != "__init__"]

@@ -17,7 +17,7 @@ from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
-from tests.support.refusals import check_refusals
+from tests.support.script_runner import check_refusals
 from tests.support.shards import create_header
 
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
@@ -35,7 +35,7 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def wrong_files(tmp_path_factory, tiny):
+def wrong_files(tmp_path_factory, sample_records):
     """A folder of files that are wrong in all kinds of ways.
 
     No test changes it. A test works on its own copy, `files`.
@@ -51,7 +51,7 @@ def wrong_files(tmp_path_factory, tiny):
     shutil.copy(SAMPLES / "corpus.txt", folder)
     shutil.copy(SAMPLES / "topics/dev.csv", folder / "topics.csv")
     write_config(folder / "fewer_words.json", vocab_size=100)
-    whole = (tiny / "train.tfrecord").read_bytes()
+    whole = sample_records.read_bytes()
     # Sound at its front, where it is looked into before the work.
     size = len(whole) // 2
     changed = whole[:size] + bytes([whole[size] ^ 1]) + whole[size + 1 :]
@@ -59,7 +59,7 @@ def wrong_files(tmp_path_factory, tiny):
     # TensorFlow's reader crashes there.
     framed = map(
         tfrecord_files.frame_record,
-        tfrecord_files.read_records(tiny / "train.tfrecord"),
+        tfrecord_files.read_records(sample_records),
     )
     lies = b"".join([*itertools.islice(framed, 20), create_header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)

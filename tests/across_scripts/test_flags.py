@@ -140,11 +140,11 @@ def printed():
     return dict(zip(scripts, pairs, strict=True))
 
 
-def test_wrong_files_do_not_wait_for_tensorflow(tmp_path, model_flags):
+def test_wrong_files_do_not_wait_for_tensorflow(tmp_path, random_start):
     for name, text in (("a.json", '{"data": 1}'), ("train.txt", "word\n")):
         (tmp_path / name).write_text(text)
     (tmp_path / "a.csv").write_text("text,label\n1,2,3\n")
-    common = model_flags | {"output_dir": tmp_path / "run", "do_train": True}
+    common = random_start | {"output_dir": tmp_path / "run", "do_train": True}
     cases = (
         ("run_squad", "train_file", "a.json"),
         ("run_ner", "data_dir", ""),

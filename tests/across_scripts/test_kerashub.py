@@ -5,9 +5,9 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from tests.support.checkpoints import convert
 from tests.support.model_cases import assert_close
 from tests.support.script_runner import run
-from tests.support.weights.conversions import convert
 from tests.support.weights.kerashub_presets import (
     FEATURES,
     RECORDED,

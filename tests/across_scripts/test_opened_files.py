@@ -8,7 +8,7 @@ import pytest
 from tests.support import fresh_process
 from tests.support.models import write_config
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.squad.squad_files import write_squad
+from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks import task_files
 
 # Runs a script, and prints each file that it opens to read, as Python sees it:

@@ -10,8 +10,8 @@ import types
 
 import pytest
 
-from tests.support.pages import blocks
 from tests.support.paths import ROOT
+from tests.support.source_files import blocks
 
 PAGE = (ROOT / "docs/contributing.md").read_text(encoding="utf-8")
 

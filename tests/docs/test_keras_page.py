@@ -11,8 +11,8 @@ import pytest
 
 import modeling
 from data.text import FullTokenizer
-from tests.support.pages import blocks
 from tests.support.paths import ROOT, SAMPLES
+from tests.support.source_files import blocks
 
 # A block, and the output that the page shows below it.
 SHOWN = re.compile(

@@ -11,11 +11,13 @@ from docs import flags_index
 from docs.site_hooks import PAGE_OF_NOTEBOOK
 from model_folders import kinds
 from tests.support import script_runner
-from tests.support.pages import BLOCK, PAGES, blocks
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     ALL_FOLDERS,
+    BLOCK,
     PACKAGES,
+    PAGES,
+    blocks,
     parsed_sources,
     sources,
 )

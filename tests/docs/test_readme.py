@@ -8,8 +8,8 @@ import re
 
 import serving
 from tests.support import script_runner
-from tests.support.pages import blocks
 from tests.support.paths import ROOT
+from tests.support.source_files import blocks
 
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 

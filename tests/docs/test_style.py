@@ -5,8 +5,8 @@ import re
 import pytest
 
 from docs.site_hooks import PAGE_OF_NOTEBOOK
-from tests.support.pages import BLOCK, PAGES
 from tests.support.paths import ROOT
+from tests.support.source_files import BLOCK, PAGES
 
 HOW_TO = re.compile(r"(?s)How-to guides:\n(.*?)\n  - Results:")
 

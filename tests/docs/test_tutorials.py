@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import serving
-from tests.support.pages import blocks
 from tests.support.paths import ROOT
+from tests.support.source_files import blocks
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ is not packed.
 import pytest
 
 from modeling import packing, unpadding
-from tests.support.tensor_lists import as_lists, integers
+from tests.support.models import as_lists, integers
 
 
 @pytest.mark.backends

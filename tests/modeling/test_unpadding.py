@@ -9,7 +9,7 @@ import modeling
 from modeling import unpadding
 from tests.support import models
 from tests.support.model_cases import outputs_and_gradients
-from tests.support.tensor_lists import as_lists, integers
+from tests.support.models import as_lists, integers
 
 CONFIG = models.tiny_config(**models.NO_DROPOUT)
 

@@ -16,7 +16,12 @@ from data.io import (
     record_datasets,
     tfrecord_files,
 )
-from tests.support import golden, processes, script_runner, shards
+from tests.support import (
+    golden,
+    script_runner,
+    shards,
+    waiting,
+)
 from tests.support.output_files import snapshot
 from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
@@ -162,7 +167,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     work = corpus.parent / "made" / "out.work"
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
         script.wait_for_files(work, "unit-*.json")
-        os.kill(processes.list_children(script.pid)[-1], signal.SIGKILL)
+        os.kill(waiting.list_children(script.pid)[-1], signal.SIGKILL)
         error = script.finish().error
     assert "killed" in error
     written = set(corpus.parent.glob("made/out-*-of-00008"))
@@ -219,7 +224,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     command = [sys.executable, SCRIPT, *arguments]
     with subprocess.Popen(command) as process, killed_late(process):
         while process.poll() is None:
-            for pid in (process.pid, *processes.list_children(process.pid)):
+            for pid in (process.pid, *waiting.list_children(process.pid)):
                 peaks[pid] = max(peaks.get(pid, 0), peak_memory(pid))
             time.sleep(0.05)
     assert process.returncode == 0

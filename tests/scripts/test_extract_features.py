@@ -144,10 +144,10 @@ def test_an_exported_encoder_computes_the_extracted_vectors(
 
 @pytest.mark.slow
 def test_a_pretrained_model_is_exported_without_a_training(
-    batch, tiny, model_flags, tmp_path
+    batch, sample_records, model_flags, tmp_path
 ):
     flags = parse_flags(f"""
-        --input_file={tiny}/train.tfrecord --output_dir=pretraining
+        --input_file={sample_records} --output_dir=pretraining
         --max_seq_length=32 --max_predictions_per_seq=5
         --export_dir=pretrainer/1
     """)

@@ -1,8 +1,7 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-Most tests look at one run, the fixture `classified`, which starts from the
-weights of `model_flags`. tests/conftest.py defines both, because the tests of
-exports and of resumed runs use them too. No test changes the folder of the run.
+Most tests look at one run, the fixture `classified` of tests/conftest.py. No
+test changes the folder of the run.
 """
 
 import os
@@ -21,9 +20,8 @@ from tests.support.checkpoints import (
 from tests.support.models import write_config
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import check_refusals, parse_flags
 from tests.support.tasks.task_runs import read_predictions
 from training.config.classifier_config import ClassifierConfig
 
@@ -166,9 +164,9 @@ def test_an_export_leaves_nothing_unfinished_beside_it(classified):
 
 
 @pytest.fixture
-def predict_flags(classified, model_flags):
+def predict_flags(classified, random_start):
     """Flags that predict the test set by the weights of the run."""
-    return model_flags | parse_flags(f"""
+    return random_start | parse_flags(f"""
         --task_name=mrpc --data_dir={SAMPLES}/glue --do_predict
         --init_checkpoint={classified.folder}/run/model.ckpt-8
         --output_dir=predicted --max_seq_length=32
@@ -218,7 +216,7 @@ def test_sizes_that_a_prediction_does_not_need_may_differ(
 
 
 def test_a_train_set_that_was_changed_within_is_refused(
-    tmp_path, classified, model_flags
+    tmp_path, classified, random_start
 ):
     """300 labels in its middle; size, beginning and end stay the same."""
     shutil.copytree(classified.folder / "run", tmp_path / "run")
@@ -229,7 +227,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
         label = lines[number][0]
         lines[number] = "10"[int(label)] + lines[number][1:]
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    flags = model_flags | parse_flags("""
+    flags = random_start | parse_flags("""
         --task_name=mrpc --data_dir=data --output_dir=run --do_train
         --max_seq_length=32 --num_train_epochs=1
     """)

@@ -12,8 +12,7 @@ from serving import engines
 from tests.support import script_runner
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.refusals import check_refusals
-from tests.support.script_runner import FinishedRun, parse_flags
+from tests.support.script_runner import FinishedRun, check_refusals, parse_flags
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.task_runs import (
     find_evaluated_steps,

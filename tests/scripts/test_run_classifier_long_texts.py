@@ -10,9 +10,8 @@ import serving
 from tests.support import script_runner
 from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
-from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import check_refusals, parse_flags
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import (
     check_resume,

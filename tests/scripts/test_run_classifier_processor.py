@@ -8,9 +8,9 @@ import pytest
 import serving
 from tests.support import output_files, script_runner
 from tests.support.output_files import read_results
-from tests.support.pages import blocks
 from tests.support.paths import ROOT, SAMPLES
 from tests.support.script_runner import FinishedRun, parse_flags
+from tests.support.source_files import blocks
 from tests.support.tables.csv_files import read_csv
 
 # As users of Google's code added it to run_classifier.py, whose names it uses.

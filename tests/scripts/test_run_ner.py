@@ -12,9 +12,8 @@ from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.output_files import read_json_lines, read_results, snapshot
-from tests.support.refusals import check_refusals
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import check_refusals, parse_flags
 from tests.support.tasks import task_files
 from tests.support.tasks.task_files import SENTENCES
 from tests.support.tasks.task_runs import (

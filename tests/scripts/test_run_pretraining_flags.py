@@ -11,8 +11,7 @@ from model_folders.reading import preset_reading
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.output_files import read_results
-from tests.support.refusals import check_refusals
-from tests.support.script_runner import FinishedRun, parse_flags
+from tests.support.script_runner import FinishedRun, check_refusals, parse_flags
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +28,7 @@ def flags(two_blocks, pretrained):
 
 
 @pytest.fixture(scope="module")
-def runs(flags, tiny, tmp_path_factory):
+def runs(flags, tiny, sample_records, tmp_path_factory):
     """Runs that differ in one flag each: {name: FinishedRun}."""
     folder = tmp_path_factory.mktemp("runs")
     changes = {
@@ -44,7 +43,7 @@ def runs(flags, tiny, tmp_path_factory):
         "scratch": f"""
             --bert_config_file={tiny}/one_block/bert_config.json
             --eval_steps=2 --left_to_right
-            --eval_input_file={tiny}/train.tfrecord --max_eval_steps=3
+            --eval_input_file={sample_records} --max_eval_steps=3
             --export_weights=weights
         """,
         "float16": """

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def flags(pretraining_flags, tiny):
+def flags(pretraining_flags, sample_records):
     """Flags of a pretraining that evaluates and saves every second step."""
     return pretraining_flags | parse_flags(f"""
         --do_train --do_eval --num_train_steps=8
-        --eval_input_file={tiny}/train.tfrecord --eval_steps=2
+        --eval_input_file={sample_records} --eval_steps=2
         --max_eval_steps=2 --save_checkpoints_steps=2 --keep_checkpoint_max=0
         --summary_steps=1
     """)

@@ -17,10 +17,10 @@ BATCH_SIZE = 8
 
 
 @pytest.fixture(scope="module")
-def inputs(tiny, tmp_path_factory):
-    """A folder with the tiny model's records in three files."""
+def inputs(sample_records, tmp_path_factory):
+    """A folder with the sample records in three files."""
     folder = tmp_path_factory.mktemp("inputs")
-    records = list(tf.data.TFRecordDataset(tiny / "train.tfrecord"))
+    records = list(tf.data.TFRecordDataset(sample_records))
     for number in range(3):
         with tf.io.TFRecordWriter(str(folder / f"{number}.tfrecord")) as writer:
             for record in records[number::3]:

@@ -1,9 +1,10 @@
-"""Reads checkpoints and exports, to compare the results of runs.
+"""Reads, compares and converts checkpoints, and calls exports.
 
 For example:
 
     weights = read_checkpoint(run, step=7)
     assert_same_bits(weights, read_checkpoint(resumed, step=7))
+    convert(folder, tmp_path / "there", output_format="huggingface")
 """
 
 import re
@@ -15,7 +16,10 @@ import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
+from command_line.flags import ParsedCommand
+from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from files.paths import StrPath
+from tools import convert_checkpoint
 
 # What JSON contains: None, a bool, number or text, or a list or dict of them.
 JsonValue: TypeAlias = Any
@@ -81,3 +85,15 @@ def assert_same(
         assert actual == pytest.approx(expected, rel=rtol, abs=atol)
     else:
         assert actual == expected
+
+
+def convert(
+    init_checkpoint: StrPath, output_dir: StrPath, **options: Any
+) -> None:
+    """Runs the script's main. `options` are its other flags that are set."""
+    config = ConvertCheckpointConfig(
+        init_checkpoint=str(init_checkpoint),
+        output_dir=str(output_dir),
+        **options,
+    )
+    convert_checkpoint.main(ParsedCommand(config, options))

@@ -1,8 +1,9 @@
-"""Creates networks that are small enough for tests, and their batches.
+"""Creates networks that are small enough for tests, their batches and tensors.
 
 For example:
 
     model = built(modeling.BertModel(tiny_config()))
+    assert as_lists((integers([1, 2]), 3)) == ([1, 2], 3)
 """
 
 import json
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import modeling
+from modeling.tensors import Tensor
 
 ModelT = TypeVar("ModelT", bound=keras.Model)
+NestedT = TypeVar("NestedT")
 
 # The network of most tests of the scripts.
 TINY: dict[str, Any] = {
@@ -75,3 +78,17 @@ def create_batch(
     ids = np.random.default_rng(0).integers(1, 50, mask.shape) * mask
     features = {"input_ids": ids, "input_mask": mask, "segment_ids": ids % 2}
     return {name: value.astype(np.int32) for name, value in features.items()}
+
+
+def integers(values: list[int] | list[list[int]]) -> Tensor:
+    """Returns an int32 tensor of these values."""
+    return keras.ops.convert_to_tensor(values, dtype="int32")
+
+
+def as_lists(nested: NestedT) -> NestedT:
+    """Returns nested tuples of tensors as the same tuples of lists."""
+    lists: NestedT = keras.tree.map_structure(
+        lambda value: np.asarray(keras.ops.convert_to_numpy(value)).tolist(),
+        nested,
+    )
+    return lists

@@ -7,6 +7,13 @@ streams and exit status, in a process of fork_server.py.
 For example:
 
     done = run("run_squad.py", tmp_path, output_dir="run").check()
+
+`check_refusals` runs commands that must fail, and `write_script_on_devices`
+writes a script for several devices:
+
+    cases = [("--learning_rate=-1", "--learning_rate", "-1")]
+    check_refusals(tmp_path, "run_squad.py", flags, cases)
+    run(write_script_on_devices(path, "print(1)"), tmp_path).check()
 """
 
 import os
@@ -22,6 +29,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 from files.paths import StrPath
 from tests.support.fork_server import PROCESSES
 from tests.support.fresh_process import ProcessResult
+from tests.support.output_files import snapshot
 from tests.support.paths import ROOT
 from tests.support.waiting import wait_until
 
@@ -233,3 +241,43 @@ def _run_script(
     else:
         sys.argv = [script, *arguments]
         runpy.run_module(script, run_name="__main__", alter_sys=True)
+
+
+def check_refusals(
+    folder: Path, script: StrPath, flags: Flags, cases: Iterable[Sequence[str]]
+) -> None:
+    """Runs commands that must fail with one line, and change no file.
+
+    Args:
+        folder: folder to run the commands in.
+        script: the script.
+        flags: valid flags of the script.
+        cases: tuples of the flags to change, as "--name=value ...", and texts
+            that the error message must contain.
+    """
+    before = snapshot(folder)
+    # Of all cases, so that the first wrong one does not hide the others.
+    wrong = []
+    for text, *parts in cases:
+        error = run(script, folder, **flags | parse_flags(text)).error
+        lost = [part for part in parts if part not in error]
+        if lost:
+            wrong.append(f"{text}: {lost} not in: {error}")
+    assert not wrong, "\n".join(wrong)
+    after = snapshot(folder)
+    names = {*before, *after}
+    assert not [one for one in names if before.get(one) != after.get(one)]
+
+
+def write_script_on_devices(path: Path, code: str, count: int = 2) -> Path:
+    """Writes a script that splits the CPU into devices, and runs `code`."""
+    path.write_text(f"""
+import runpy
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * {count}
+)
+{code}
+""")
+    return path

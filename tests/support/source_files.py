@@ -1,14 +1,16 @@
-"""Finds the source files of the packages.
+"""Finds the source files of the packages, and the pages of the documentation.
 
 For example:
 
     for path in sources("modeling"): imported(path)
     for source in parsed_sources("modeling", "tools"): ...
     check_none(places, "Import this at the top of the file.")
+    for code in blocks(page.read_text("utf-8"), "python"): ...
 """
 
 import ast
 import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -83,3 +85,22 @@ def parsed_sources(*folders: str) -> Iterator[Source]:
     for path in paths:
         text = path.read_text(encoding="utf-8")
         yield Source(path, text, ast.parse(text))
+
+
+PAGES = sorted(
+    [
+        *(ROOT / "docs").glob("*.md"),
+        *ROOT.glob(".github/*.md"),
+        *ROOT.glob("*.md"),
+    ],
+    key=lambda path: path.relative_to(ROOT),
+)
+# A block of `python` is run here. One of `py` needs files or packages that are
+# not at hand.
+BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.M | re.S)
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """Returns the code of a page's blocks of a language."""
+    matches = BLOCK.findall(text)
+    return [code for _, name, code in matches if name == language]

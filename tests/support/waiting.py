@@ -1,15 +1,19 @@
 """Waits for what a test can see, never for a time that may be too short.
 
+Finds and awaits processes by their ids too, whoever started them.
+
 For example:
 
     wait_until((folder / "done").exists)
+    wait_for_end(list_children(script.pid))
 """
 
 import contextlib
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -49,3 +53,29 @@ def killed_late(process: subprocess.Popen[Any]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def list_children(pid: int) -> list[int]:
+    """Returns the ids of the processes that each thread of a process started.
+
+    Processes of the main thread come first.
+    """
+    return [
+        int(child)
+        for task in sorted(Path(f"/proc/{pid}/task").iterdir())
+        for child in (task / "children").read_text().split()
+    ]
+
+
+def is_running(pid: int) -> bool:
+    """Returns whether a process exists and has not ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for_end(pids: Iterable[int]) -> None:
+    """Waits until none of these processes is running."""
+    wait_until(lambda: not any(map(is_running, pids)))

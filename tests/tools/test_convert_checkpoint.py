@@ -15,10 +15,10 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders.reading import preset_reading, settings_check
 from tests.support import script_runner
+from tests.support.checkpoints import convert
 from tests.support.models import built, tiny_config
 from tests.support.paths import ROOT, SAMPLES
 from tests.support.tokenizers import tokenizer_json
-from tests.support.weights.conversions import convert
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from data.jobs import workers
-from tests.support import fresh_process, processes, waiting
+from tests.support import fresh_process, waiting
 from tests.support.paths import ROOT
 
 
@@ -69,9 +69,9 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
         waiting.killed_late(process),
     ):
         pids = [int(process.stdout.readline()) for _ in range(2)]
-        assert all(map(processes.is_running, pids))
+        assert all(map(waiting.is_running, pids))
         process.kill()
-    processes.wait_for_end(pids)
+    waiting.wait_for_end(pids)
     assert os.listdir(tmp_path) == ["parent.py"]
 
 

@@ -21,7 +21,7 @@ from data.sets.data_file_split import (
     split_examples,
 )
 from data.sets.row_keys import key_of
-from tests.support.tables.split_tables import read_topics
+from tests.support.tables.labeled_tables import read_topics
 
 FRACTIONS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.8]
 

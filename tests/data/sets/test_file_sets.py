@@ -15,7 +15,7 @@ from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, RepeatedTexts
 from tests.support.tables.csv_files import write_csv
-from tests.support.tables.split_tables import read_topics, split_rows
+from tests.support.tables.labeled_tables import read_topics, split_rows
 
 
 @pytest.mark.parametrize("order", [("train", "dev"), ("dev", "train")])

@@ -22,7 +22,6 @@ from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support.paths import ROOT
-from tests.support.squad.squad_answers import check_bytes
 from tests.support.squad.squad_cases import (
     CASES,
     create_graph_windows,
@@ -30,6 +29,7 @@ from tests.support.squad.squad_cases import (
     load_case,
     windows_of_case,
 )
+from tests.support.squad.squad_passages import check_bytes
 from tests.support.tokenizers.tokenizer_cases import random_strings
 
 SMALL_VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"

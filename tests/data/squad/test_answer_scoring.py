@@ -7,7 +7,7 @@ import pytest
 from data.squad import answer_scoring
 from data.squad.squad_questions import read_squad_file
 from tests.support import golden
-from tests.support.squad.squad_files import write_squad
+from tests.support.squad.squad_passages import write_squad
 
 
 def score(path, predictions, is_v2=False, **outputs):

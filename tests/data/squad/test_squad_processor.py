@@ -4,7 +4,7 @@ import pytest
 
 from data.squad.squad_processor import SquadProcessor
 from data.tables.table_layout import DEFAULT_LAYOUT
-from tests.support.squad.squad_files import write_squad
+from tests.support.squad.squad_passages import write_squad
 
 
 def create_processor(train=None, dev=None):

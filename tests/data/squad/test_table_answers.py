@@ -4,7 +4,7 @@ import pytest
 
 from data.squad import table_answers
 from data.squad.squad_questions import read_squad_file
-from tests.support.squad.squad_files import read_answers, write_questions
+from tests.support.squad.squad_passages import read_answers, write_questions
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
 QUESTION = "How many rooms has the inn?"

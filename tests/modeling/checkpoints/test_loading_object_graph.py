@@ -15,8 +15,8 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders.reading import preset_reading
+from tests.support.checkpoints import convert
 from tests.support.paths import ROOT
-from tests.support.weights.conversions import convert
 
 WEIGHTS = ROOT / "tests/testdata/weights/modelgarden"
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

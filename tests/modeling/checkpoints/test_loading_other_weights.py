@@ -7,10 +7,10 @@ import pytest
 
 import modeling
 from model_folders.reading import preset_reading
+from tests.support.checkpoints import convert
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
-from tests.support.weights.conversions import convert
 from tests.support.weights.huggingface_files import CONFIG, change_weights
 from training.flows import teacher
 

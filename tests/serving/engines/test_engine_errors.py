@@ -10,7 +10,7 @@ from serving.engines.engine import (
     engine_errors,
     named_load_errors,
 )
-from tests.support.serving.numpy_engine import NumpyEngine
+from tests.support.serving.stub_engines import NumpyEngine
 
 FILE = Path("model/model.tflite")
 

@@ -4,7 +4,7 @@ import pytest
 
 from serving import engines
 from serving.engines.batching import PackedInput
-from tests.support.serving.numpy_engine import NumpyEngine
+from tests.support.serving.stub_engines import NumpyEngine
 
 ONE_TEXT = {0: [PackedInput([4, 5], 2)]}
 # A network that outputs so many values runs 16 WordPieces at a time.

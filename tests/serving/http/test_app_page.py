@@ -14,9 +14,9 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
-from tests.support.pages import blocks  # noqa: E402
 from tests.support.paths import ROOT  # noqa: E402
 from tests.support.serving.server_process import running  # noqa: E402
+from tests.support.source_files import blocks  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

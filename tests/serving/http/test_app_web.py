@@ -12,9 +12,9 @@ import sys
 import pytest
 
 from tests.support import script_runner
-from tests.support.pages import blocks
 from tests.support.paths import ROOT
 from tests.support.serving.server_process import ask, running
+from tests.support.source_files import blocks
 from tests.support.waiting import TIMEOUT, killed_late
 
 ORIGINS = ["https://example.com", "http://localhost:3000"]

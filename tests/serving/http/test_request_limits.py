@@ -12,7 +12,7 @@ from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
 from serving.http.serve_config import LimitFlags
-from tests.support.tasks.score_task import PARSE_NUMBER_TASK
+from tests.support.serving.stub_engines import PARSE_NUMBER_TASK
 
 
 def read_body(*parts, **limits):

@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support import fresh_process, output_files, processes, script_runner
+from tests.support import (
+    fresh_process,
+    output_files,
+    script_runner,
+    waiting,
+)
 from tests.support.serving.bulk_files import shards_of, write_texts
 
 FLAGS = {
@@ -59,11 +64,11 @@ def resumed_job(request, many_texts, folders, tmp_path_factory):
     shutil.copy(many_texts / "in.txt", folder)
     flags = FLAGS | {"model": folders["classifier"]}
     with started(folder, flags["model"], num_units=5) as script:
-        workers = processes.list_children(script.pid)
+        workers = waiting.list_children(script.pid)
         script.send(request.param)
         done = script.finish()
     names = {path.name for path in folder.iterdir()}
-    processes.wait_for_end(workers)
+    waiting.wait_for_end(workers)
     work = folder / "out.jsonl.work"
     units = [path.name[5:10] for path in work.glob("unit-*.json")]
     files = output_files.snapshot(folder)

@@ -14,7 +14,7 @@ from serving.text_tasks.asking import Asker
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
-from tests.support.tasks.score_task import (
+from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
     create_model_stub,
 )

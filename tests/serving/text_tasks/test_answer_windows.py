@@ -21,7 +21,7 @@ from tests.support.serving.exports import (
     create_model,
     create_options,
 )
-from tests.support.squad.squad_answers import check_bytes
+from tests.support.squad.squad_passages import check_bytes
 
 pytestmark = pytest.mark.slow
 

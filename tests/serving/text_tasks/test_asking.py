@@ -8,7 +8,7 @@ from serving.engines import EngineError
 from serving.text_tasks.asking import Asker, round_numbers
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
-from tests.support.tasks.score_task import (
+from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
     create_model_stub,
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from serving.text_tasks.loaded_model import create_loaded_model
-from tests.support.serving.numpy_engine import NumpyEngine
+from tests.support.serving.stub_engines import NumpyEngine
 
 SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
 

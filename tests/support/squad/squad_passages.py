@@ -1,21 +1,70 @@
-"""Questions about small passages: their examples and their windows.
+"""Questions about small passages: their files, examples, windows and answers.
 
 For example:
 
+    write_squad(path, [[(4, "boat")], []], "The boat is red.")
     examples, windows = create_windows(tmp_path, tokenizer, "The boat.")
+    check_bytes(passage, model.answer("Who?", passage))
 """
 
+import csv
 import dataclasses
-from collections.abc import Iterable
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from data.squad.passage_windows import SquadFeatures, create_squad_features
-from data.squad.squad_examples import SquadExample, read_squad_examples
+from data.squad.squad_examples import WORD, SquadExample, read_squad_examples
 from data.squad.squad_options import WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text.tokenization import FullTokenizer
-from tests.support.squad.squad_files import Question, write_squad
+
+# The fields of a question, or its answers, (start, text) each.
+Question: TypeAlias = Mapping[str, Any] | Sequence[tuple[int, str]]
+
+
+def write_squad(
+    path: Path, questions: Iterable[Question], context: str = ""
+) -> Path:
+    """Writes questions about one passage; returns the path.
+
+    Each is a dict of its fields, or a list of its answers.
+    """
+    qas = []
+    for number, fields in enumerate(questions):
+        if not isinstance(fields, Mapping):
+            answers = [
+                {"text": text, "answer_start": start} for start, text in fields
+            ]
+            fields = {"answers": answers}
+        qas.append({"id": f"q{number}", "question": "q", **fields})
+    content = {"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def write_questions(
+    path: Path, row: Mapping[str, object], *more: Mapping[str, object]
+) -> Path:
+    """Writes the rows of a table, {column: cell} each, as CSV. Returns path."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, row.keys())
+    writer.writeheader()
+    writer.writerows([row, *more])
+    path.write_text(file.getvalue())
+    return path
+
+
+def read_answers(path: Path, **options: Any) -> list[tuple[str, int]]:
+    """Returns (text, first character) of the answers that a table trains."""
+    file = read_squad_file(path)
+    examples = read_squad_examples(file, is_training=True, **options)
+    return [
+        (example.orig_answer_text, example.answer_start) for example in examples
+    ]
+
 
 OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
 
@@ -47,3 +96,15 @@ def create_windows(
     windowing = dataclasses.replace(OPTIONS, **options)
     windows = create_squad_features(examples, tokenizer, windowing, training)
     return examples, list(windows)
+
+
+def check_bytes(context: str, answer: Mapping[str, Any]) -> None:
+    """Checks that the bytes are the answer's, white space aside."""
+    if answer["start_byte"] < 0:
+        assert answer["answer"] in ("", "empty")
+        assert answer["end_byte"] == -1
+        return
+    cut = context.encode()[answer["start_byte"] : answer["end_byte"]].decode()
+    words = [part.group() for part in WORD.finditer(cut)]
+    assert words == WORD.findall(answer["answer"])
+    assert words

@@ -1,11 +1,13 @@
-"""Reads tables of labeled texts, which a test writes, as a task does.
+"""Reads or splits tables of labeled texts, which a test writes, as a task does.
 
 For example:
 
     labels = labels_of(tmp_path, "train.csv", "text,label\\na,x\\n")
+    train, dev = split_rows(tmp_path, read_topics())
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,10 @@ from data.classification.user_tables.user_table_processor import (
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
+from tests.support.paths import SAMPLES
+from tests.support.tables.csv_files import read_csv, write_csv
+
+TOPICS = SAMPLES / "topics"
 
 
 def create_processor(
@@ -61,3 +67,35 @@ def labels_of_train(
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
     return create_processor(folder, **kwargs).read_labels()
+
+
+def read_topics(name: str = "train") -> list[tuple[str, str]]:
+    """Returns the texts and labels of a table of the samples."""
+    rows = read_csv(TOPICS / f"{name}.csv")
+    return [(row["text"], row["label"]) for row in rows]
+
+
+def split_rows(
+    folder: Path,
+    rows: Iterable[Sequence[object]],
+    fraction: float = 0.2,
+    task: str = "csv",
+    names: Sequence[str] = ("text", "label"),
+    **flags: Any,
+) -> tuple[list[tuple[str, ...]], ...]:
+    """Returns the texts of the examples in the (train, dev) sets of rows."""
+    path = folder / "table.csv"
+    write_csv(path, names, rows)
+    processor = open_table_processor(
+        SPEC_OF_TABLE_TASK[task],
+        None,
+        DataFileOptions(data_file=str(path), dev_fraction=fraction),
+        ColumnOptions(**flags),
+        frozenset(flags),
+    )
+    train, dev = processor.read("train"), processor.read("dev")
+    texts_of = processor.file_sets.reader.texts_of
+    return tuple(
+        [tuple(texts_of(example)) for example in examples]
+        for examples in (train, dev)
+    )

@@ -17,15 +17,14 @@ from files.json_files import JsonObject
 from model_folders.model_json import read_model_json
 from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
-from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
-from tests.support.tables.csv_files import read_csv, write_csv
+from tests.support.tables import labeled_tables
+from tests.support.tables.csv_files import write_csv
 
 
 def read_topics() -> list[tuple[str, str]]:
     """Returns the texts and the labels of a small table."""
-    topics = read_csv(SAMPLES / "topics/train.csv")
-    return [(row["text"], row["label"]) for row in topics[:90]]
+    return labeled_tables.read_topics()[:90]
 
 
 def write_table(path: Path, rows: Iterable[tuple[str, str]]) -> None:

@@ -23,9 +23,9 @@ from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders import kinds, model_json
 from modeling.base_model import BaseModel
+from tests.support.checkpoints import convert
 from tests.support.models import ModelT, built, tiny_config
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.weights.conversions import convert
 
 LABELS = ["no", "yes", "maybe"]
 CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)

@@ -8,7 +8,10 @@ import socket
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner, tensorboard_events, virtual_devices
+from tests.support import (
+    script_runner,
+    tensorboard_events,
+)
 from tests.support.models import NO_DROPOUT, write_config
 from tests.support.paths import ROOT
 from tests.support.tasks import task_files
@@ -68,7 +71,7 @@ def one_device(flags, tmp_path_factory):
 @pytest.mark.slow
 def test_two_devices_equal_one(flags, one_device, tmp_path):
     code = f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')"
-    script = virtual_devices.write_script_on_devices(
+    script = script_runner.write_script_on_devices(
         tmp_path / "two_devices.py", code
     )
     losses = pretrain(

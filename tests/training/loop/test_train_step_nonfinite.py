@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import script_runner, virtual_devices
+from tests.support import (
+    script_runner,
+)
 from tests.support.two_weight_model import batches, create_trainer
 from training.loop import devices, step_loop
 
@@ -58,9 +60,7 @@ def overflow_on_all_devices(output_dir):
 def test_devices_overflow_together(tmp_path):
     code = "from tests.training.loop import test_train_step_nonfinite\n"
     code += "test_train_step_nonfinite.overflow_on_all_devices('run')"
-    script = virtual_devices.write_script_on_devices(
-        tmp_path / "script.py", code
-    )
+    script = script_runner.write_script_on_devices(tmp_path / "script.py", code)
     script_runner.run(script, tmp_path).check()
 
 

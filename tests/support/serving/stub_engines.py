@@ -1,18 +1,25 @@
-"""Defines an engine that computes with NumPy, and keeps its batches.
+"""Stand-ins for a network: an engine of NumPy, and a task that needs none.
 
 For example:
 
     engine = NumpyEngine()
     engine.run(pad_batch([PackedInput([7, 8], 2)], 8))
     assert engine.shapes == [(1, 8)]
+
+    loaded_model = create_model_stub(lambda inputs, **_: [{0: []}])
+    ask_model(loaded_model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from data.arrays import IntArray
 from serving import engines
+from serving.text_tasks import text_task
+from serving.text_tasks.request_fields import Field
 
 
 class NumpyEngine(engines.Engine):
@@ -51,3 +58,18 @@ class NumpyEngine(engines.Engine):
         ids = features["input_ids"]
         self.batches.append(ids)
         return {"ids_sum": ids.sum(-1).astype(np.float32)}
+
+
+# Returns the number in a text.
+PARSE_NUMBER_TASK = text_task.TextTask(
+    "score",
+    lambda loaded_model, request: text_task.EncodedRequest([], request["text"]),
+    lambda loaded_model, text, *_: {"score": float(text)},
+    [Field("text")],
+)
+
+
+def create_model_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
+    """Returns a model for the task, whose engine computes with a function."""
+    engine = SimpleNamespace(run_all=run_all)
+    return SimpleNamespace(engine=engine, max_seq_length=8, needs_padding=False)
