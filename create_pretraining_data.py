@@ -16,7 +16,8 @@ import functools
 import gc
 import time
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from data.io import text_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
@@ -26,7 +27,7 @@ from data.pretraining.record_writing import (
 )
 
 
-def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
+def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     begin_time = time.monotonic()
     config = parsed.config

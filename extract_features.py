@@ -10,7 +10,8 @@ import functools
 
 from absl import logging
 
-from command_line import cli, config_values, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from extraction.extract_features_config import ExtractFeaturesConfig
 from extraction.feature_extraction import (
     load_predictor,
@@ -19,9 +20,10 @@ from extraction.feature_extraction import (
     write_vectors,
 )
 from model_folders.reading import preset_reading, settings_check
+from options import config_values
 
 
-def main(parsed: flags.ParsedCommand[ExtractFeaturesConfig]) -> None:
+def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")

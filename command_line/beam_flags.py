@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from command_line import flag_parsing
-from command_line.flags import flag
 from imports.installation import install_command
+from options.fields import flag
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

@@ -11,17 +11,12 @@ from typing import NoReturn, TypeAlias
 from absl import app, logging
 from absl import flags as absl_flags
 
-from command_line import (
-    beam_flags,
-    config_values,
-    flag_parsing,
-    flags,
-    help_pages,
-    user_errors,
-)
-from command_line.flags import ConfigT, ParsedCommand
+from command_line import beam_flags, flag_parsing, help_pages, user_errors
+from command_line.parsed_command import ParsedCommand
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
+from options import config_values, fields
+from options.config import Config, ConfigT
 from terminal import logs, signals
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
@@ -33,13 +28,13 @@ Main: TypeAlias = Callable[[ParsedCommand[ConfigT]], int | None]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CommonConfig(flags.Config):
+class _CommonConfig(Config):
     """Flags that every script has."""
 
-    debug: bool = flags.flag(
+    debug: bool = fields.flag(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
-    verbose: bool = flags.flag(
+    verbose: bool = fields.flag(
         False,
         "Also log the first examples, and every variable that is loaded.",
     )
@@ -58,7 +53,7 @@ def run(
     with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
-        main: function (flags.ParsedCommand) -> exit status. --help shows the
+        main: function (ParsedCommand) -> exit status. --help shows the
             docstring of its module.
         config_class: class of the script's flags. See command_line/flags.py.
         may_have_beam_flags: True if `config_class` contains `BeamFlags`. With
@@ -94,9 +89,7 @@ def run(
         _exit_at_broken_pipe()
 
 
-def _define_flags(
-    config_class: type[flags.Config], is_on_beam: bool
-) -> list[str]:
+def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
     """Defines the flags of a script, and returns names of required flags."""
     script_name = flag_parsing.script_name()
     required = flag_parsing.define_flags(config_class, script_name)
@@ -197,7 +190,7 @@ def _run_guarded(
     Returns the exit status.
 
     Args:
-        main: function (flags.ParsedCommand) -> exit status.
+        main: function (ParsedCommand) -> exit status.
         config_class: class of the script's flags, which absl has parsed.
         rest: the arguments that are not flags of the script.
         ctrl_c: remembers Ctrl-C, which a library may turn into an error.

@@ -7,7 +7,6 @@ output. Two paths are equal if they lead to the same file, for example `a`,
 """
 
 import dataclasses
-import enum
 import glob
 import itertools
 import os
@@ -17,6 +16,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from files.paths import find_matches, is_remote
+from options.path_kinds import (
+    PathKind,
+    parse_named_folders,
+    split_file_and_name,
+)
 
 # Folder of a run's lock, records and events, which only the run itself reads.
 STATE_FOLDER = "state"
@@ -27,31 +31,6 @@ _ENDINGS_OF_RUN_FILES = (
     "model.json",
     ".index",
 )
-
-
-class PathKind(enum.Enum):
-    """Kinds of paths in flags. A kind tells whether the path is read."""
-
-    INPUT_FILE = "input file"
-    # FILE:NAME, a name that a file of Python code defines.
-    CODE = "file of code"
-    # Comma-separated paths or patterns.
-    INPUT_FILES = "input files"
-    DATA_FOLDER = "folder of input files"
-    # Comma-separated folders, each optionally with a name: NAME=FOLDER.
-    RUNS = "folders of runs to read"
-    # A folder of weights, the prefix of a checkpoint, or one file of a model.
-    MODEL = "model to read"
-    OUTPUT_FILE = "output file"
-    # Comma-separated paths.
-    OUTPUT_FILES = "output files"
-    # A folder for checkpoints, TFRecords and results. A resumed run reads them.
-    RUN_FOLDER = "folder of a run"
-    # A folder that is written at once and replaced completely, as in
-    # model_folders/atomic_folders.py.
-    NEW_FOLDER = "folder of a model"
-
-
 _KINDS_OF_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
 _KINDS_OF_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
 OUTPUT_KINDS = (
@@ -115,25 +94,6 @@ def expand_home(value: str, kind: PathKind) -> str:
         lambda match: match[1] + os.path.expanduser(match[2]),
         value,
     )
-
-
-def parse_named_folders(value: str) -> list[tuple[str, str]]:
-    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
-
-    Returns (name, folder) for each. The name of a FOLDER without NAME is "".
-    """
-    folders = []
-    for part in filter(None, map(str.strip, value.split(","))):
-        name, separator, folder = part.partition("=")
-        is_named = separator and not os.path.exists(part)
-        folders.append((name, folder) if is_named else ("", part))
-    return folders
-
-
-def split_file_and_name(value: str) -> tuple[str, str]:
-    """Returns the file and the name of FILE:NAME, "" for a missing name."""
-    file, separator, name = value.rpartition(":")
-    return (file, name) if separator else (name, "")
 
 
 def check_paths(flags: Sequence[PathFlag]) -> None:

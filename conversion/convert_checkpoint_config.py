@@ -3,11 +3,11 @@
 import dataclasses
 from typing import Literal, Self, TypeAlias, get_args
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
 from model_folders import kinds
 from model_folders.reading import hub
+from options.config import Config
+from options.fields import flag
+from options.path_kinds import PathKind
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
@@ -25,7 +25,7 @@ FLAG_OF_CLASS = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ConvertCheckpointConfig(flags.Config):
+class ConvertCheckpointConfig(Config):
     """The checkpoint to convert, and the folder to write."""
 
     init_checkpoint: str = flag(

@@ -3,16 +3,17 @@
 import dataclasses
 from typing import Self
 
-from command_line import config_values, flags
-from command_line.flags import flag, group, like
-from command_line.path_flags import PathKind
 from model_folders.reading import hub
+from options import config_values
+from options.config import Config
+from options.fields import flag, group, like
+from options.path_kinds import PathKind
 from training.config.device_flags import DeviceFlags
 from training.config.model_flags import ModelFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExtractFeaturesConfig(flags.Config):
+class ExtractFeaturesConfig(Config):
     """The model, the texts, and the vectors to write."""
 
     model: ModelFlags = group(ModelFlags, init_checkpoint=like(default=...))

@@ -3,36 +3,36 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
 from data.sets.set_names import BaseSet
 from data.tables.table_layout import LayoutOptions
+from options import fields
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class NerOptions(LayoutOptions):
     """Options for reading tagged words: their columns and their tags."""
 
-    labels: Sequence[str] | None = flags.head_flag(
+    labels: Sequence[str] | None = fields.head_flag(
         None,
         "The tags in the order of the model's outputs, comma-separated. The "
         "default is the tags of the train set, O first. Without training, it "
         "is the tags that the model was trained with.",
     )
-    text_column: int | None = flags.training_flag(
+    text_column: int | None = fields.training_flag(
         None,
         "Number of the column that contains the words. The default is the "
         "column named word or token, or 1, the first column, or 2 if the first "
         "column contains the tags.",
         at_least=1,
     )
-    label_column: int | None = flags.training_flag(
+    label_column: int | None = fields.training_flag(
         None,
         "Number of the column that contains the tags. The first column is 1. "
         "The default is the column named tag, label or ner, or the last "
         "column, or the first column if it contains the tags.",
         at_least=1,
     )
-    document_context: bool = flags.head_flag(
+    document_context: bool = fields.head_flag(
         False,
         "Use whole documents as context, as in the paper, instead of single "
         "sentences.",

@@ -2,15 +2,15 @@
 
 import dataclasses
 
-from command_line import flags
 from command_line.beam_flags import BeamFlags
-from command_line.flags import flag, group
-from command_line.path_flags import PathKind
 from data.pretraining.pretraining_options import InstanceOptions
+from options.config import Config
+from options.fields import flag, group
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PretrainingDataConfig(flags.Config):
+class PretrainingDataConfig(Config):
     """The corpus to read, and the records to write."""
 
     instances: InstanceOptions = group(InstanceOptions)

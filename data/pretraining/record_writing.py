@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absl import logging
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.io import tfrecord_files
 from data.jobs.sharded_job import choose_unit_runner
 from data.pretraining import instances
@@ -16,6 +16,7 @@ from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sharded_writing import create_job_paths, write_all_shards
 from data.text import tokenizer_loading
 from files.paths import absolute_path, is_remote
+from options import config_values
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -38,7 +39,7 @@ class WrittenRecords(NamedTuple):
 
 
 def complete_casing(
-    parsed: flags.ParsedCommand[PretrainingDataConfig],
+    parsed: ParsedCommand[PretrainingDataConfig],
 ) -> PretrainingDataConfig:
     """Returns the flags with the casing of the vocabulary.
 

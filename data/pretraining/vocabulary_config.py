@@ -2,13 +2,13 @@
 
 import dataclasses
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import flag
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class VocabularyConfig(flags.Config):
+class VocabularyConfig(Config):
     """The text to read, and the vocabulary to learn."""
 
     input_file: str = flag(

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from absl import logging
 
-from command_line.flags import flag
 from imports.installation import install_command, with_command_names
+from options.fields import flag
 from serving.engines.engine import Engine, ExportFormat
 
 

@@ -4,11 +4,12 @@ import dataclasses
 import importlib.util
 from typing import Literal, Self
 
-from command_line import flags
-from command_line.flags import flag, group, like
-from command_line.path_flags import PathKind
 from imports.installation import install_command
 from model_folders import kinds
+from options import fields
+from options.config import Config
+from options.fields import flag, group, like
+from options.path_kinds import PathKind
 from serving.engines import EXPORT_FORMATS, ExportFormat
 
 # {value of --task: model class to export for it}.
@@ -22,26 +23,26 @@ CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
 class ExportFlags:
     """Flags of an export: its folder and its format."""
 
-    export_dir: str | None = flags.neutral_flag(
+    export_dir: str | None = fields.neutral_flag(
         None,
         "Export the model for serving to this folder, such as models/mrpc/1 "
         "for TensorFlow Serving, which looks for numbered folders.",
         kind=PathKind.NEW_FOLDER,
     )
-    export_format: str | None = flags.neutral_flag(
+    export_format: str | None = fields.neutral_flag(
         None,
         "Format of the export: saved_model, litert or onnx, or several of "
         "them, separated by commas. Only a saved_model can read text. The "
         "others read token ids, and the tokenizer's files are saved beside "
         "them. The default is saved_model, or litert with --quantize.",
     )
-    export_seq_length: int | None = flags.neutral_flag(
+    export_seq_length: int | None = fields.neutral_flag(
         None,
         "Fixed input length of exports in formats other than saved_model. By "
         "default, inputs may have any length.",
         at_least=3,
     )
-    quantize: Literal["int8"] | None = flags.neutral_flag(
+    quantize: Literal["int8"] | None = fields.neutral_flag(
         None,
         "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
         "export is not quantized.",
@@ -95,7 +96,7 @@ class ExportFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportConfig(flags.Config):
+class ExportConfig(Config):
     """The model, and the export to write."""
 
     export: ExportFlags = group(ExportFlags, export_dir=like(default=...))

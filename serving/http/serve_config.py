@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
-from command_line.flags import flag, group
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import flag, group
+from options.path_kinds import PathKind
 from serving.engines import EngineFlags
 
 
@@ -39,7 +39,7 @@ class LimitFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ServeConfig(flags.Config):
+class ServeConfig(Config):
     """Flags of serve.py: the models, the server, and limits on requests."""
 
     engine: EngineFlags = group(EngineFlags)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from absl import logging
 
-from command_line import config_values
-from command_line.path_flags import PathFlag, PathKind, check_paths, expand_home
+from command_line.path_flags import PathFlag, check_paths, expand_home
 from imports.installation import find_extra, install_command
+from options import config_values
+from options.path_kinds import PathKind
 from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig
 

@@ -3,19 +3,19 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
 from command_line.beam_flags import BeamFlags
-from command_line.flags import flag, group
-from command_line.path_flags import PathKind
 from data.outputs import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
+from options.config import Config
+from options.fields import flag, group
+from options.path_kinds import PathKind
 from serving.engines import EngineFlags
 from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PredictConfig(flags.Config):
+class PredictConfig(Config):
     """Flags of predict.py: the model, the requests and the replies."""
 
     engine: EngineFlags = group(EngineFlags)

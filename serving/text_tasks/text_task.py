@@ -19,7 +19,7 @@ from typing import (
     cast,
 )
 
-from command_line.flags import flag
+from options.fields import flag
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (

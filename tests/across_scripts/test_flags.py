@@ -9,9 +9,11 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import config_values, declared_flags, flag_parsing, path_flags
-from command_line.flag_metadata import Role
+from command_line import flag_parsing, path_flags
 from docs import flags_index
+from options import config_values
+from options.metadata import Role
+from options.path_kinds import PathKind
 from tests.support import fresh_process, script_runner
 from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
@@ -63,7 +65,7 @@ ORIGINAL = {
 def flags_of(script, *roles):
     """Returns the flags of a script."""
     config = flags_index.find_config(script)
-    return declared_flags.flags_of(config, *roles)
+    return declared_options.flags_of(config, *roles)
 
 
 @pytest.mark.parametrize("script", ORIGINAL)
@@ -203,14 +205,14 @@ def test_help_may_be_cut_off():
 
 
 LISTS = {
-    path_flags.PathKind.INPUT_FILES: "~/a,b/~c, ~/d-*",
-    path_flags.PathKind.OUTPUT_FILES: "~/a,~/b",
-    path_flags.PathKind.RUNS: "x=~/a, ~/b",
+    PathKind.INPUT_FILES: "~/a,b/~c, ~/d-*",
+    PathKind.OUTPUT_FILES: "~/a,~/b",
+    PathKind.RUNS: "x=~/a, ~/b",
 }
 EXPANDED = {
-    path_flags.PathKind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
-    path_flags.PathKind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
-    path_flags.PathKind.RUNS: ["/home/me/a", "/home/me/b"],
+    PathKind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
+    PathKind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
+    PathKind.RUNS: ["/home/me/a", "/home/me/b"],
 }
 
 
@@ -218,7 +220,7 @@ def parse_command(config, args, monkeypatch):
     """Returns the paths in the flags of a command, as absl parses them."""
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    for flag in declared_flags.flags_of(config):
+    for flag in declared_options.flags_of(config):
         absl_flags.DEFINE(
             absl_flags.ArgumentParser(),
             flag.name,
@@ -242,7 +244,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     config = flags_index.find_config(script)
     args = [
         f"--{flag.name}={LISTS.get(flag.kind, '~/a, b')}"
-        for flag in declared_flags.flags_of(config)
+        for flag in declared_options.flags_of(config)
         if flag.kind is not None
     ]
     given = parse_command(config, args, monkeypatch)
@@ -253,7 +255,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
 
 def test_only_a_beginning_is_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    kind = path_flags.PathKind.MODEL
+    kind = PathKind.MODEL
     for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):
         assert path_flags.expand_home(path, kind) == path
     assert path_flags.expand_home("~", kind) == "/home/me"

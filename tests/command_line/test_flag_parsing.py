@@ -5,8 +5,9 @@ import sys
 
 from absl import flags as absl_flags
 
-from command_line import config_values, flag_parsing
-from command_line.declared_flags import flags_of
+from command_line import flag_parsing
+from options import config_values
+from options.declared_options import flags_of
 from tests.support.flag_groups import Config
 
 

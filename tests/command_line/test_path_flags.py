@@ -2,7 +2,8 @@
 
 import pytest
 
-from command_line.path_flags import PathFlag, PathKind, split_file_and_name
+from command_line.path_flags import PathFlag
+from options.path_kinds import PathKind, split_file_and_name
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal, Self, TypeAlias, get_args
 
-from command_line import config_values, flags
-from command_line.flags import group
-from command_line.path_flags import PathKind
 from data.classification.glue import glue_tasks
 from data.classification.user_class_processor import PROCESSOR_ENTRY
 from data.classification.user_tables.column_options import ColumnOptions
@@ -15,6 +12,9 @@ from data.classification.user_tables.user_table_tasks import (
     TableTaskSpec,
 )
 from model_folders import kinds
+from options import config_values, fields
+from options.fields import group
+from options.path_kinds import PathKind
 from training.config.fine_tuning_config import DataFileConfig
 
 XnliLanguage: TypeAlias = Literal[
@@ -40,37 +40,37 @@ XnliLanguage: TypeAlias = Literal[
 class ClassifierFlags:
     """Flags for GLUE, text pairs, long texts and class weights."""
 
-    doc_stride: int = flags.head_flag(
+    doc_stride: int = fields.head_flag(
         0,
         "Split a long text into windows of --max_seq_length that start this "
         "many WordPieces apart. 0 reads only the text's beginning, as Google's "
         "code does.",
         at_least=0,
     )
-    contrastive_temperature: float = flags.training_flag(
+    contrastive_temperature: float = fields.training_flag(
         0.05,
         "For --task_name=embedding and a table without scores: divide the "
         "cosines of a batch's texts by this number before the softmax.",
         at_least=1e-3,
     )
-    xnli_language: XnliLanguage = flags.head_flag(
+    xnli_language: XnliLanguage = fields.head_flag(
         "zh",
         "Language of the texts of --task_name=xnli.",
         choices=get_args(XnliLanguage),
     )
-    glue_submission: bool = flags.neutral_flag(
+    glue_submission: bool = fields.neutral_flag(
         False,
         "Also write the predictions in the format of GLUE's site. Needs "
         "--do_predict.",
     )
-    processor: str | None = flags.training_flag(
+    processor: str | None = fields.training_flag(
         None,
         "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
         "DataProcessor of Google's code does. Replaces --task_name. The code "
         "in the file runs, so only name a file that you trust.",
         kind=PathKind.CODE,
     )
-    class_weights: Literal["balanced"] | None = flags.training_flag(
+    class_weights: Literal["balanced"] | None = fields.training_flag(
         None,
         "Weights of the classes in the training loss. balanced gives every "
         "class the same total weight.",
@@ -84,7 +84,7 @@ class ClassifierConfig(DataFileConfig):
 
     table: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierFlags = group(ClassifierFlags)
-    task_name: str | None = flags.head_flag(
+    task_name: str | None = fields.head_flag(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "

@@ -7,12 +7,13 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 import modeling
-from command_line import config_values, flags
-from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.reading.presets import Preset
+from options import config_values, fields
+from options.config import Config
+from options.path_kinds import PathKind
 
 # Flags that --init_checkpoint makes unnecessary.
 _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
@@ -22,25 +23,25 @@ _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 class ModelFlags:
     """Flags of the model that a script loads, and of its text."""
 
-    bert_config_file: str | None = flags.identity_flag(
+    bert_config_file: str | None = fields.identity_flag(
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    vocab_file: str | None = flags.identity_flag(
+    vocab_file: str | None = fields.identity_flag(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    do_lower_case: bool = flags.identity_flag(
+    do_lower_case: bool = fields.identity_flag(
         True,
         "Lower-case the text: True for uncased models, False for cased models. "
         "By default, tokenizer_config.json beside the model or the vocabulary "
         "decides.",
     )
-    init_checkpoint: str | None = flags.training_flag(
+    init_checkpoint: str | None = fields.training_flag(
         None,
         "Checkpoint to start from: a folder with weights of Google, TF-Hub, "
         "KerasHub, transformers or this project, the prefix of a checkpoint "
@@ -63,7 +64,7 @@ class ModelFlags:
 
 
 def check_required(
-    config: flags.Config, required_flags: Sequence[str], preset: Preset | None
+    config: Config, required_flags: Sequence[str], preset: Preset | None
 ) -> None:
     """Checks that flags are set, by the user or by the folder of the weights.
 

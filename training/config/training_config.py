@@ -7,10 +7,11 @@ the model's folder. This module imports no TensorFlow.
 import dataclasses
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
-from command_line import config_values, flags
-from command_line.flags import group
 from model_folders.reading import hub
 from model_folders.reading.presets import NetworkOptions
+from options import config_values
+from options.config import Config
+from options.fields import group
 from serving.exporting.export_config import ExportFlags
 from training.config.device_flags import DeviceFlags
 from training.config.model_flags import ModelFlags
@@ -29,7 +30,7 @@ class NumSteps(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(flags.Config):
+class TrainingConfig(Config):
     """Base class of the flags of a training script.
 
     A property is a fact that follows from flags of several groups. A command

@@ -9,9 +9,9 @@ import math
 import numpy as np
 from absl import logging
 
-from command_line import config_values
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
+from options import config_values
 from training.config.fine_tuning_config import (
     DataFileConfigT,
     FineTuningFlags,

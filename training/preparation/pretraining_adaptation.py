@@ -3,9 +3,10 @@
 This module imports no TensorFlow.
 """
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.io.text_files import expand_patterns
 from data.pretraining.record_inspection import find_masking_and_lengths
+from options import config_values
 from training.config.pretraining_config import (
     PretrainingConfig,
     PretrainingFlags,
@@ -13,8 +14,8 @@ from training.config.pretraining_config import (
 
 
 def adapt_to_records(
-    parsed: flags.ParsedCommand[PretrainingConfig],
-) -> flags.ParsedCommand[PretrainingConfig]:
+    parsed: ParsedCommand[PretrainingConfig],
+) -> ParsedCommand[PretrainingConfig]:
     """Lets the records decide the lengths that the user did not set.
 
     So the folder of the weights, which may state other lengths, does not.

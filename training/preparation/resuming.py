@@ -9,13 +9,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from command_line import config_values, flags
-from command_line.declared_flags import flags_of
-from command_line.flag_metadata import Role
+from command_line.parsed_command import ParsedCommand
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import hub, settings_check
 from model_folders.reading.presets import Preset
+from options import config_values
+from options.config import Config
+from options.declared_options import flags_of
+from options.metadata import Role
 from training.config.training_config import TrainingConfig
 from training.dev_set.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
@@ -75,7 +77,7 @@ def select_flag_values(
 
 
 def command_to_record(
-    parsed: flags.ParsedCommand[flags.Config],
+    parsed: ParsedCommand[Config],
 ) -> dict[str, object]:
     """Returns {flag that the user set: value} for model.json.
 

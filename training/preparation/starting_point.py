@@ -9,7 +9,7 @@ import dataclasses
 import os
 from typing import Generic, TypeVar
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
@@ -20,6 +20,7 @@ from model_folders.checkpoint_folders import (
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
+from options import config_values
 from training.config.model_flags import (
     check_required,
     read_bert_config,
@@ -49,7 +50,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
             the flag.
     """
 
-    parsed: flags.ParsedCommand[TrainingConfigT_co]
+    parsed: ParsedCommand[TrainingConfigT_co]
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
@@ -88,7 +89,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
 
 def read_start(
-    parsed: flags.ParsedCommand[TrainingConfigT],
+    parsed: ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a training command starts from.
 
@@ -140,8 +141,8 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
 
 
 def complete_and_check_flags(
-    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
-) -> flags.ParsedCommand[TrainingConfigT]:
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset | None
+) -> ParsedCommand[TrainingConfigT]:
     """Lets the folder of the weights decide flags, and checks all flags.
 
     The network, the vocabulary and the casing come from the folder. The
@@ -177,7 +178,7 @@ def complete_and_check_flags(
 
 
 def _find_stated_flags(
-    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags}

@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import flag
+from options.path_kinds import PathKind
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
@@ -17,7 +17,7 @@ KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PlotRunsConfig(flags.Config):
+class PlotRunsConfig(Config):
     """The runs to draw, and the image to write."""
 
     runs: str = flag(

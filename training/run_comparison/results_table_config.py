@@ -3,13 +3,13 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import flag
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ResultsTableConfig(flags.Config):
+class ResultsTableConfig(Config):
     """The runs to read, and the file to write."""
 
     runs: str = flag(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
@@ -21,6 +21,7 @@ from data.classification.user_tables import column_search
 from data.classification.user_tables.column_options import ColumnOptions
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
+from options import config_values
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
@@ -29,8 +30,8 @@ from training.tasks.embedding import EmbeddingTask
 
 
 def decide_columns(
-    parsed: flags.ParsedCommand[ClassifierConfig],
-) -> tuple[flags.ParsedCommand[ClassifierConfig], Table | None]:
+    parsed: ParsedCommand[ClassifierConfig],
+) -> tuple[ParsedCommand[ClassifierConfig], Table | None]:
     """Decides the columns that no flag names, by the header of --data_file.
 
     Returns the command with these flags, and the table, whose first row was

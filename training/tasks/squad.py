@@ -12,7 +12,6 @@ import numpy as np
 from absl import logging
 
 import modeling
-from command_line.config_values import required_value
 from data import report
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of
@@ -34,6 +33,7 @@ from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
+from options.config_values import required_value
 from training import task
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint

@@ -4,17 +4,18 @@ import dataclasses
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.tables.table_layout import LayoutOptions
+from options import fields
+from options.config import Config
+from options.declared_options import flags_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(Config):
     """The flags of a script that reads tagged words."""
 
-    ner: NerOptions = flags.group(NerOptions)
+    ner: NerOptions = fields.group(NerOptions)
 
 
 FLAG_OF_NAME = {flag.name: flag for flag in flags_of(Config)}

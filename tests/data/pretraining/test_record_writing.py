@@ -8,8 +8,7 @@ import os
 
 import pytest
 
-from command_line.config_values import create_config
-from command_line.flags import ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from data.io import tfrecord_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
@@ -17,6 +16,7 @@ from data.pretraining.record_writing import (
     write_records_at_scale,
     write_records_in_order,
 )
+from options.config_values import create_config
 from tests.support.shards import CORPUS, VOCAB
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from command_line.config_values import create_config
-from command_line.declared_flags import flags_of
 from model_folders.kinds import KIND_OF_CLASS
+from options.config_values import create_config
+from options.declared_options import flags_of
 from serving.predict.predict_config import PredictConfig
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from command_line import config_values
-from command_line.declared_flags import flags_of
-from command_line.path_flags import PathKind
+from options import config_values
+from options.declared_options import flags_of
+from options.path_kinds import PathKind
 from training.config.classifier_config import ClassifierConfig
 
 # In the order of the alphabet, as --help lists them.

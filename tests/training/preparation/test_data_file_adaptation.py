@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 import modeling
-from command_line import config_values
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
+from options import config_values
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig

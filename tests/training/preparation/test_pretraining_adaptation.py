@@ -2,7 +2,8 @@
 
 import pytest
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
+from options import config_values
 from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records
@@ -24,7 +25,7 @@ def adapt(folder):
         config = config_values.create_config(
             PretrainingConfig, output_dir="run", **options
         )
-        return adapt_to_records(flags.ParsedCommand(config, options))
+        return adapt_to_records(ParsedCommand(config, options))
 
     return adapt_flags
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from command_line.config_values import create_config
 from data.squad.squad_examples import SquadProcessor
 from data.squad.squad_questions import read_squad_file
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
+from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.squad.squad_files import write_squad
 from tests.support.tasks.task_sets import create_set

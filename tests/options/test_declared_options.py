@@ -5,38 +5,39 @@ from typing import Literal
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
-from command_line.flag_metadata import Role
-from command_line.flags import group, like
-from command_line.path_flags import PathKind
+from options import fields
+from options.config import Config
+from options.declared_options import flags_of
+from options.fields import group, like
+from options.metadata import Role
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Training:
     """A group of flags, and a field that is no flag."""
 
-    steps: int = flags.training_flag(
+    steps: int = fields.training_flag(
         10, "Number of steps.", at_least=1, at_most=99
     )
-    rate: float = flags.training_flag(0.5, "Learning rate.", at_least=0)
-    folder: str = flags.neutral_flag(..., "Folder.", kind=PathKind.OUTPUT_FILE)
+    rate: float = fields.training_flag(0.5, "Learning rate.", at_least=0)
+    folder: str = fields.neutral_flag(..., "Folder.", kind=PathKind.OUTPUT_FILE)
     patience: int = 3
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(Config):
     """The flags of a script."""
 
     training: Training = group(
         Training, steps=like(default=5, help="Steps.", at_most=7)
     )
-    name: str | None = flags.flag(None, "Name.")
-    kind: Literal["int8", "int4"] | None = flags.head_flag(
+    name: str | None = fields.flag(None, "Name.")
+    kind: Literal["int8", "int4"] | None = fields.head_flag(
         None, "Kind.", choices=("int8", "int4")
     )
-    labels: list[str] | None = flags.head_flag(None, "Labels.")
-    verbose: bool = flags.neutral_flag(False, "Log more.")
+    labels: list[str] | None = fields.head_flag(None, "Labels.")
+    verbose: bool = fields.neutral_flag(False, "Log more.")
 
 
 def flag_of(name, config=Config):

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-from command_line.path_flags import PathKind
+from options.path_kinds import PathKind
 
 # A field of a class of flags. Any, because the fields have different types.
 Field: TypeAlias = dataclasses.Field[Any]

@@ -9,10 +9,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import ParamSpec
 
-from command_line.declared_flags import flags_of
-from command_line.flag_metadata import Role, group_of, is_flag
-from command_line.flags import Config, ConfigT, ParsedCommand, ValueT
+from command_line.parsed_command import ParsedCommand
 from command_line.path_flags import PathFlag
+from options.config import Config, ConfigT
+from options.declared_options import flags_of
+from options.fields import ValueT
+from options.metadata import Role, group_of, is_flag
 
 # The arguments of a class of flags, which are the flags that it declares.
 FlagsOfOwner = ParamSpec("FlagsOfOwner")

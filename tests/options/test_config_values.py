@@ -2,9 +2,9 @@
 
 import pytest
 
-from command_line import config_values
-from command_line.flags import ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from data.classification.user_tables.column_options import ColumnOptions
+from options import config_values
 from tests.support.flag_groups import Config, Loop, Windows
 from training.config.classifier_config import ClassifierConfig
 

@@ -7,7 +7,8 @@ import typing
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from command_line.flag_metadata import (
+from options.config import Config
+from options.metadata import (
     Field,
     FlagChanges,
     FlagProperties,
@@ -16,8 +17,7 @@ from command_line.flag_metadata import (
     group_of,
     is_flag,
 )
-from command_line.flags import Config
-from command_line.path_flags import PathKind
+from options.path_kinds import PathKind
 
 _type_hints = functools.cache(typing.get_type_hints)
 

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
-from command_line.flags import group, like
+import options.config
+from options.declared_options import flags_of
+from options.fields import group, like
 from tests.support.flag_groups import Config, Loop, Windows
 
 
@@ -26,7 +26,7 @@ def test_a_flag_of_two_groups_is_refused():
         TypeError, match=r"\['length'\] are flags of several groups"
     ):
 
-        class Twice(flags.Config):
+        class Twice(options.config.Config):
             loop: Loop = group(Loop)
             windows: Windows = group(Windows)
 

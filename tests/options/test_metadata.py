@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from command_line.flag_metadata import (
+from options.metadata import (
     declaration_of,
     find_repeated_flags,
     group_of,

@@ -33,18 +33,16 @@ The way of a flag, from its declaration to its use:
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import EllipsisType
-from typing import Generic, Self, TypeVar, Unpack, cast
+from typing import TypeVar, Unpack, cast
 
-from command_line.flag_metadata import (
-    Field,
+from options.metadata import (
     FlagChanges,
     FlagDeclaration,
     FlagGroup,
     FlagProperties,
     Role,
-    find_repeated_flags,
 )
 
 ValueT = TypeVar("ValueT")
@@ -144,112 +142,3 @@ def group(
     )
     # As for a flag, the stated type is the type of the field's value.
     return cast(GroupT, dataclasses.field(metadata=declared.as_metadata()))
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
-    """Base class of the flags of a script. `cli.run` calls its methods."""
-
-    def __init_subclass__(cls) -> None:
-        """Checks that no flag is defined twice.
-
-        Raises:
-            TypeError: two groups contain a flag of the same name, and neither
-                group names it in `shared`.
-        """
-        if twice := find_repeated_flags(cls._declared_fields()):
-            raise TypeError(
-                f"{cls.__qualname__}: {twice} are flags of several groups; "
-                "name them in `shared` of all groups but one"
-            )
-
-    @classmethod
-    def _declared_fields(cls) -> dict[str, Field]:
-        """Returns {name: field} of a class that is no dataclass yet.
-
-        `__init_subclass__` runs before the decorator `dataclass` does, so
-        `dataclasses.fields` knows only the fields of the base classes.
-        """
-        fields: dict[str, Field] = {}
-        for parent in reversed(cls.__mro__[1:]):
-            fields |= getattr(parent, "__dataclass_fields__", {})
-        for name, value in vars(cls).items():
-            if isinstance(value, dataclasses.Field):
-                fields[name] = value
-        return fields
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the outputs that the flags name."""
-        return True
-
-    def prepare(self, set_by_user: frozenset[str]) -> Self:
-        """Returns the flags, completed by what other flags imply.
-
-        Runs before the paths are checked and before any file is read.
-
-        Args:
-            set_by_user: names of the flags that the user set.
-
-        Raises:
-            ValueError: flags contradict each other.
-        """
-        return self
-
-    def describe_missing(
-        self, flag: str, run_settings: Mapping[str, object]
-    ) -> str:
-        """Returns what to set instead of a required flag that is not set.
-
-        Args:
-            flag: name of the flag.
-            run_settings: settings that the resumed run recorded, {} for a new
-                run.
-        """
-        return f"--{flag}"
-
-    def download(self) -> Self:
-        """Downloads models of a hub. Returns the flags with local folders.
-
-        Runs after the paths are checked.
-
-        Raises:
-            ValueError, OSError: as `download_model` in
-                model_folders/reading/hub.py raises them.
-        """
-        return self
-
-
-ConfigT = TypeVar("ConfigT", bound=Config)
-# Covariant, so that what takes the command of a Config accepts that of any
-# script.
-ConfigT_co = TypeVar("ConfigT_co", bound=Config, covariant=True)
-
-
-@dataclasses.dataclass(frozen=True)
-class ParsedCommand(Generic[ConfigT_co]):
-    """The flags of a command, and who decided their values.
-
-    The user decides first. What the user left open, other flags and the files
-    of the command may decide: `config_values.decide_flags`. All flags that
-    nothing decides have their defaults.
-
-    Attributes:
-        config: the flags.
-        command: {flag that the user set: value as it was typed}.
-        arguments: the other arguments: texts, or flags of Apache Beam. Empty
-            for a script that accepts none (see `cli.run`).
-        script: name of the script, without its folder.
-        decided: names of the flags that other flags or files decided.
-    """
-
-    config: ConfigT_co
-    command: Mapping[str, object] = dataclasses.field(default_factory=dict)
-    arguments: Sequence[str] = ()
-    script: str = ""
-    decided: frozenset[str] = frozenset()
-
-    @property
-    def set_by_user(self) -> frozenset[str]:
-        """Names of the flags that the user set."""
-        return frozenset(self.command)

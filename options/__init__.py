@@ -1,0 +1,1 @@
+"""Declares options as fields of dataclasses."""
