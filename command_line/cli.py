@@ -11,11 +11,11 @@ from typing import NoReturn, TypeAlias
 from absl import app, logging
 from absl import flags as absl_flags
 
-from command_line import beam_flags, flag_parsing, help_pages, user_errors
+from command_line import flag_parsing, help_pages, user_errors
 from command_line.parsed_command import ParsedCommand
-from command_line.path_flags import PathFlag, check_paths
+from command_line.path_flags import PathFlag, check_paths, list_path_flags
 from files import lock
-from options import config_values, fields
+from options import fields
 from options.config import Config, ConfigT
 from terminal import logs, signals
 
@@ -31,10 +31,10 @@ Main: TypeAlias = Callable[[ParsedCommand[ConfigT]], int | None]
 class _CommonConfig(Config):
     """Flags that every script has."""
 
-    debug: bool = fields.flag(
+    debug: bool = fields.option(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
-    verbose: bool = fields.flag(
+    verbose: bool = fields.option(
         False,
         "Also log the first examples, and every variable that is loaded.",
     )
@@ -62,7 +62,9 @@ def run(
         may_have_arguments: True if `ParsedCommand.arguments` may contain
             arguments that are not flags. Otherwise such arguments are errors.
     """
-    is_on_beam = may_have_beam_flags and beam_flags.is_beam_requested(sys.argv)
+    is_on_beam = may_have_beam_flags and flag_parsing.is_beam_requested(
+        sys.argv
+    )
     required = _define_flags(config_class, is_on_beam)
     logs.install_log_handler()
     ctrl_c = signals.CtrlC()
@@ -133,7 +135,7 @@ def parse_arguments(
 def _describe_similar_flags(name: str) -> str:
     """Returns a hint for an error message about a flag that does not exist."""
     all_flags = absl_flags.FLAGS
-    if "pipeline" in all_flags and beam_flags.is_for_beam(name):
+    if "pipeline" in all_flags and flag_parsing.is_for_beam(name):
         return "; set --pipeline=beam for the flags of Beam"
     # absl already suggests names with a similar spelling. This function
     # suggests longer names that contain the same words.
@@ -198,10 +200,8 @@ def _run_guarded(
     # Filled as soon as the flags are read, because errors name these flags.
     path_flags: list[PathFlag] = []
     try:
-        parsed = config_values.decide_implied_flags(
-            flag_parsing.parse_flags(config_class, rest)
-        )
-        path_flags += config_values.list_path_flags(parsed.config)
+        parsed = flag_parsing.parse_flags(config_class, rest).decide_implied()
+        path_flags += list_path_flags(parsed.config)
         return _run_locked(main, parsed, path_flags)
     except BrokenPipeError:
         raise

@@ -2,8 +2,9 @@
 
 import dataclasses
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from absl import flags as absl_flags
 
@@ -12,7 +13,7 @@ from command_line.path_flags import expand_home
 from imports import installation
 from options.config import Config, ConfigT
 from options.config_values import create_config
-from options.declared_options import Flag, flags_of
+from options.declared_options import Option, options_of
 
 # {type of a value: function of absl that defines a flag with such values}.
 _DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
@@ -46,7 +47,7 @@ def define_flags(config_class: type[Config], module: str) -> list[str]:
         module: name of the module under which --help lists the flags.
     """
     required = []
-    for flag in flags_of(config_class):
+    for flag in options_of(config_class):
         properties = flag.properties
         default = flag.default
         mark = ""
@@ -83,7 +84,7 @@ def parse_flags(
     Raises:
         ValueError: flags contradict each other.
     """
-    values = {flag.name: _read_value(flag) for flag in flags_of(config_class)}
+    values = {flag.name: _read_value(flag) for flag in options_of(config_class)}
     command = {
         name: absl_flags.FLAGS[name].value
         for name in defined_names()
@@ -97,7 +98,7 @@ def parse_flags(
     )
 
 
-def _read_value(flag: Flag) -> object:
+def _read_value(flag: Option) -> object:
     """Returns the value of a flag, a path with the home folder for its `~`."""
     value: object = absl_flags.FLAGS[flag.name].value
     if flag.kind is None or value is None:
@@ -109,3 +110,16 @@ def defined_names() -> list[str]:
     """Returns the names of the flags of the script that runs."""
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name())
     return [flag.name for flag in own]
+
+
+def is_for_beam(name: str) -> bool:
+    """Returns whether a name is probably the name of a flag of Beam."""
+    return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
+
+
+def is_beam_requested(arguments: Iterable[str]) -> bool:
+    """Returns whether a command line contains --pipeline=beam."""
+    joined = "\0".join(arguments)
+    return bool(
+        re.search(r"\0--?pipeline[=\0]beam(\0|$)", joined, re.IGNORECASE)
+    )
