@@ -20,7 +20,6 @@ from extraction.feature_extraction import (
     write_vectors,
 )
 from model_folders.reading import preset_reading, settings_check
-from options import config_values
 
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
@@ -28,7 +27,7 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags
-    parsed = config_values.decide_open_flags(parsed, stated, checkpoint)
+    parsed = parsed.decide_open(stated, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset

@@ -16,6 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from files.paths import find_matches, is_remote
+from options.config import Config
+from options.config_values import option_values_of
+from options.declared_options import options_of
 from options.path_kinds import (
     PathKind,
     parse_named_folders,
@@ -75,6 +78,18 @@ class PathFlag:
         return (
             os.path.join(self.value, STATE_FOLDER, ".lock") if is_run else None
         )
+
+
+def list_path_flags(config: Config) -> list[PathFlag]:
+    """Returns a PathFlag for each flag whose value is a path."""
+    values = option_values_of(config)
+    flags_with_paths = []
+    for option in options_of(config):
+        kind = option.kind
+        value = values[option.name]
+        if kind is not None and value is not None:
+            flags_with_paths.append(PathFlag(option.name, str(value), kind))
+    return flags_with_paths
 
 
 def expand_home(value: str, kind: PathKind) -> str:

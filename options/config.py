@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Self, TypeVar
 
-from options.metadata import Field, find_repeated_flags
+from options.metadata import Field, find_repeated_options
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class Config:
             TypeError: two groups contain a flag of the same name, and neither
                 group names it in `shared`.
         """
-        if twice := find_repeated_flags(cls._declared_fields()):
+        if twice := find_repeated_options(cls._declared_fields()):
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
                 "name them in `shared` of all groups but one"

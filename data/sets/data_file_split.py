@@ -22,7 +22,7 @@ T = TypeVar("T")
 class DataFileOptions:
     """Flags of scripts that split a single file of examples themselves."""
 
-    data_file: str | None = fields.training_flag(
+    data_file: str | None = fields.training_option(
         None,
         "One file of labeled examples, instead of --data_dir. The script "
         "splits it, trains, evaluates each epoch, reports, and exports the "
@@ -30,7 +30,7 @@ class DataFileOptions:
         "default, --do_train and --do_eval are then True.",
         kind=PathKind.INPUT_FILE,
     )
-    dev_fraction: float = fields.training_flag(
+    dev_fraction: float = fields.training_option(
         0.2,
         "Fraction of --data_file to evaluate on. A row's texts alone decide "
         "whether the row is evaluated. The default is that of the run, or of "

@@ -49,6 +49,7 @@ def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
 
 ENDING = """
 from command_line import cli
+from options.config import Config
 from terminal import signals
 
 def main(config):
@@ -109,6 +110,7 @@ def test_an_argument_without_a_name_is_an_error(tmp_path):
 
 OUT_OF_MEMORY = """
 from command_line import cli
+from options.config import Config
 
 def main(config):
     raise MemoryError({text!r})

@@ -1,17 +1,14 @@
-"""Flags of a script, in groups that the command line does not show."""
+"""Options of a script, in groups that the command line does not show."""
 
 import dataclasses
 
-import pytest
-
-import options.config
-from options.declared_options import flags_of
+from options.declared_options import options_of
 from options.fields import group, like
-from tests.support.flag_groups import Config, Loop, Windows
+from tests.support.flag_groups import Config, Loop
 
 
 def test_a_flag_may_have_another_default_in_a_script():
-    defaults = {flag.name: flag.default for flag in flags_of(Config)}
+    defaults = {flag.name: flag.default for flag in options_of(Config)}
     required = dataclasses.MISSING
     assert defaults == {
         "steps": 5,
@@ -21,16 +18,6 @@ def test_a_flag_may_have_another_default_in_a_script():
     }
 
 
-def test_a_flag_of_two_groups_is_refused():
-    with pytest.raises(
-        TypeError, match=r"\['length'\] are flags of several groups"
-    ):
-
-        class Twice(options.config.Config):
-            loop: Loop = group(Loop)
-            windows: Windows = group(Windows)
-
-
 def test_a_script_may_change_a_group_of_its_base_class():
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class Other(Config):
@@ -38,7 +25,7 @@ def test_a_script_may_change_a_group_of_its_base_class():
             Loop, steps=like(default=2, help="Steps."), shared=("length",)
         )
 
-    (steps,) = (flag for flag in flags_of(Other) if flag.name == "steps")
+    (steps,) = (flag for flag in options_of(Other) if flag.name == "steps")
     assert steps.default == 2
     assert steps.help == "Steps."
     assert steps.properties["at_least"] == 1

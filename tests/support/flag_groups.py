@@ -16,9 +16,9 @@ from options.fields import group, like
 class Loop:
     """Flags of a group, one of them required, and a field that is no flag."""
 
-    steps: int = fields.training_flag(10, "Number of steps.", at_least=1)
-    length: int = fields.head_flag(128, "Length.")
-    folder: str = fields.neutral_flag(..., "Folder.")
+    steps: int = fields.training_option(10, "Number of steps.", at_least=1)
+    length: int = fields.head_option(128, "Length.")
+    folder: str = fields.neutral_option(..., "Folder.")
     patience: int = 3
 
 
@@ -26,8 +26,8 @@ class Loop:
 class Windows:
     """A group with a flag of the same name."""
 
-    length: int = fields.head_flag(384, "Length of a window.")
-    stride: int = fields.head_flag(64, "Stride.")
+    length: int = fields.head_option(384, "Length of a window.")
+    stride: int = fields.head_option(64, "Stride.")
     patience: int = 0
 
 
@@ -37,4 +37,4 @@ class Config(options.config.Config):
 
     loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
     windows: Windows = group(Windows, without=("stride",))
-    name: str | None = fields.flag(None, "Name.")
+    name: str | None = fields.option(None, "Name.")

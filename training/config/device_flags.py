@@ -26,33 +26,33 @@ StrategyName: TypeAlias = Literal[
 class DeviceFlags:
     """Flags that select the devices and the precision of the computation."""
 
-    distribution_strategy: StrategyName | None = fields.neutral_flag(
+    distribution_strategy: StrategyName | None = fields.neutral_option(
         None,
         "Distribution strategy. By default, TF_CONFIG and the available "
         "devices determine it.",
         choices=get_args(StrategyName),
     )
-    mixed_precision: Precision = fields.training_flag(
+    mixed_precision: Precision = fields.training_option(
         "float32",
         "Precision of the computation. Variables stay float32.",
         choices=tuple(POLICY_OF_PRECISION),
     )
-    jit_compile: bool = fields.training_flag(
+    jit_compile: bool = fields.training_option(
         False,
         "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
     )
-    use_tpu: bool = fields.neutral_flag(False, "Use a TPU.")
-    tpu_name: str | None = fields.neutral_flag(
+    use_tpu: bool = fields.neutral_option(False, "Use a TPU.")
+    tpu_name: str | None = fields.neutral_option(
         None, "Name of the TPU, or its grpc address."
     )
-    tpu_zone: str | None = fields.neutral_flag(None, "Zone of the TPU.")
-    gcp_project: str | None = fields.neutral_flag(
+    tpu_zone: str | None = fields.neutral_option(None, "Zone of the TPU.")
+    gcp_project: str | None = fields.neutral_option(
         None, "Cloud project of the TPU."
     )
-    master: str | None = fields.neutral_flag(
+    master: str | None = fields.neutral_option(
         None, "Address of the TPU, if --tpu_name is not set."
     )
-    num_tpu_cores: int = fields.neutral_flag(
+    num_tpu_cores: int = fields.neutral_option(
         8,
         "Ignored, because a TPU's cores are counted. A flag of Google's code.",
     )

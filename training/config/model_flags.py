@@ -23,25 +23,25 @@ _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 class ModelFlags:
     """Flags of the model that a script loads, and of its text."""
 
-    bert_config_file: str | None = fields.identity_flag(
+    bert_config_file: str | None = fields.identity_option(
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    vocab_file: str | None = fields.identity_flag(
+    vocab_file: str | None = fields.identity_option(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    do_lower_case: bool = fields.identity_flag(
+    do_lower_case: bool = fields.identity_option(
         True,
         "Lower-case the text: True for uncased models, False for cased models. "
         "By default, tokenizer_config.json beside the model or the vocabulary "
         "decides.",
     )
-    init_checkpoint: str | None = fields.training_flag(
+    init_checkpoint: str | None = fields.training_option(
         None,
         "Checkpoint to start from: a folder with weights of Google, TF-Hub, "
         "KerasHub, transformers or this project, the prefix of a checkpoint "
@@ -79,7 +79,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: a flag is not set, and the folder contains no weights.
     """
-    values = config_values.flag_values_of(config)
+    values = config_values.option_values_of(config)
     missing = [name for name in required_flags if values[name] is None]
     if not missing:
         return

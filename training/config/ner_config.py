@@ -14,7 +14,7 @@ class NerConfig(DataFileConfig):
     """Flags of run_ner.py."""
 
     ner: NerOptions = group(NerOptions)
-    legal_tags: bool = fields.decoding_flag(
+    legal_tags: bool = fields.decoding_option(
         True,
         "Choose the most probable legal sequence of tags. For example, I-PER "
         "after O is illegal. False chooses the most probable tag of each word.",

@@ -39,17 +39,17 @@ class SquadConfig(FineTuningConfig):
     table: LayoutOptions = group(LayoutOptions)
     windows: WindowOptions = group(WindowOptions)
     decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
-    train_file: str | None = fields.training_flag(
+    train_file: str | None = fields.training_option(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
         kind=PathKind.INPUT_FILE,
     )
-    predict_file: str | None = fields.decoding_flag(
+    predict_file: str | None = fields.decoding_option(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
         kind=PathKind.INPUT_FILE,
     )
-    report: bool = fields.neutral_flag(
+    report: bool = fields.neutral_option(
         False,
         "Write report.html about --predict_file. It counts what is right "
         "and wrong, and shows the worst predictions first.",

@@ -92,17 +92,17 @@ class TrainingConfig(Config):
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
         checkpoint = self.model.init_checkpoint
-        config = config_values.replace_flags(
-            self,
-            ModelFlags,
+        model = dataclasses.replace(
+            self.model,
             init_checkpoint=checkpoint and hub.to_local_folder(checkpoint),
         )
         teacher = self.distillation.teacher
-        return config_values.replace_flags(
-            config,
-            DistillationFlags,
+        distillation = dataclasses.replace(
+            self.distillation,
             teacher=teacher and hub.to_local_folder(teacher),
         )
+        config = config_values.with_group(self, model)
+        return config_values.with_group(config, distillation)
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.
@@ -114,7 +114,7 @@ class TrainingConfig(Config):
             ValueError: two flags contradict each other, or the flags request
                 nothing.
         """
-        values = config_values.flag_values_of(self)
+        values = config_values.option_values_of(self)
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")

@@ -20,7 +20,6 @@ from model_folders.checkpoint_folders import (
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
-from options import config_values
 from training.config.model_flags import (
     check_required,
     read_bert_config,
@@ -163,7 +162,7 @@ def complete_and_check_flags(
     if preset:
         stated = _find_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        parsed = config_values.decide_open_flags(parsed, stated, source)
+        parsed = parsed.decide_open(stated, source)
     config = parsed.config
     check_required(config, config.required_flags, preset)
     config.check(parsed.set_by_user)
@@ -173,7 +172,7 @@ def complete_and_check_flags(
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        check_resumed(config, preset)
+        check_resumed(config, preset, settings={})
     return parsed
 
 

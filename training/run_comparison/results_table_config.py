@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from options.config import Config
-from options.fields import flag
+from options.fields import option
 from options.path_kinds import PathKind
 
 
@@ -12,17 +12,17 @@ from options.path_kinds import PathKind
 class ResultsTableConfig(Config):
     """The runs to read, and the file to write."""
 
-    runs: str = flag(
+    runs: str = option(
         ...,
         "Folders that contain runs, comma-separated. NAME=FOLDER sets the name "
         "of a folder in the table.",
         kind=PathKind.RUNS,
     )
-    metrics: Sequence[str] | None = flag(
+    metrics: Sequence[str] | None = option(
         None,
         "Names of the results to show, comma-separated. The default is all "
         "results except losses, steps and the results for each label.",
     )
-    output: str | None = flag(
+    output: str | None = option(
         None, "Markdown file to write the table to.", kind=PathKind.OUTPUT_FILE
     )

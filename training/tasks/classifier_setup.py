@@ -5,6 +5,7 @@ TensorFlow.
 """
 
 import collections
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
@@ -18,10 +19,8 @@ from data.classification.classification_processor import (
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search
-from data.classification.user_tables.column_options import ColumnOptions
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
-from options import config_values
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
@@ -51,15 +50,12 @@ def decide_columns(
         config.table, parsed.set_by_user, table
     )
     column_search.log_columns(config.table, parsed.set_by_user, table, columns)
-    if "text_column" in columns:
-        parsed = config_values.decide_flags(
-            parsed, ColumnOptions, text_column=columns["text_column"]
-        )
-    if "label_column" in columns:
-        parsed = config_values.decide_flags(
-            parsed, ColumnOptions, label_column=columns["label_column"]
-        )
-    return parsed, table
+    options = dataclasses.replace(
+        config.table,
+        text_column=columns.get("text_column", config.table.text_column),
+        label_column=columns.get("label_column", config.table.label_column),
+    )
+    return parsed.decide(options, *columns), table
 
 
 def open_processor(

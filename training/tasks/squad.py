@@ -54,9 +54,7 @@ def load_processor(config: SquadConfig) -> SquadProcessor:
     """
     layout = config.table.layout()
     is_v2 = config.decoding.version_2_with_negative
-    train_file = None
-    if config.training.do_train:
-        train_file = required_value(config.train_file)
+    train_file = config.train_file if config.training.do_train else None
     predict_file = None
     if config.reads_predict_file:
         predict_file = read_squad_file(

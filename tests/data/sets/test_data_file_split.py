@@ -20,7 +20,7 @@ from data.sets.data_file_split import (
 from data.sets.row_keys import key_of
 from options import fields
 from options.config import Config
-from options.declared_options import flags_of
+from options.declared_options import options_of
 from options.path_kinds import PathKind
 from tests.support.tables.split_tables import read_topics
 
@@ -132,7 +132,7 @@ class Config(Config):
     data: DataFileOptions = fields.group(DataFileOptions)
 
 
-DATA_FILE, DEV_FRACTION = flags_of(Config)
+DATA_FILE, DEV_FRACTION = options_of(Config)
 
 
 def test_the_file_is_an_input_that_a_user_may_leave_out():

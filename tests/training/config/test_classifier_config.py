@@ -3,7 +3,7 @@
 import pytest
 
 from options import config_values
-from options.declared_options import flags_of
+from options.declared_options import options_of
 from options.path_kinds import PathKind
 from training.config.classifier_config import ClassifierConfig
 
@@ -25,7 +25,7 @@ TASK_NAMES = [
     "wnli",
     "xnli",
 ]
-FLAG_OF_NAME = {flag.name: flag for flag in flags_of(ClassifierConfig)}
+FLAG_OF_NAME = {flag.name: flag for flag in options_of(ClassifierConfig)}
 
 
 def test_the_tasks_are_those_of_glue_of_xnli_and_of_tables():

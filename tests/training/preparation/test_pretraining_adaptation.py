@@ -38,9 +38,7 @@ def test_masked_records_state_both_lengths(adapt):
 
 def test_the_records_decide_before_the_folder_of_the_weights(adapt):
     stated = {"max_seq_length": 64}
-    completed = config_values.decide_open_flags(
-        adapt("masked"), stated, "model.json"
-    )
+    completed = adapt("masked").decide_open(stated, "model.json")
     assert completed.config.pretraining.max_seq_length == 32
 
 

@@ -7,7 +7,7 @@ import pytest
 from data.classification.user_tables.column_options import ColumnOptions
 from options import fields
 from options.config import Config
-from options.declared_options import flags_of
+from options.declared_options import options_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class Config(Config):
     table: ColumnOptions = fields.group(ColumnOptions)
 
 
-FLAG_OF_NAME = {flag.name: flag for flag in flags_of(Config)}
+FLAG_OF_NAME = {flag.name: flag for flag in options_of(Config)}
 
 
 @pytest.mark.parametrize(
