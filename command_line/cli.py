@@ -55,7 +55,7 @@ def run(
     Args:
         main: function (ParsedCommand) -> exit status. --help shows the
             docstring of its module.
-        config_class: class of the script's flags. See command_line/flags.py.
+        config_class: class of the script's flags. See options/config.py.
         may_have_beam_flags: True if `config_class` contains `BeamFlags`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
             that the script does not define. Otherwise such flags are errors.

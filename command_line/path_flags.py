@@ -1,4 +1,4 @@
-"""Flags whose values are paths: their kinds, their values, and their checks.
+"""Flags whose values are paths: the paths in their values, and the checks.
 
 There is one rule for the paths of a command, which `check_paths` checks before
 any work: an output is not, contains not and lies not in an input or another
@@ -20,13 +20,12 @@ from options.config import Config
 from options.config_values import option_values_of
 from options.declared_options import options_of
 from options.path_kinds import (
+    STATE_FOLDER,
     PathKind,
     parse_named_folders,
     split_file_and_name,
 )
 
-# Folder of a run's lock, records and events, which only the run itself reads.
-STATE_FOLDER = "state"
 # Endings of a run's files, which a table or an image of runs must not replace.
 _ENDINGS_OF_RUN_FILES = (
     "eval_results.txt",

@@ -1,4 +1,7 @@
-"""The base class of the options of a script, whose groups share options."""
+"""The base class of the options of a script.
+
+These options become flags, so the docstrings here call them flags.
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -9,7 +12,11 @@ from options.metadata import Field, find_repeated_options
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """Base class of the flags of a script. `cli.run` calls its methods."""
+    """Base class of the flags of a script: options, and groups of options.
+
+    command_line/cli.py calls the methods, from `prepare` to `download`. A
+    script whose flags decide each other overrides them.
+    """
 
     def __init_subclass__(cls) -> None:
         """Checks that no flag is defined twice.
@@ -28,8 +35,8 @@ class Config:
     def _declared_fields(cls) -> dict[str, Field]:
         """Returns {name: field} of a class that is no dataclass yet.
 
-        `__init_subclass__` runs before the decorator `dataclass` does, so
-        `dataclasses.fields` knows only the fields of the base classes.
+        `__init_subclass__` runs before the decorator `dataclass` does, so the
+        decorator has not collected the fields of this class yet.
         """
         fields: dict[str, Field] = {}
         for parent in reversed(cls.__mro__[1:]):

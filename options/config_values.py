@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from options.config import Config, ConfigT
 from options.declared_options import options_of
-from options.fields import ValueT
 from options.metadata import group_of, is_option
 
 if TYPE_CHECKING:
@@ -51,19 +50,6 @@ def create_config(config_class: type[ConfigT], **values: object) -> ConfigT:
     return config_class(**arguments)
 
 
-def required_value(value: ValueT | None) -> ValueT:
-    """Returns the value of a required flag, with a type that has no None.
-
-    For example, --vocab_file may be None on the command line, because the
-    folder of --init_checkpoint may state it. `check_required` in
-    training/config/model_flags.py then fails if neither sets it. The code that
-    runs after this check calls a property such as
-    `ModelFlags.required_vocab_file`, which calls this function.
-    """
-    assert value is not None, "`check_required` runs before this"
-    return value
-
-
 def option_values_of(config: Config) -> dict[str, object]:
     """Returns {name: value} of all options, whatever group they are in."""
     values = {}
@@ -101,19 +87,13 @@ def with_group(
             that of an option.
     """
     former = _find_group(config, type(group))
-    values = {
-        field.name: getattr(group, field.name)
+    changed = {
+        field.name
         for field in dataclasses.fields(former)
-        if field.name not in keep
+        if getattr(group, field.name) != getattr(former, field.name)
     }
-    return with_values(
-        config,
-        {
-            name: value
-            for name, value in values.items()
-            if value != getattr(former, name)
-        },
-    )
+    values = {name: getattr(group, name) for name in changed.difference(keep)}
+    return with_values(config, values)
 
 
 def _find_group(config: Config, group_class: type) -> "DataclassInstance":
@@ -123,9 +103,8 @@ def _find_group(config: Config, group_class: type) -> "DataclassInstance":
         TypeError: the Config contains no such group.
     """
     for field in dataclasses.fields(config):
-        if (declared := group_of(field)) is None:
-            continue
-        if declared.group_class is group_class:
+        declared = group_of(field)
+        if declared and declared.group_class is group_class:
             group: DataclassInstance = getattr(config, field.name)
             return group
     raise TypeError(f"{type(config)} contains no group of {group_class}")

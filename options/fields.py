@@ -17,7 +17,8 @@ shares with other scripts:
         train_file: str = option(..., "File to train on.")
 
 A function has a parameter for the group that it needs, such as
-`config.optimizer`. A field without a default is an option that must be set.
+`optimizer: OptimizerFlags`. A field without a default is an option that must be
+set.
 
 The way of an option, from its declaration to its use in a script:
 

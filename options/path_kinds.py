@@ -7,6 +7,10 @@ check the paths of a command before any work.
 import enum
 import os
 
+# Folder of a run's lock, records and events, which only the run itself reads.
+# It is in each folder of PathKind.RUN_FOLDER.
+STATE_FOLDER = "state"
+
 
 class PathKind(enum.Enum):
     """Kinds of paths in flags. A kind tells whether the path is read."""

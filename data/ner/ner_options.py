@@ -1,4 +1,4 @@
-"""Defines the flags for reading tagged words, and their columns."""
+"""Defines the options for reading tagged words, and their columns."""
 
 import dataclasses
 from collections.abc import Sequence

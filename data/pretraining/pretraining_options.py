@@ -1,4 +1,4 @@
-"""Defines the flags for masking and for creating pretraining instances."""
+"""Defines the options for masking and for creating pretraining instances."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ from options.path_kinds import PathKind
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Flags for masking, in create_pretraining_data.py and in training."""
+    """Options for masking, in create_pretraining_data.py and in training."""
 
     masked_lm_prob: float = fields.training_option(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
@@ -46,7 +46,7 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """Flags for turning text into pretraining instances."""
+    """Options for turning text into pretraining instances."""
 
     vocab_file: str = fields.option(
         ..., "The model's vocabulary.", kind=PathKind.INPUT_FILE

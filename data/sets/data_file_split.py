@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataFileOptions:
-    """Flags of scripts that split a single file of examples themselves."""
+    """Options for splitting a single file of examples."""
 
     data_file: str | None = fields.training_option(
         None,

@@ -1,4 +1,4 @@
-"""Defines the flags for reading windows and for choosing answers."""
+"""Defines the options for reading windows and for choosing answers."""
 
 import dataclasses
 from collections.abc import Mapping

@@ -75,7 +75,7 @@ DEFAULT_LAYOUT = TableLayout()
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Flags of scripts that read tables: the layout of CSV and TSV."""
+    """Options for reading tables: the layout of CSV and TSV."""
 
     quoting: bool | None = fields.training_option(
         None,

@@ -12,10 +12,11 @@ from data.classification.user_tables.user_table_tasks import (
     TableTaskSpec,
 )
 from model_folders import kinds
-from options import config_values, fields
+from options import fields
 from options.fields import group
 from options.path_kinds import PathKind
 from training.config.fine_tuning_config import DataFileConfig
+from training.config.model_flags import required_value
 
 XnliLanguage: TypeAlias = Literal[
     "ar",
@@ -126,7 +127,7 @@ class ClassifierConfig(DataFileConfig):
     @property
     def required_task_name(self) -> str:
         """Value of --task_name. The flag must be set."""
-        return config_values.required_value(self.task_name)
+        return required_value(self.task_name)
 
     @property
     def table_task_spec(self) -> TableTaskSpec | None:

@@ -10,6 +10,7 @@ from model_folders.reading.presets import NetworkOptions
 from options import config_values, fields
 from options.fields import group, like
 from options.path_kinds import PathKind
+from training.config.model_flags import required_value
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_flags import TrainingFlags
 
@@ -225,9 +226,7 @@ class DataFileConfig(FineTuningConfig):
     @property
     def required_data_source(self) -> str:
         """Value of --data_file or --data_dir. One of them must be set."""
-        return config_values.required_value(
-            self.data_file or self.fine_tuning.data_dir
-        )
+        return required_value(self.data_file or self.fine_tuning.data_dir)
 
     @property
     def selected_task_name(self) -> str | None:

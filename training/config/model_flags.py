@@ -5,6 +5,7 @@ Training scripts and extract_features.py share them.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import modeling
 from data.text.tokenization import FullTokenizer
@@ -15,8 +16,22 @@ from options import config_values, fields
 from options.config import Config
 from options.path_kinds import PathKind
 
+ValueT = TypeVar("ValueT")
+
 # Flags that --init_checkpoint makes unnecessary.
 _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
+
+
+def required_value(value: ValueT | None) -> ValueT:
+    """Returns the value of a required flag, with a type that has no None.
+
+    For example, --vocab_file may be None on the command line, because the
+    folder of --init_checkpoint may state it. `check_required` fails if neither
+    sets it. The code that runs after this check calls a property such as
+    `ModelFlags.required_vocab_file`, which calls this function.
+    """
+    assert value is not None, "`check_required` runs before this"
+    return value
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,12 +70,12 @@ class ModelFlags:
     @property
     def required_config_file(self) -> str:
         """Value of --bert_config_file. The flag must be set."""
-        return config_values.required_value(self.bert_config_file)
+        return required_value(self.bert_config_file)
 
     @property
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
-        return config_values.required_value(self.vocab_file)
+        return required_value(self.vocab_file)
 
 
 def check_required(

@@ -33,8 +33,8 @@ from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
 from modeling.tensors import SpanOutputs
-from options.config_values import required_value
 from training import task
+from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 

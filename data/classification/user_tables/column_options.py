@@ -1,4 +1,4 @@
-"""Defines the flags of a table of texts and labels, and what they say."""
+"""Defines the options of a table of texts and labels, and what they say."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
