@@ -9,7 +9,7 @@ Where a command line becomes a `Config`:
 
     cli.py: `run`, from the command line to the exit status. An error in the
         command line ends the script
-    flag_parsing.py: defines a flag with absl for each option, and returns the
+    flag_parsing.py: makes a flag of each option with absl, and returns the
         `ParsedCommand`
     path_flags.py: flags whose values are paths, and the check that no output
         overlaps an input or another output

@@ -1,4 +1,4 @@
-"""Turns the flags that a Config declares into a command line, with absl."""
+"""Makes a flag of each option that a Config declares, with absl."""
 
 import dataclasses
 import os
@@ -38,7 +38,7 @@ def script_name() -> str:
 
 
 def define_flags(config_class: type[Config], module: str) -> list[str]:
-    """Defines a command-line flag for each flag of a Config.
+    """Defines a command-line flag for each option of a Config.
 
     Returns the names of the flags that the user must set.
 
@@ -47,28 +47,28 @@ def define_flags(config_class: type[Config], module: str) -> list[str]:
         module: name of the module under which --help lists the flags.
     """
     required = []
-    for flag in options_of(config_class):
-        properties = flag.properties
-        default = flag.default
+    for option in options_of(config_class):
+        properties = option.properties
+        default = option.default
         mark = ""
         if default is dataclasses.MISSING:
             default = None
             mark = "(required) "
-            required.append(flag.name)
+            required.append(option.name)
         create: Callable[..., object] = _DEFINE_OF_TYPE.get(
-            flag.value_type, absl_flags.DEFINE_list
+            option.value_type, absl_flags.DEFINE_list
         )
-        options: dict[str, object] = {"help": mark + flag.help}
-        if flag.choices:
+        arguments: dict[str, object] = {"help": mark + option.help}
+        if option.choices:
             create = absl_flags.DEFINE_enum
-            options["enum_values"] = [*flag.choices]
-            options["case_sensitive"] = False
+            arguments["enum_values"] = [*option.choices]
+            arguments["case_sensitive"] = False
         elif properties.get("is_repeated"):
             create = absl_flags.DEFINE_multi_string
-        elif flag.value_type in (int, float):
-            options["lower_bound"] = properties.get("at_least")
-            options["upper_bound"] = properties.get("at_most")
-        create(flag.name, default, module_name=module, **options)
+        elif option.value_type in (int, float):
+            arguments["lower_bound"] = properties.get("at_least")
+            arguments["upper_bound"] = properties.get("at_most")
+        create(option.name, default, module_name=module, **arguments)
     return required
 
 
@@ -84,7 +84,9 @@ def parse_flags(
     Raises:
         ValueError: flags contradict each other.
     """
-    values = {flag.name: _read_value(flag) for flag in options_of(config_class)}
+    values = {
+        option.name: _read_value(option) for option in options_of(config_class)
+    }
     command = {
         name: absl_flags.FLAGS[name].value
         for name in defined_names()
@@ -98,12 +100,12 @@ def parse_flags(
     )
 
 
-def _read_value(flag: Option) -> object:
+def _read_value(option: Option) -> object:
     """Returns the value of a flag, a path with the home folder for its `~`."""
-    value: object = absl_flags.FLAGS[flag.name].value
-    if flag.kind is None or value is None:
+    value: object = absl_flags.FLAGS[option.name].value
+    if option.kind is None or value is None:
         return value
-    return expand_home(str(value), flag.kind)
+    return expand_home(str(value), option.kind)
 
 
 def defined_names() -> list[str]:
