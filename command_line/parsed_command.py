@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic, Self
 
 from options.config import Config, ConfigT_co
-from options.config_values import option_values_of, with_group, with_values
+from options.config_values import option_values_of, with_groups, with_values
 from options.declared_options import options_of
 from options.metadata import Role
 
@@ -74,7 +74,7 @@ class ParsedCommand(Generic[ConfigT_co]):
             TypeError: the Config contains no such group, no flag has such a
                 name, or the group has another value of a flag without a name.
         """
-        values = option_values_of(with_group(self.config, group))
+        values = option_values_of(with_groups(self.config, group))
         if unknown := {*names} - values.keys():
             raise TypeError(f"{sorted(unknown)} are no flags of this command")
         unnamed = _find_changes(self.config, values).keys() - {*names}

@@ -52,6 +52,6 @@ class ExtractFeaturesConfig(Config):
     def download(self) -> Self:
         """Downloads a model of the hub. Returns the flags with its folder."""
         folder = hub.to_local_folder(str(self.model.init_checkpoint))
-        return config_values.with_group(
+        return config_values.with_groups(
             self, dataclasses.replace(self.model, init_checkpoint=folder)
         )

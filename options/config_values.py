@@ -63,15 +63,15 @@ def option_values_of(config: Config) -> dict[str, object]:
     return values
 
 
-def with_group(
-    config: ConfigT, group: object, keep: Collection[str] = ()
+def with_groups(
+    config: ConfigT, *groups: object, keep: Collection[str] = ()
 ) -> ConfigT:
-    """Returns a copy of a Config with the values of another group.
+    """Returns a copy of a Config with the values of other groups.
 
     All groups that share an option get its new value. For example, a copy that
     trains, unless --do_train is set:
 
-        with_group(
+        with_groups(
             config,
             dataclasses.replace(config.training, do_train=True),
             keep=set_by_user,
@@ -79,20 +79,21 @@ def with_group(
 
     Args:
         config: the options to copy.
-        group: a copy of a group of the Config, with other values.
+        *groups: copies of groups of the Config, with other values.
         keep: names of options that keep their values.
 
     Raises:
         TypeError: the Config contains no such group, or another value is not
             that of an option.
     """
-    former = _find_group(config, type(group))
-    changed = {
-        field.name
-        for field in dataclasses.fields(former)
-        if getattr(group, field.name) != getattr(former, field.name)
-    }
-    values = {name: getattr(group, name) for name in changed.difference(keep)}
+    values: dict[str, object] = {}
+    for group in groups:
+        former = _find_group(config, type(group))
+        for field in dataclasses.fields(former):
+            value = getattr(group, field.name)
+            is_changed = value != getattr(former, field.name)
+            if is_changed and field.name not in keep:
+                values[field.name] = value
     return with_values(config, values)
 
 
@@ -113,7 +114,7 @@ def _find_group(config: Config, group_class: type) -> "DataclassInstance":
 def with_values(config: ConfigT, values: Mapping[str, object]) -> ConfigT:
     """Returns a copy of a Config with values that a file states.
 
-    Code that knows the names calls `with_group`, which a type checker checks.
+    Code that knows the names calls `with_groups`, which a type checker checks.
 
     Args:
         config: the options to copy.

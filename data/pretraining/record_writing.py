@@ -55,7 +55,7 @@ def complete_casing(
         options.do_lower_case,
         is_set_by_user="do_lower_case" in set_by_user,
     )
-    return config_values.with_group(
+    return config_values.with_groups(
         config,
         dataclasses.replace(options, do_lower_case=tokenizer.do_lower_case),
     )

@@ -16,29 +16,40 @@ def test_two_groups_share_the_value_of_a_flag():
 
 def test_a_changed_value_is_that_of_all_groups():
     config = config_values.create_config(Config, folder="x", length=9)
-    changed = config_values.with_group(
+    changed = config_values.with_groups(
         config, dataclasses.replace(config.windows, length=8)
     )
     assert changed.loop.length == changed.windows.length == 8
     assert (changed.loop.steps, changed.windows.stride) == (5, 64)
 
 
+def test_two_groups_may_change_at_once():
+    config = config_values.create_config(Config, folder="x")
+    changed = config_values.with_groups(
+        config,
+        dataclasses.replace(config.windows, length=8),
+        dataclasses.replace(config.loop, steps=3),
+    )
+    assert changed.loop.length == changed.windows.length == 8
+    assert changed.loop.steps == 3
+
+
 def test_a_class_that_is_no_group_of_the_config_is_refused():
     config = config_values.create_config(Config, folder="x")
     with pytest.raises(TypeError, match="ColumnOptions"):
-        config_values.with_group(config, ColumnOptions(labels=["a"]))
+        config_values.with_groups(config, ColumnOptions(labels=["a"]))
 
 
 def test_a_field_that_is_no_option_is_not_replaced():
     config = config_values.create_config(Config, folder="x")
     group = dataclasses.replace(config.loop, patience=1)
     with pytest.raises(TypeError, match="patience"):
-        config_values.with_group(config, group)
+        config_values.with_groups(config, group)
 
 
 def test_what_the_user_set_is_not_replaced_by_a_default():
     config = config_values.create_config(Config, folder="x", steps=7)
-    completed = config_values.with_group(
+    completed = config_values.with_groups(
         config,
         dataclasses.replace(config.loop, steps=3, length=8),
         keep={"steps"},

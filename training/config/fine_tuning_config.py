@@ -272,11 +272,9 @@ class DataFileConfig(FineTuningConfig):
         export = dataclasses.replace(
             self.export, export_dir=self.default_export_dir
         )
-        config = self
-        for group_with_defaults in (training, fine_tuning, export):
-            config = config_values.with_group(
-                config, group_with_defaults, keep=set_by_user
-            )
+        config = config_values.with_groups(
+            self, training, fine_tuning, export, keep=set_by_user
+        )
         if "report" in set_by_user:
             return config
         return dataclasses.replace(config, report=True)

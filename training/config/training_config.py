@@ -101,8 +101,7 @@ class TrainingConfig(Config):
             self.distillation,
             teacher=teacher and hub.to_local_folder(teacher),
         )
-        config = config_values.with_group(self, model)
-        return config_values.with_group(config, distillation)
+        return config_values.with_groups(self, model, distillation)
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.
