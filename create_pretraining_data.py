@@ -16,7 +16,8 @@ import functools
 import gc
 import time
 
-from command_line import cli, flags
+from command_line import cli, flag_parsing
+from command_line.parsed_command import ParsedCommand
 from data.io import text_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
@@ -26,13 +27,15 @@ from data.pretraining.record_writing import (
 )
 
 
-def main(parsed: flags.ParsedCommand[PretrainingDataConfig]) -> None:
+def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     begin_time = time.monotonic()
     config = parsed.config
-    beam_options = config.beam.parse(parsed.arguments, config.num_processes)
+    beam_options = config.beam.parse(
+        parsed.arguments, config.num_processes, flag_parsing.defined_names()
+    )
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    config = complete_casing(parsed)
+    config = complete_casing(config, parsed.set_by_user)
     config.instances.check_fractions()
     if config.is_scalable:
         written = write_records_at_scale(config, input_files, beam_options)

@@ -10,7 +10,8 @@ import functools
 
 from absl import logging
 
-from command_line import cli, config_values, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from extraction.extract_features_config import ExtractFeaturesConfig
 from extraction.feature_extraction import (
     load_predictor,
@@ -21,12 +22,12 @@ from extraction.feature_extraction import (
 from model_folders.reading import preset_reading, settings_check
 
 
-def main(parsed: flags.ParsedCommand[ExtractFeaturesConfig]) -> None:
+def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags
-    parsed = config_values.decide_open_flags(parsed, stated, checkpoint)
+    parsed = parsed.decide_open(stated, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset

@@ -28,7 +28,8 @@ answers each text of the command line:
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli, flag_parsing
+from command_line.parsed_command import ParsedCommand
 from data.outputs import output_writer
 from serving.predict.predict_config import PredictConfig
 from serving.predict.predict_steps import (
@@ -39,13 +40,15 @@ from serving.predict.predict_steps import (
 )
 
 
-def main(parsed: flags.ParsedCommand[PredictConfig]) -> int:
+def main(parsed: ParsedCommand[PredictConfig]) -> int:
     """Loads the model, and answers the texts of the command or --input_file.
 
     Returns the exit status.
     """
     config = parsed.config
-    beam_options = config.beam.parse(parsed.arguments, config.num_processes)
+    beam_options = config.beam.parse(
+        parsed.arguments, config.num_processes, flag_parsing.defined_names()
+    )
     # With Beam, the arguments are Beam's flags, not texts.
     arguments = parsed.arguments if beam_options is None else ()
     check_arguments(config.input_file, arguments)

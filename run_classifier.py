@@ -10,7 +10,8 @@ from the newest checkpoint in --output_dir.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from data.classification.user_tables.user_table_processor import (
     UserTableProcessor,
 )
@@ -24,7 +25,7 @@ from training.tasks.classifier_setup import (
 )
 
 
-def main(parsed: flags.ParsedCommand[ClassifierConfig]) -> None:
+def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = decide_columns(parsed)
     start = read_start(parsed)

@@ -8,14 +8,15 @@ Training resumes from the newest checkpoint in --output_dir.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.ner_setup import load_task, open_processor
 
 
-def main(parsed: flags.ParsedCommand[NerConfig]) -> None:
+def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     processor = open_processor(start)

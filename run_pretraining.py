@@ -10,13 +10,14 @@ newest checkpoint in --output_dir.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records
 from training.preparation.starting_point import read_start
 
 
-def main(parsed: flags.ParsedCommand[PretrainingConfig]) -> None:
+def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     start = read_start(adapt_to_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.

@@ -9,13 +9,14 @@ Training resumes from the newest checkpoint in --output_dir.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import read_start
 from training.tasks.squad_setup import load_task, open_processor
 
 
-def main(parsed: flags.ParsedCommand[SquadConfig]) -> None:
+def main(parsed: ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     processor = open_processor(start)

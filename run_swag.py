@@ -8,13 +8,14 @@ Training resumes from the newest checkpoint in --output_dir.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from training.config.swag_config import SwagConfig
 from training.preparation.starting_point import read_start
 from training.tasks.swag import SwagTask
 
 
-def main(parsed: flags.ParsedCommand[SwagConfig]) -> None:
+def main(parsed: ParsedCommand[SwagConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     swag_task = SwagTask(start, start.config.table.layout())

@@ -13,7 +13,8 @@ The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
 from serving.http.serve_steps import (
     end_at_signals,
@@ -23,7 +24,7 @@ from serving.http.serve_steps import (
 )
 
 
-def main(parsed: flags.ParsedCommand[ServeConfig]) -> int:
+def main(parsed: ParsedCommand[ServeConfig]) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     config = parsed.config
     end_at_signals()

@@ -1,26 +1,20 @@
-"""Turns the flags of a command into a `Config`, and shows help and errors.
+"""Turns a command line into a `Config`, and shows help and errors.
 
-What a command shows and hears while it runs is in terminal/.
-
-A script declares its flags as a `Config`, and the main call is `cli.run`.
-Nothing here loads TensorFlow, so that --help and wrong flags show quickly.
-
-Where a flag is declared:
-
-    flags.py: a flag is a field of a dataclass, a group is a dataclass of flags
-    path_flags.py: flags whose values are paths: their kinds, and the check that
-        no output overlaps an input or another output
-    flag_metadata.py: what the field of a flag or of a group records, such as
-        the `Role` of a flag, which a trained model imposes on its values
-    declared_flags.py: the flags that a `Config` declares
+A script declares its flags as a `Config` of options, by options/, which knows
+no command line. The main call of the script is `cli.run`. What a command shows
+and hears while it runs is in terminal/. Nothing here loads TensorFlow, so that
+--help and wrong flags show quickly.
 
 Where a command line becomes a `Config`:
 
     cli.py: `run`, from the command line to the exit status. An error in the
         command line ends the script
-    flag_parsing.py: defines the flags with absl, and returns the `Config`
-    beam_flags.py: parses the flags of Apache Beam on the same command line
-    config_values.py: reads and changes the values of a `Config`
+    flag_parsing.py: makes a flag of each option with absl, and returns the
+        `ParsedCommand`
+    path_flags.py: flags whose values are paths, and the check that no output
+        overlaps an input or another output
+    parsed_command.py: `ParsedCommand`, the `Config`, and who decided the values
+        of its flags: the user, other flags, or a file
 
 What it shows to the user:
 

@@ -11,17 +11,12 @@ from typing import NoReturn, TypeAlias
 from absl import app, logging
 from absl import flags as absl_flags
 
-from command_line import (
-    beam_flags,
-    config_values,
-    flag_parsing,
-    flags,
-    help_pages,
-    user_errors,
-)
-from command_line.flags import ConfigT, ParsedCommand
-from command_line.path_flags import PathFlag, check_paths
+from command_line import flag_parsing, help_pages, user_errors
+from command_line.parsed_command import ParsedCommand
+from command_line.path_flags import PathFlag, check_paths, list_path_flags
 from files import lock
+from options import fields
+from options.config import Config, ConfigT
 from terminal import logs, signals
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
@@ -33,13 +28,13 @@ Main: TypeAlias = Callable[[ParsedCommand[ConfigT]], int | None]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CommonConfig(flags.Config):
+class _CommonConfig(Config):
     """Flags that every script has."""
 
-    debug: bool = flags.flag(
+    debug: bool = fields.option(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
-    verbose: bool = flags.flag(
+    verbose: bool = fields.option(
         False,
         "Also log the first examples, and every variable that is loaded.",
     )
@@ -58,16 +53,18 @@ def run(
     with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
-        main: function (flags.ParsedCommand) -> exit status. --help shows the
+        main: function (ParsedCommand) -> exit status. --help shows the
             docstring of its module.
-        config_class: class of the script's flags. See command_line/flags.py.
+        config_class: class of the script's flags. See options/config.py.
         may_have_beam_flags: True if `config_class` contains `BeamFlags`. With
             --pipeline=beam, `ParsedCommand.arguments` then contains all flags
             that the script does not define. Otherwise such flags are errors.
         may_have_arguments: True if `ParsedCommand.arguments` may contain
             arguments that are not flags. Otherwise such arguments are errors.
     """
-    is_on_beam = may_have_beam_flags and beam_flags.is_beam_requested(sys.argv)
+    is_on_beam = may_have_beam_flags and flag_parsing.is_beam_requested(
+        sys.argv
+    )
     required = _define_flags(config_class, is_on_beam)
     logs.install_log_handler()
     ctrl_c = signals.CtrlC()
@@ -94,9 +91,7 @@ def run(
         _exit_at_broken_pipe()
 
 
-def _define_flags(
-    config_class: type[flags.Config], is_on_beam: bool
-) -> list[str]:
+def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
     """Defines the flags of a script, and returns names of required flags."""
     script_name = flag_parsing.script_name()
     required = flag_parsing.define_flags(config_class, script_name)
@@ -140,7 +135,7 @@ def parse_arguments(
 def _describe_similar_flags(name: str) -> str:
     """Returns a hint for an error message about a flag that does not exist."""
     all_flags = absl_flags.FLAGS
-    if "pipeline" in all_flags and beam_flags.is_for_beam(name):
+    if "pipeline" in all_flags and flag_parsing.is_for_beam(name):
         return "; set --pipeline=beam for the flags of Beam"
     # absl already suggests names with a similar spelling. This function
     # suggests longer names that contain the same words.
@@ -197,7 +192,7 @@ def _run_guarded(
     Returns the exit status.
 
     Args:
-        main: function (flags.ParsedCommand) -> exit status.
+        main: function (ParsedCommand) -> exit status.
         config_class: class of the script's flags, which absl has parsed.
         rest: the arguments that are not flags of the script.
         ctrl_c: remembers Ctrl-C, which a library may turn into an error.
@@ -205,10 +200,8 @@ def _run_guarded(
     # Filled as soon as the flags are read, because errors name these flags.
     path_flags: list[PathFlag] = []
     try:
-        parsed = config_values.decide_implied_flags(
-            flag_parsing.parse_flags(config_class, rest)
-        )
-        path_flags += config_values.list_path_flags(parsed.config)
+        parsed = flag_parsing.parse_flags(config_class, rest).decide_implied()
+        path_flags += list_path_flags(parsed.config)
         return _run_locked(main, parsed, path_flags)
     except BrokenPipeError:
         raise

@@ -1,17 +1,19 @@
-"""Turns the flags that a Config declares into a command line, with absl."""
+"""Makes a flag of each option that a Config declares, with absl."""
 
 import dataclasses
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from absl import flags as absl_flags
 
-from command_line.config_values import create_config
-from command_line.declared_flags import Flag, flags_of
-from command_line.flags import Config, ConfigT, ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from command_line.path_flags import expand_home
 from imports import installation
+from options.config import Config, ConfigT
+from options.config_values import create_config
+from options.declared_options import Option, options_of
 
 # {type of a value: function of absl that defines a flag with such values}.
 _DEFINE_OF_TYPE: dict[type, Callable[..., object]] = {
@@ -36,7 +38,7 @@ def script_name() -> str:
 
 
 def define_flags(config_class: type[Config], module: str) -> list[str]:
-    """Defines a command-line flag for each flag of a Config.
+    """Defines a command-line flag for each option of a Config.
 
     Returns the names of the flags that the user must set.
 
@@ -45,28 +47,28 @@ def define_flags(config_class: type[Config], module: str) -> list[str]:
         module: name of the module under which --help lists the flags.
     """
     required = []
-    for flag in flags_of(config_class):
-        properties = flag.properties
-        default = flag.default
+    for option in options_of(config_class):
+        properties = option.properties
+        default = option.default
         mark = ""
         if default is dataclasses.MISSING:
             default = None
             mark = "(required) "
-            required.append(flag.name)
+            required.append(option.name)
         create: Callable[..., object] = _DEFINE_OF_TYPE.get(
-            flag.value_type, absl_flags.DEFINE_list
+            option.value_type, absl_flags.DEFINE_list
         )
-        options: dict[str, object] = {"help": mark + flag.help}
-        if flag.choices:
+        arguments: dict[str, object] = {"help": mark + option.help}
+        if option.choices:
             create = absl_flags.DEFINE_enum
-            options["enum_values"] = [*flag.choices]
-            options["case_sensitive"] = False
+            arguments["enum_values"] = [*option.choices]
+            arguments["case_sensitive"] = False
         elif properties.get("is_repeated"):
             create = absl_flags.DEFINE_multi_string
-        elif flag.value_type in (int, float):
-            options["lower_bound"] = properties.get("at_least")
-            options["upper_bound"] = properties.get("at_most")
-        create(flag.name, default, module_name=module, **options)
+        elif option.value_type in (int, float):
+            arguments["lower_bound"] = properties.get("at_least")
+            arguments["upper_bound"] = properties.get("at_most")
+        create(option.name, default, module_name=module, **arguments)
     return required
 
 
@@ -82,7 +84,9 @@ def parse_flags(
     Raises:
         ValueError: flags contradict each other.
     """
-    values = {flag.name: _read_value(flag) for flag in flags_of(config_class)}
+    values = {
+        option.name: _read_value(option) for option in options_of(config_class)
+    }
     command = {
         name: absl_flags.FLAGS[name].value
         for name in defined_names()
@@ -96,15 +100,28 @@ def parse_flags(
     )
 
 
-def _read_value(flag: Flag) -> object:
+def _read_value(option: Option) -> object:
     """Returns the value of a flag, a path with the home folder for its `~`."""
-    value: object = absl_flags.FLAGS[flag.name].value
-    if flag.kind is None or value is None:
+    value: object = absl_flags.FLAGS[option.name].value
+    if option.kind is None or value is None:
         return value
-    return expand_home(str(value), flag.kind)
+    return expand_home(str(value), option.kind)
 
 
 def defined_names() -> list[str]:
     """Returns the names of the flags of the script that runs."""
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name())
     return [flag.name for flag in own]
+
+
+def is_for_beam(name: str) -> bool:
+    """Returns whether a name is probably the name of a flag of Beam."""
+    return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
+
+
+def is_beam_requested(arguments: Iterable[str]) -> bool:
+    """Returns whether a command line contains --pipeline=beam."""
+    joined = "\0".join(arguments)
+    return bool(
+        re.search(r"\0--?pipeline[=\0]beam(\0|$)", joined, re.IGNORECASE)
+    )

@@ -1,4 +1,4 @@
-"""Flags whose values are paths: their kinds, their values, and their checks.
+"""Flags whose values are paths: the paths in their values, and the checks.
 
 There is one rule for the paths of a command, which `check_paths` checks before
 any work: an output is not, contains not and lies not in an input or another
@@ -7,7 +7,6 @@ output. Two paths are equal if they lead to the same file, for example `a`,
 """
 
 import dataclasses
-import enum
 import glob
 import itertools
 import os
@@ -17,9 +16,16 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from files.paths import find_matches, is_remote
+from options.config import Config
+from options.config_values import option_values_of
+from options.declared_options import options_of
+from options.path_kinds import (
+    STATE_FOLDER,
+    PathKind,
+    parse_named_folders,
+    split_file_and_name,
+)
 
-# Folder of a run's lock, records and events, which only the run itself reads.
-STATE_FOLDER = "state"
 # Endings of a run's files, which a table or an image of runs must not replace.
 _ENDINGS_OF_RUN_FILES = (
     "eval_results.txt",
@@ -27,31 +33,6 @@ _ENDINGS_OF_RUN_FILES = (
     "model.json",
     ".index",
 )
-
-
-class PathKind(enum.Enum):
-    """Kinds of paths in flags. A kind tells whether the path is read."""
-
-    INPUT_FILE = "input file"
-    # FILE:NAME, a name that a file of Python code defines.
-    CODE = "file of code"
-    # Comma-separated paths or patterns.
-    INPUT_FILES = "input files"
-    DATA_FOLDER = "folder of input files"
-    # Comma-separated folders, each optionally with a name: NAME=FOLDER.
-    RUNS = "folders of runs to read"
-    # A folder of weights, the prefix of a checkpoint, or one file of a model.
-    MODEL = "model to read"
-    OUTPUT_FILE = "output file"
-    # Comma-separated paths.
-    OUTPUT_FILES = "output files"
-    # A folder for checkpoints, TFRecords and results. A resumed run reads them.
-    RUN_FOLDER = "folder of a run"
-    # A folder that is written at once and replaced completely, as in
-    # model_folders/atomic_folders.py.
-    NEW_FOLDER = "folder of a model"
-
-
 _KINDS_OF_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
 _KINDS_OF_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
 OUTPUT_KINDS = (
@@ -98,6 +79,18 @@ class PathFlag:
         )
 
 
+def list_path_flags(config: Config) -> list[PathFlag]:
+    """Returns a PathFlag for each flag whose value is a path."""
+    values = option_values_of(config)
+    flags_with_paths = []
+    for option in options_of(config):
+        kind = option.kind
+        value = values[option.name]
+        if kind is not None and value is not None:
+            flags_with_paths.append(PathFlag(option.name, str(value), kind))
+    return flags_with_paths
+
+
 def expand_home(value: str, kind: PathKind) -> str:
     """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
 
@@ -115,25 +108,6 @@ def expand_home(value: str, kind: PathKind) -> str:
         lambda match: match[1] + os.path.expanduser(match[2]),
         value,
     )
-
-
-def parse_named_folders(value: str) -> list[tuple[str, str]]:
-    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
-
-    Returns (name, folder) for each. The name of a FOLDER without NAME is "".
-    """
-    folders = []
-    for part in filter(None, map(str.strip, value.split(","))):
-        name, separator, folder = part.partition("=")
-        is_named = separator and not os.path.exists(part)
-        folders.append((name, folder) if is_named else ("", part))
-    return folders
-
-
-def split_file_and_name(value: str) -> tuple[str, str]:
-    """Returns the file and the name of FILE:NAME, "" for a missing name."""
-    file, separator, name = value.rpartition(":")
-    return (file, name) if separator else (name, "")
 
 
 def check_paths(flags: Sequence[PathFlag]) -> None:

@@ -3,11 +3,11 @@
 import dataclasses
 from typing import Literal, Self, TypeAlias, get_args
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
 from model_folders import kinds
 from model_folders.reading import hub
+from options.config import Config
+from options.fields import option
+from options.path_kinds import PathKind
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
@@ -25,20 +25,20 @@ FLAG_OF_CLASS = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ConvertCheckpointConfig(flags.Config):
+class ConvertCheckpointConfig(Config):
     """The checkpoint to convert, and the folder to write."""
 
-    init_checkpoint: str = flag(
+    init_checkpoint: str = option(
         ...,
         "Path of the checkpoint to convert: the prefix of a TF1 checkpoint, or "
         "a Hugging Face folder, .safetensors file or pytorch_model.bin, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
         kind=PathKind.MODEL,
     )
-    output_dir: str = flag(
+    output_dir: str = option(
         ..., "Folder to write. Created if missing.", kind=PathKind.NEW_FOLDER
     )
-    output_format: CheckpointFormat | None = flag(
+    output_format: CheckpointFormat | None = option(
         None,
         "Format to write. By default, a Google checkpoint is converted to "
         "Hugging Face format and vice versa. With --extended_vocab_file, the "
@@ -46,31 +46,31 @@ class ConvertCheckpointConfig(flags.Config):
         "of an encoder or a classifier that KerasHub reads.",
         choices=get_args(CheckpointFormat),
     )
-    bert_config_file: str | None = flag(
+    bert_config_file: str | None = option(
         None,
         "The model's configuration file, by default in --init_checkpoint.",
         kind=PathKind.MODEL,
     )
-    vocab_file: str | None = flag(
+    vocab_file: str | None = option(
         None,
         "The model's vocabulary. By default vocab.txt or tokenizer.json "
         "beside the checkpoint.",
         kind=PathKind.INPUT_FILE,
     )
-    extended_vocab_file: str | None = flag(
+    extended_vocab_file: str | None = option(
         None,
         "Vocabulary that tools.create_vocabulary --extend wrote. The model "
         "gets an embedding for each new word: the mean of the embeddings of "
         "the WordPieces into which the old vocabulary splits the word.",
         kind=PathKind.INPUT_FILE,
     )
-    do_lower_case: bool | None = flag(
+    do_lower_case: bool | None = option(
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
         "models. The default is the value in the tokenizer's files beside the "
         "checkpoint, or else True if the vocabulary is lower-cased.",
     )
-    model: str | None = flag(
+    model: str | None = option(
         None,
         "Task of the checkpoint's head. By default, config.json or the names "
         "of the weights determine it.",

@@ -15,7 +15,9 @@ from typing import TypeAlias
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from command_line import cli, declared_flags, flags, help_pages  # noqa: E402
+from command_line import cli, help_pages  # noqa: E402
+from options import declared_options  # noqa: E402
+from options.config import Config  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -95,16 +97,16 @@ def _rows(script: str) -> Rows:
     flags_of_script = [
         flag
         for config in (find_config(script), cli._CommonConfig)
-        for flag in declared_flags.flags_of(config)
+        for flag in declared_options.options_of(config)
     ]
     flags_of_script.sort(key=lambda flag: flag.name)
     return {flag.name: _row(flag) for flag in flags_of_script}
 
 
-def find_config(script: str) -> type[flags.Config]:
+def find_config(script: str) -> type[Config]:
     """Returns the class of the flags of a script, such as SquadConfig."""
     module = importlib.import_module(script.removesuffix(".py"))
-    config: type[flags.Config]
+    config: type[Config]
     _, config = module.command.args
     return config
 
@@ -154,7 +156,7 @@ def _table(rows: Rows) -> str:
     return "".join(lines)
 
 
-def _row(flag: declared_flags.Flag) -> str:
+def _row(flag: declared_options.Option) -> str:
     text = flag.help
     if flag.choices:
         choices = ", ".join(f"`{choice}`" for choice in flag.choices)

@@ -27,6 +27,7 @@ PACKAGES = (
     "imports",
     "model_folders",
     "modeling",
+    "options",
     "serving",
     "terminal",
     "tools",

@@ -15,7 +15,8 @@ import functools
 from absl import logging
 
 import modeling
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from conversion.conversion_steps import (
     choose_format,
     choose_model_class,
@@ -28,7 +29,7 @@ from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from model_folders.reading.preset_reading import read_preset
 
 
-def main(parsed: flags.ParsedCommand[ConvertCheckpointConfig]) -> None:
+def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     config = parsed.config
     preset = read_preset(config.init_checkpoint, "--init_checkpoint")

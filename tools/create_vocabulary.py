@@ -16,7 +16,8 @@ import functools
 import os
 import time
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from data.io import text_files
 from data.pretraining.vocabulary_config import VocabularyConfig
 from data.pretraining.vocabulary_creation import (
@@ -32,7 +33,7 @@ from files.atomic import write_bytes
 from model_folders import tokenizer_files
 
 
-def main(parsed: flags.ParsedCommand[VocabularyConfig]) -> None:
+def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     config = parsed.config
     start = time.monotonic()

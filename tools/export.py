@@ -13,7 +13,8 @@ import functools
 from absl import logging
 
 import serving
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from model_folders.reading import preset_reading, settings_check
 from serving.exporting.export_config import ExportConfig
@@ -25,7 +26,7 @@ from serving.exporting.export_steps import (
 )
 
 
-def main(parsed: flags.ParsedCommand[ExportConfig]) -> None:
+def main(parsed: ParsedCommand[ExportConfig]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
     preset = preset_reading.read_preset(config.model, "--model")

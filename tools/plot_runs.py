@@ -10,13 +10,14 @@ the evaluations as dark lines with dots.
 import functools
 from pathlib import Path
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from files.atomic import atomic_open
 from training.run_comparison.plot_runs_config import PlotRunsConfig
 from training.run_comparison.run_curves import create_figure, read_runs
 
 
-def main(parsed: flags.ParsedCommand[PlotRunsConfig]) -> None:
+def main(parsed: ParsedCommand[PlotRunsConfig]) -> None:
     """Draws the curves of the runs, and writes the image."""
     config = parsed.config
     drawn = create_figure(read_runs(config), config.axis)

@@ -10,13 +10,14 @@ run_squad.py are percentages and all other scores are fractions.
 
 import functools
 
-from command_line import cli, flags
+from command_line import cli
+from command_line.parsed_command import ParsedCommand
 from files.atomic import write_text
 from training.run_comparison.results_table_config import ResultsTableConfig
 from training.run_comparison.score_table import format_table, read_scores
 
 
-def main(parsed: flags.ParsedCommand[ResultsTableConfig]) -> None:
+def main(parsed: ParsedCommand[ResultsTableConfig]) -> None:
     """Prints the table of the runs, and writes it to --output."""
     config = parsed.config
     table = format_table(read_scores(config.runs), config.metrics)

@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, Final, Self
 
-from command_line.path_flags import split_file_and_name
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import (
@@ -19,6 +18,7 @@ from data.sets.task_sets import TaskSets
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from model_folders.reading.presets import Preset
+from options.path_kinds import split_file_and_name
 
 # Entry of model.json: the name of the class that read the sets.
 PROCESSOR_ENTRY: Final = "processor"

@@ -9,5 +9,6 @@ order, and twice:
     job_files.py: names the files, and writes job.json and the manifest
     file_ranges.py: cuts files into ranges, and reads the rows of a range
     workers.py: runs a function in worker processes
+    beam_flags.py: the flags of a script that can run on Apache Beam
     beam_workers.py: runs a function on the workers of Apache Beam
 """

@@ -1,6 +1,6 @@
 """Reads texts with named entities, cuts them into windows, and scores tags.
 
-    ner_options.py: the flags
+    ner_options.py: the options
     ner_examples.py: a sentence with tagged words, and a text as words
     ner_reader.py: `NerReader`, which reads a set from a file of two forms
 

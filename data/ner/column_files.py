@@ -20,7 +20,7 @@ from data.io import text_files
 from data.ner.column_layouts import ColumnLayout, find_layout
 from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
 from data.ner.ner_examples import NerExample
-from data.ner.ner_options import ColumnOptions
+from data.ner.ner_options import ColumnFileOptions
 from data.ner.tag_names import find_tag_names, is_tag
 from data.tables import workbooks
 from data.tables.table_layout import (
@@ -33,7 +33,7 @@ from data.tables.table_layout import (
 
 def read_columns(
     path: str,
-    options: ColumnOptions,
+    options: ColumnFileOptions,
     table_layout: TableLayout = DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
@@ -105,7 +105,7 @@ def _find_reading_plan(
     path: str,
     sentences: Sequence[SentenceLines],
     layout: ColumnLayout,
-    options: ColumnOptions,
+    options: ColumnFileOptions,
 ) -> _ReadingPlan:
     """Finds the columns of the words and the tags, and checks their cells."""
     rows = (line.cells for sentence in sentences for line in sentence.lines)
@@ -129,7 +129,7 @@ def _find_reading_plan(
 def _find_tag_column(
     columns: Sequence[Sequence[str]],
     layout: ColumnLayout,
-    options: ColumnOptions,
+    options: ColumnFileOptions,
 ) -> int | None:
     """Returns the index of the column of the tags.
 
@@ -166,7 +166,9 @@ def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
 
 
 def _find_word_column(
-    tag_column_index: int | None, layout: ColumnLayout, options: ColumnOptions
+    tag_column_index: int | None,
+    layout: ColumnLayout,
+    options: ColumnFileOptions,
 ) -> int:
     """Returns the index of the column of the words.
 
@@ -284,7 +286,7 @@ def _find_tags(
     path: str,
     columns: Sequence[Sequence[str]],
     tag_column_index: int | None,
-    options: ColumnOptions,
+    options: ColumnFileOptions,
 ) -> Mapping[str, str]:
     """Returns {cell of the column of the tags: its tag}, "" for no column."""
     if tag_column_index is None:

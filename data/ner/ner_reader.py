@@ -9,7 +9,7 @@ from absl import logging
 from data.ner import column_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample
-from data.ner.ner_options import ColumnOptions, NerOptions
+from data.ner.ner_options import ColumnFileOptions, NerOptions
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
 from data.sets.row_keys import key_of
@@ -220,7 +220,7 @@ class NerReader:
             return span_files.read_annotated_texts(
                 file.path, file.set_name, labels, options.encoding
             )
-        column_options = ColumnOptions(
+        file_options = ColumnFileOptions(
             word_column_index=_index_of(options.text_column),
             tag_column_index=_index_of(options.label_column),
             labels=labels,
@@ -228,7 +228,7 @@ class NerReader:
         )
         sentences = [
             *column_files.read_columns(
-                file.path, column_options, options.layout()
+                file.path, file_options, options.layout()
             )
         ]
         _check_sentence_ends(file, sentences)

@@ -9,7 +9,7 @@ Before a pretraining, a corpus may become a vocabulary:
 What the creation of records begins with:
 
     pretraining_data_config.py: the flags of create_pretraining_data.py
-    pretraining_options.py: the flags for instances and masks, which other
+    pretraining_options.py: the options for instances and masks, which other
         scripts share
     record_writing.py: writes the records of a corpus, in one of two ways
 

@@ -2,38 +2,38 @@
 
 import dataclasses
 
-from command_line import flags
-from command_line.beam_flags import BeamFlags
-from command_line.flags import flag, group
-from command_line.path_flags import PathKind
+from data.jobs.beam_flags import BeamFlags
 from data.pretraining.pretraining_options import InstanceOptions
+from options.config import Config
+from options.fields import group, option
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PretrainingDataConfig(flags.Config):
+class PretrainingDataConfig(Config):
     """The corpus to read, and the records to write."""
 
     instances: InstanceOptions = group(InstanceOptions)
     beam: BeamFlags = group(BeamFlags)
-    input_file: str = flag(
+    input_file: str = option(
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
         "may be packed with gzip, bzip2, xz or zstd.",
         kind=PathKind.INPUT_FILES,
     )
-    output_file: str = flag(
+    output_file: str = option(
         ...,
         "TFRecord files to write, comma-separated.",
         kind=PathKind.OUTPUT_FILES,
     )
-    num_processes: int | None = flag(
+    num_processes: int | None = option(
         None,
         "Number of processes that create the records. 0 = one for each "
         "processor.",
         at_least=0,
         at_most=1024,
     )
-    num_shards: int | None = flag(
+    num_shards: int | None = option(
         None,
         "Number of TFRecord files to write. The default depends on the size of "
         "the corpus.",

@@ -1,28 +1,28 @@
-"""Defines the flags for masking and for creating pretraining instances."""
+"""Defines the options for masking and for creating pretraining instances."""
 
 import dataclasses
 
-from command_line import flags
-from command_line.path_flags import PathKind
+from options import fields
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Flags for masking, in create_pretraining_data.py and in training."""
+    """Options for masking, in create_pretraining_data.py and in training."""
 
-    masked_lm_prob: float = flags.training_flag(
+    masked_lm_prob: float = fields.training_option(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
     )
-    do_whole_word_mask: bool = flags.training_flag(
+    do_whole_word_mask: bool = fields.training_option(
         False, "Mask either all WordPieces of a word, or none of them."
     )
-    mask_token_prob: float = flags.training_flag(
+    mask_token_prob: float = fields.training_option(
         0.8,
         "Of the WordPieces to predict, the fraction that becomes [MASK].",
         at_least=0.0,
         at_most=1.0,
     )
-    same_token_prob: float = flags.training_flag(
+    same_token_prob: float = fields.training_option(
         0.1,
         "Of the WordPieces to predict, the fraction that stays unchanged. The "
         "rest become random WordPieces.",
@@ -46,50 +46,50 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """Flags for turning text into pretraining instances."""
+    """Options for turning text into pretraining instances."""
 
-    vocab_file: str = flags.flag(
+    vocab_file: str = fields.option(
         ..., "The model's vocabulary.", kind=PathKind.INPUT_FILE
     )
-    do_lower_case: bool = flags.flag(
+    do_lower_case: bool = fields.option(
         True,
         "Lower-case the text: True for uncased models, False for cased models.",
     )
-    sentence_split: str | None = flags.flag(
+    sentence_split: str | None = fields.option(
         None,
         "Split lines into sentences by the rules of this language: a code such "
         "as en or de. Needs the package sentencex.",
     )
-    max_seq_length: int = flags.head_flag(
+    max_seq_length: int = fields.head_option(
         128, "Length of an instance in WordPieces.", at_least=5, at_most=1 << 16
     )
-    max_predictions_per_seq: int = flags.head_flag(
+    max_predictions_per_seq: int = fields.head_option(
         20,
         "Maximum number of masked WordPieces in an instance.",
         at_least=1,
         at_most=1 << 16,
     )
-    random_seed: int = flags.flag(12345, "Seed of all random draws.")
-    dupe_factor: int = flags.flag(
+    random_seed: int = fields.option(12345, "Seed of all random draws.")
+    dupe_factor: int = fields.option(
         10,
         "Number of passes over the input. Each pass masks it differently.",
         at_least=1,
         at_most=10_000,
     )
-    short_seq_prob: float = flags.flag(
+    short_seq_prob: float = fields.option(
         0.1,
         "Fraction of instances whose target length is random, and mostly "
         "shorter than --max_seq_length.",
         at_least=0.0,
         at_most=1.0,
     )
-    dynamic_masking: bool = flags.flag(
+    dynamic_masking: bool = fields.option(
         False,
         "Write records without masks. run_pretraining.py then masks them while "
         "it reads them, differently in each epoch, so --dupe_factor=1 is "
         "enough.",
     )
-    eval_fraction: float = flags.flag(
+    eval_fraction: float = fields.option(
         0.0,
         "Fraction of the documents to hold out for evaluation. The script "
         "masks them and writes them to the file eval-NAME, where NAME is the "

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absl import logging
 
-from command_line import config_values, flags
 from data.io import tfrecord_files
 from data.jobs.sharded_job import choose_unit_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
-from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sharded_writing import create_job_paths, write_all_shards
 from data.text import tokenizer_loading
 from files.paths import absolute_path, is_remote
+from options import config_values
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -38,22 +37,27 @@ class WrittenRecords(NamedTuple):
 
 
 def complete_casing(
-    parsed: flags.ParsedCommand[PretrainingDataConfig],
+    config: PretrainingDataConfig, set_by_user: frozenset[str]
 ) -> PretrainingDataConfig:
     """Returns the flags with the casing of the vocabulary.
+
+    Args:
+        config: the flags.
+        set_by_user: names of the flags that the user set.
 
     Raises:
         ValueError: --do_lower_case contradicts a file beside the vocabulary.
         OSError: the vocabulary cannot be read.
     """
-    options = parsed.config.instances
+    options = config.instances
     tokenizer = tokenizer_loading.load_tokenizer(
         options.vocab_file,
         options.do_lower_case,
-        is_set_by_user="do_lower_case" in parsed.set_by_user,
+        is_set_by_user="do_lower_case" in set_by_user,
     )
-    return config_values.replace_flags(
-        parsed.config, InstanceOptions, do_lower_case=tokenizer.do_lower_case
+    return config_values.with_groups(
+        config,
+        dataclasses.replace(options, do_lower_case=tokenizer.do_lower_case),
     )
 
 

@@ -2,47 +2,47 @@
 
 import dataclasses
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import option
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class VocabularyConfig(flags.Config):
+class VocabularyConfig(Config):
     """The text to read, and the vocabulary to learn."""
 
-    input_file: str = flag(
+    input_file: str = option(
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
         "may be packed with gzip, bzip2, xz or zstd.",
         kind=PathKind.INPUT_FILES,
     )
-    output_file: str = flag(
+    output_file: str = option(
         ..., "Vocabulary file to write.", kind=PathKind.OUTPUT_FILE
     )
-    vocab_size: int = flag(
+    vocab_size: int = option(
         30522,
         "Maximum number of entries of the vocabulary.",
         at_least=6,
         at_most=1 << 24,
     )
-    do_lower_case: bool = flag(
+    do_lower_case: bool = option(
         True, "Lower-case the text, for an uncased vocabulary."
     )
-    num_unused: int = flag(
+    num_unused: int = option(
         99,
         "Number of [unusedN] entries, which --extend can replace by words "
         "later. With 99 or more, the special tokens get the same ids as in "
         "Google's vocabularies.",
         at_least=0,
     )
-    extend: str | None = flag(
+    extend: str | None = option(
         None,
         "Vocabulary to which the tool adds words. The WordPieces that it "
         "already contains keep their ids.",
         kind=PathKind.INPUT_FILE,
     )
-    num_new_words: int | None = flag(
+    num_new_words: int | None = option(
         None,
         "Maximum number of words to add with --extend. The tool adds the words "
         "that shorten the texts most, counted in WordPieces. The default is "

@@ -10,19 +10,19 @@ from typing import TypeVar
 
 from absl import logging
 
-from command_line import flags
-from command_line.path_flags import PathKind
 from data.sets.row_keys import split_fraction_of
 from model_folders.labels import format_first_labels
+from options import fields
+from options.path_kinds import PathKind
 
 T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataFileOptions:
-    """Flags of scripts that split a single file of examples themselves."""
+    """Options for splitting a single file of examples."""
 
-    data_file: str | None = flags.training_flag(
+    data_file: str | None = fields.training_option(
         None,
         "One file of labeled examples, instead of --data_dir. The script "
         "splits it, trains, evaluates each epoch, reports, and exports the "
@@ -30,7 +30,7 @@ class DataFileOptions:
         "default, --do_train and --do_eval are then True.",
         kind=PathKind.INPUT_FILE,
     )
-    dev_fraction: float = flags.training_flag(
+    dev_fraction: float = fields.training_option(
         0.2,
         "Fraction of --data_file to evaluate on. A row's texts alone decide "
         "whether the row is evaluated. The default is that of the run, or of "

@@ -1,11 +1,11 @@
-"""Defines the flags for reading windows and for choosing answers."""
+"""Defines the options for reading windows and for choosing answers."""
 
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from command_line import flags
 from model_folders.model_json_types import SpanSettings
+from options import fields
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,16 +17,16 @@ class WindowOptions:
             length and a WordPiece of the passage.
     """
 
-    max_seq_length: int = flags.head_flag(
+    max_seq_length: int = fields.head_option(
         384, "Length of a window (question and passage), in WordPieces."
     )
-    doc_stride: int = flags.head_flag(
+    doc_stride: int = fields.head_option(
         128, "WordPieces between the starts of successive windows.", at_least=1
     )
-    max_query_length: int = flags.head_flag(
+    max_query_length: int = fields.head_option(
         64, "Maximum length of the question, in WordPieces.", at_least=1
     )
-    use_char_offsets: bool = flags.head_flag(
+    use_char_offsets: bool = fields.head_option(
         False,
         "Locate right and predicted answers by their characters, not by words, "
         "for languages without spaces between words, such as Chinese.",
@@ -46,23 +46,23 @@ class WindowOptions:
 class DecodingOptions:
     """Options for choosing answers from the start and end logits."""
 
-    n_best_size: int = flags.decoding_flag(
+    n_best_size: int = fields.decoding_option(
         20,
         "Number of answers to each question in nbest_predictions.json.",
         at_least=1,
     )
-    max_answer_length: int = flags.decoding_flag(
+    max_answer_length: int = fields.decoding_option(
         30, "Maximum length of an answer, in WordPieces.", at_least=1
     )
-    version_2_with_negative: bool = flags.head_flag(
+    version_2_with_negative: bool = fields.head_option(
         False, "Use SQuAD v2.0, where some questions have no answer."
     )
-    null_score_diff_threshold: float = flags.decoding_flag(
+    null_score_diff_threshold: float = fields.decoding_option(
         0.0,
         "Predict no answer if the score of no answer exceeds the score of the "
         "best answer by more than this number.",
     )
-    verbose_logging: bool = flags.neutral_flag(
+    verbose_logging: bool = fields.neutral_option(
         False, "Log answers that cannot be mapped to the passage's spelling."
     )
     # Whether to ignore the logits at padding. Google's code uses them.

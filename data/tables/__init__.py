@@ -1,7 +1,7 @@
 """Reads people's tables: their format, dialect, header and columns.
 
     tables.py: `Table`, rows of cells by the names of their columns. Begin here
-    table_layout.py: what must be known to read a table, and its flags
+    table_layout.py: what must be known to read a table, and its options
     table_formats.py: the reader of each format, which yields the rows
     rows.py: what a row is, and what is wrong with a malformed one
 

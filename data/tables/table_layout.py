@@ -1,12 +1,12 @@
-"""Defines what must be known to read a table, and the flags that state it."""
+"""Defines what must be known to read a table, and the options that state it."""
 
 import dataclasses
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from command_line import flags
 from data.io.compressed_files import uncompressed_name
 from files.paths import StrPath
+from options import fields
 
 TableFormat: TypeAlias = Literal[
     "jsonl", "csv", "tsv", "parquet", "xlsx", "text"
@@ -76,32 +76,32 @@ DEFAULT_LAYOUT = TableLayout()
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """Flags of scripts that read tables: the layout of CSV and TSV."""
+    """Options for reading tables: the layout of CSV and TSV."""
 
-    quoting: bool | None = flags.training_flag(
+    quoting: bool | None = fields.training_option(
         None,
         'In CSV and TSV files, treat " as the quote around a cell, or with '
         "--noquoting as an ordinary character. By default, the first 200 rows "
         "tell.",
     )
-    delimiter: Delimiter | None = flags.training_flag(
+    delimiter: Delimiter | None = fields.training_option(
         None,
         "Character between the cells of CSV and TSV. By default, it is the "
         "one under which the first 200 rows have as many cells each.",
         choices=DELIMITERS,
     )
-    has_header: bool | None = flags.training_flag(
+    has_header: bool | None = fields.training_option(
         None,
         "The first line of CSV and TSV, or the first row of Excel, names the "
         "columns, or with --nohas_header it does not. By default, usual names "
         "and the rows below tell.",
     )
-    encoding: str | None = flags.training_flag(
+    encoding: str | None = fields.training_option(
         None,
         "Encoding of text files, such as cp1252. By default, it is UTF-8, or "
         "UTF-16 in files that begin with its mark.",
     )
-    sheet: str | None = flags.training_flag(
+    sheet: str | None = fields.training_option(
         None, "Sheet of Excel workbooks to read. The default is the first."
     )
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from absl import logging
 
-from command_line.flags import flag
 from imports.installation import install_command, with_command_names
+from options.fields import option
 from serving.engines.engine import Engine, ExportFormat
 
 
@@ -54,7 +54,7 @@ _GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")
 class EngineFlags:
     """Flags of predict.py and serve.py that choose and configure a runtime."""
 
-    engine: ExportFormat | None = flag(
+    engine: ExportFormat | None = option(
         None,
         "Runtime that runs the model. The default is the first of these "
         "runtimes that is installed and whose format the model's folder "
@@ -62,7 +62,7 @@ class EngineFlags:
         "use an NVIDIA GPU.",
         choices=[*RUNTIME_OF_FORMAT],
     )
-    num_threads: int | None = flag(
+    num_threads: int | None = option(
         None, "Number of threads. The default is one per CPU.", at_least=1
     )
 

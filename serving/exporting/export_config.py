@@ -4,11 +4,12 @@ import dataclasses
 import importlib.util
 from typing import Literal, Self
 
-from command_line import flags
-from command_line.flags import flag, group, like
-from command_line.path_flags import PathKind
 from imports.installation import install_command
 from model_folders import kinds
+from options import fields
+from options.config import Config
+from options.fields import group, like, option
+from options.path_kinds import PathKind
 from serving.engines import EXPORT_FORMATS, ExportFormat
 
 # {value of --task: model class to export for it}.
@@ -22,26 +23,26 @@ CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
 class ExportFlags:
     """Flags of an export: its folder and its format."""
 
-    export_dir: str | None = flags.neutral_flag(
+    export_dir: str | None = fields.neutral_option(
         None,
         "Export the model for serving to this folder, such as models/mrpc/1 "
         "for TensorFlow Serving, which looks for numbered folders.",
         kind=PathKind.NEW_FOLDER,
     )
-    export_format: str | None = flags.neutral_flag(
+    export_format: str | None = fields.neutral_option(
         None,
         "Format of the export: saved_model, litert or onnx, or several of "
         "them, separated by commas. Only a saved_model can read text. The "
         "others read token ids, and the tokenizer's files are saved beside "
         "them. The default is saved_model, or litert with --quantize.",
     )
-    export_seq_length: int | None = flags.neutral_flag(
+    export_seq_length: int | None = fields.neutral_option(
         None,
         "Fixed input length of exports in formats other than saved_model. By "
         "default, inputs may have any length.",
         at_least=3,
     )
-    quantize: Literal["int8"] | None = flags.neutral_flag(
+    quantize: Literal["int8"] | None = fields.neutral_option(
         None,
         "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
         "export is not quantized.",
@@ -95,24 +96,24 @@ class ExportFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ExportConfig(flags.Config):
+class ExportConfig(Config):
     """The model, and the export to write."""
 
     export: ExportFlags = group(ExportFlags, export_dir=like(default=...))
-    model: str = flag(
+    model: str = option(
         ...,
         "Folder of a model's weights, such as the --output_dir of a run, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
         kind=PathKind.MODEL,
     )
-    task: str | None = flag(
+    task: str | None = option(
         None,
         "embed exports the encoder of any model. fill-mask exports the heads "
         "of pretraining of a folder that does not name its task, such as one "
         "of Google's. By default, the folder names the task.",
         choices=list(CLASS_OF_TASK),
     )
-    max_seq_length: int | None = flag(
+    max_seq_length: int | None = option(
         None,
         "Maximum number of WordPieces in an input. By default, the length that "
         "the folder records, else as many as the model has positions.",

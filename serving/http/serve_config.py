@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
-from command_line.flags import flag, group
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import group, option
+from options.path_kinds import PathKind
 from serving.engines import EngineFlags
 
 
@@ -13,24 +13,24 @@ from serving.engines import EngineFlags
 class LimitFlags:
     """Flags of serve.py that limit requests."""
 
-    max_body_bytes: int = flag(
+    max_body_bytes: int = option(
         1 << 18, "Maximum size of a request's body, in bytes.", at_least=1
     )
-    max_texts: int = flag(
+    max_texts: int = option(
         128,
         "Maximum number of texts in a request. A pair of texts counts as one.",
         at_least=1,
     )
     # Measured: of the largest request, no step takes longer than 0.15 s on one
     # CPU, except for running a large network. Other requests wait for a step.
-    max_pieces: int = flag(
+    max_pieces: int = option(
         1 << 14,
         "Maximum number of WordPieces that the model reads in a request, so "
         "that a request does not delay those of other clients. Where the model "
         "cuts a text, only the WordPieces before the cut count.",
         at_least=1,
     )
-    timeout_s: float = flag(
+    timeout_s: float = option(
         30.0,
         "Maximum seconds to receive a request, maximum seconds to compute its "
         "reply, and maximum seconds to send the reply.",
@@ -39,11 +39,11 @@ class LimitFlags:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ServeConfig(flags.Config):
+class ServeConfig(Config):
     """Flags of serve.py: the models, the server, and limits on requests."""
 
     engine: EngineFlags = group(EngineFlags)
-    model: Sequence[str] = flag(
+    model: Sequence[str] = option(
         ...,
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
         "wrote. Repeat the flag for each model. In a folder of numbered "
@@ -53,22 +53,22 @@ class ServeConfig(flags.Config):
         "models that you trust.",
         is_repeated=True,
     )
-    host: str = flag(
+    host: str = option(
         "127.0.0.1",
         "Address to listen on. With 0.0.0.0, other machines can connect.",
     )
-    port: int = flag(
+    port: int = option(
         8501,
         "Port to listen on. With 0, the server chooses a free port.",
         at_least=0,
         at_most=65535,
     )
-    token_file: str | None = flag(
+    token_file: str | None = option(
         None,
         "File that contains the bearer token that clients must send.",
         kind=PathKind.INPUT_FILE,
     )
-    allow_origin: Sequence[str] = flag(
+    allow_origin: Sequence[str] = option(
         (),
         "Origin of web pages that may read the answers, such as "
         "https://example.com. Repeat the flag for each origin. * allows all "

@@ -13,9 +13,14 @@ from typing import NamedTuple
 
 from absl import logging
 
-from command_line import config_values
-from command_line.path_flags import PathFlag, PathKind, check_paths, expand_home
+from command_line.path_flags import (
+    PathFlag,
+    check_paths,
+    expand_home,
+    list_path_flags,
+)
 from imports.installation import find_extra, install_command
+from options.path_kinds import PathKind
 from serving.engines import find_export_folder
 from serving.http.serve_config import ServeConfig
 
@@ -70,7 +75,7 @@ def find_export_folders(config: ServeConfig) -> dict[str, str]:
     folders = [
         PathFlag("model", path, PathKind.MODEL) for path in models.values()
     ]
-    check_paths([*folders, *config_values.list_path_flags(config)])
+    check_paths([*folders, *list_path_flags(config)])
     return {
         name: str(find_export_folder(path)) for name, path in models.items()
     }

@@ -3,26 +3,26 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
-from command_line.beam_flags import BeamFlags
-from command_line.flags import flag, group
-from command_line.path_flags import PathKind
+from data.jobs.beam_flags import BeamFlags
 from data.outputs import output_writer
 from data.tables.table_layout import FORMATS, LayoutOptions, TableFormat
+from options.config import Config
+from options.fields import group, option
+from options.path_kinds import PathKind
 from serving.engines import EngineFlags
 from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.text_task import ReplyOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PredictConfig(flags.Config):
+class PredictConfig(Config):
     """Flags of predict.py: the model, the requests and the replies."""
 
     engine: EngineFlags = group(EngineFlags)
     reply_options: ReplyOptions = group(ReplyOptions)
     layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
-    model: str = flag(
+    model: str = option(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
         "numbered exports, the script uses the highest number. TensorFlow is "
@@ -30,18 +30,18 @@ class PredictConfig(flags.Config):
         "that may read and write your files: load only models that you trust.",
         kind=PathKind.MODEL,
     )
-    task: str | None = flag(
+    task: str | None = option(
         None,
         "Task to run. The default is the main task of the model.",
         choices=[text_task.name for text_task in list_text_tasks()],
     )
-    input_file: str | None = flag(
+    input_file: str | None = option(
         None,
         "Files that contain the requests, as comma-separated paths or "
         "patterns. The default is standard input.",
         kind=PathKind.INPUT_FILES,
     )
-    input_format: TableFormat | None = flag(
+    input_format: TableFormat | None = option(
         None,
         "Format of the requests. jsonl: one JSON object per line, or a list. "
         "csv, tsv, xlsx, parquet: a table. Its columns have the names of the "
@@ -52,41 +52,41 @@ class PredictConfig(flags.Config):
         "text.",
         choices=FORMATS,
     )
-    text_column: str | None = flag(
+    text_column: str | None = option(
         None,
         "Name of the column, or the JSON key, that contains the text. For a "
         "table without a header line, the number of the column, from 1.",
     )
-    text_b_column: str | None = flag(
+    text_b_column: str | None = option(
         None,
         "Name of the column, or the JSON key, that contains the second text.",
     )
-    output_file: str | None = flag(
+    output_file: str | None = option(
         None,
         "File to write the answers to. It appears when all requests are "
         "answered. The default is standard output.",
         kind=PathKind.OUTPUT_FILE,
     )
-    output_format: output_writer.OutputFormat | None = flag(
+    output_format: output_writer.OutputFormat | None = option(
         None,
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
         choices=output_writer.OUTPUT_FORMATS,
     )
-    output_fields: Sequence[str] | None = flag(
+    output_fields: Sequence[str] | None = option(
         None,
         "Fields of the answers to write, comma-separated. The default is all "
         "fields. For npy it is the numeric result of the task, such as the "
         "probabilities or the mean vector.",
     )
-    batch_size: int = flag(
+    batch_size: int = option(
         32,
         "Maximum number of requests in a batch. Requests from a pipe are "
         "answered one by one.",
         at_least=1,
     )
-    num_processes: int | None = flag(
+    num_processes: int | None = option(
         None,
         "Number of processes that answer the requests of files, each with "
         "--num_threads, which is 1 by default. 0 = one for each processor. "
@@ -95,7 +95,7 @@ class PredictConfig(flags.Config):
         at_least=0,
         at_most=1024,
     )
-    num_shards: int | None = flag(
+    num_shards: int | None = option(
         None,
         "Maximum number of files to write in this way. The default depends on "
         "the size of the input.",

@@ -19,7 +19,7 @@ from typing import (
     cast,
 )
 
-from command_line.flags import flag
+from options.fields import option
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
@@ -53,19 +53,19 @@ class ReplyOptions:
     The methods of `TextModel` have them as arguments, and predict.py as flags.
     """
 
-    top_k: int = flag(
+    top_k: int = option(
         5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
     )
-    min_probability: float = flag(
+    min_probability: float = option(
         0.0,
         'classify: write "label": null if no label is at least this probable.',
         at_least=0.0,
         at_most=1.0,
     )
-    n_best: int = flag(
+    n_best: int = option(
         1, "answer: maximum number of answers per question.", at_least=1
     )
-    tokens: bool = flag(
+    tokens: bool = option(
         False, "embed: also write each WordPiece and its vector."
     )
 

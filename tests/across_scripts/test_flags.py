@@ -9,9 +9,11 @@ import re
 import pytest
 from absl import flags as absl_flags
 
-from command_line import config_values, declared_flags, flag_parsing, path_flags
-from command_line.flag_metadata import Role
+from command_line import flag_parsing, path_flags
 from docs import flags_index
+from options import declared_options
+from options.metadata import Role
+from options.path_kinds import PathKind
 from tests.support import fresh_process, script_runner
 from tests.support.paths import ROOT
 from tests.support.waiting import killed_late
@@ -63,7 +65,7 @@ ORIGINAL = {
 def flags_of(script, *roles):
     """Returns the flags of a script."""
     config = flags_index.find_config(script)
-    return declared_flags.flags_of(config, *roles)
+    return declared_options.options_of(config, *roles)
 
 
 @pytest.mark.parametrize("script", ORIGINAL)
@@ -106,26 +108,10 @@ def test_every_flag_of_a_run_has_a_role(script):
     assert roles == {each.name for each in flags_of(script)}
 
 
-# Each command in a process that has imported nothing of the project.
-LOADED = """
-import json, os, runpy, sys
-import absl.app
-
-for sys.argv in json.loads(sys.argv[1]):
-    if not os.fork():
-        try:
-            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-        except SystemExit as ended:
-            loaded = {"tensorflow", "keras"} & set(sys.modules)
-            print(ended.code, sorted(loaded), end="\\f", flush=True)
-        os._exit(0)
-    os.wait()
-"""
-
-
-def run_each(commands):
+def run_fresh(commands):
     """Returns what each command prints, its status, its imports; and stderr."""
-    done = fresh_process.run("-c", LOADED, json.dumps(commands))
+    program = "tests.support.fresh_commands"
+    done = fresh_process.run("-m", program, json.dumps(commands))
     return done.stdout.split("\f")[:-1], done.stderr
 
 
@@ -135,7 +121,7 @@ def printed():
     flags = ("--helpfull", "--no_such_flag")
     scripts = script_runner.SCRIPTS
     commands = [[script, flag] for script in scripts for flag in flags]
-    texts, _ = run_each(commands)
+    texts, _ = run_fresh(commands)
     pairs = zip(texts[::2], texts[1::2], strict=True)
     return dict(zip(scripts, pairs, strict=True))
 
@@ -155,14 +141,14 @@ def test_wrong_files_do_not_wait_for_tensorflow(tmp_path, random_start):
         for script, name, path in cases
         for flags in [common | {name: tmp_path / path}]
     ]
-    endings, errors = run_each(commands)
+    endings, errors = run_fresh(commands)
     assert endings == ["1 []"] * 3
     files = re.findall("error: .*(a.json|train.txt|a.csv)", errors)
     assert files == ["a.json", "train.txt", "a.csv"]
 
 
 def test_the_short_help_names_what_must_be_set():
-    texts, _ = run_each([["predict", "--help"], ["serve", "--help"]])
+    texts, _ = run_fresh([["predict", "--help"], ["serve", "--help"]])
     assert all("--model: (required)" in text for text in texts)
 
 
@@ -203,14 +189,14 @@ def test_help_may_be_cut_off():
 
 
 LISTS = {
-    path_flags.PathKind.INPUT_FILES: "~/a,b/~c, ~/d-*",
-    path_flags.PathKind.OUTPUT_FILES: "~/a,~/b",
-    path_flags.PathKind.RUNS: "x=~/a, ~/b",
+    PathKind.INPUT_FILES: "~/a,b/~c, ~/d-*",
+    PathKind.OUTPUT_FILES: "~/a,~/b",
+    PathKind.RUNS: "x=~/a, ~/b",
 }
 EXPANDED = {
-    path_flags.PathKind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
-    path_flags.PathKind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
-    path_flags.PathKind.RUNS: ["/home/me/a", "/home/me/b"],
+    PathKind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
+    PathKind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
+    PathKind.RUNS: ["/home/me/a", "/home/me/b"],
 }
 
 
@@ -218,7 +204,7 @@ def parse_command(config, args, monkeypatch):
     """Returns the paths in the flags of a command, as absl parses them."""
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    for flag in declared_flags.flags_of(config):
+    for flag in declared_options.options_of(config):
         absl_flags.DEFINE(
             absl_flags.ArgumentParser(),
             flag.name,
@@ -230,9 +216,7 @@ def parse_command(config, args, monkeypatch):
         if flag.default is not dataclasses.MISSING:
             values[flag.name].value = flag.default
     values(["script", *args])
-    return config_values.list_path_flags(
-        flag_parsing.parse_flags(config).config
-    )
+    return path_flags.list_path_flags(flag_parsing.parse_flags(config).config)
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
@@ -242,7 +226,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     config = flags_index.find_config(script)
     args = [
         f"--{flag.name}={LISTS.get(flag.kind, '~/a, b')}"
-        for flag in declared_flags.flags_of(config)
+        for flag in declared_options.options_of(config)
         if flag.kind is not None
     ]
     given = parse_command(config, args, monkeypatch)
@@ -253,7 +237,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
 
 def test_only_a_beginning_is_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    kind = path_flags.PathKind.MODEL
+    kind = PathKind.MODEL
     for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):
         assert path_flags.expand_home(path, kind) == path
     assert path_flags.expand_home("~", kind) == "/home/me"

@@ -9,7 +9,8 @@ from tests.support.paths import ROOT, SAMPLES
 
 INTERRUPTED = """
 import os, signal
-from command_line import cli, flags
+from command_line import cli
+from options.config import Config
 
 def main(config):
     try:
@@ -17,7 +18,7 @@ def main(config):
     except KeyboardInterrupt as error:
         raise {error}("Tried to convert 'shape' to a tensor") from error
 
-cli.run(main, flags.Config)
+cli.run(main, Config)
 """
 # A table of figures follows its line, and is set in.
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
@@ -47,13 +48,14 @@ def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
 
 
 ENDING = """
-from command_line import cli, flags
+from command_line import cli
+from options.config import Config
 from terminal import signals
 
 def main(config):
     {ending}
 
-cli.run(main, flags.Config)
+cli.run(main, Config)
 """
 
 
@@ -107,12 +109,13 @@ def test_an_argument_without_a_name_is_an_error(tmp_path):
 
 
 OUT_OF_MEMORY = """
-from command_line import cli, flags
+from command_line import cli
+from options.config import Config
 
 def main(config):
     raise MemoryError({text!r})
 
-cli.run(main, flags.Config)
+cli.run(main, Config)
 """
 
 

@@ -3,10 +3,12 @@
 import dataclasses
 import sys
 
+import pytest
 from absl import flags as absl_flags
 
-from command_line import config_values, flag_parsing
-from command_line.declared_flags import flags_of
+from command_line import flag_parsing
+from options import config_values
+from options.declared_options import options_of
 from tests.support.flag_groups import Config
 
 
@@ -14,7 +16,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    for flag in flags_of(Config):
+    for flag in options_of(Config):
         define = absl_flags.DEFINE_string
         default = flag.default
         if flag.value_type is int:
@@ -35,3 +37,22 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     assert parsed.command == {"folder": "x", "steps": 5}
     # model.json, which others may read, names no folder.
     assert parsed.script == "script.py"
+
+
+@pytest.mark.parametrize(
+    "arguments, is_requested",
+    [
+        ("--pipeline=beam", True),
+        ("--a --pipeline beam --runner b", True),
+        ("-pipeline=Beam", True),
+        ("--pipeline=local", False),
+        ("--pipeline=beams", False),
+        ("--pipeline --beam", False),
+        ("--a=--pipeline=beam", False),
+    ],
+)
+def test_the_flags_tell_who_runs_on_beam(arguments, is_requested):
+    assert (
+        flag_parsing.is_beam_requested(["run.py", *arguments.split()])
+        == is_requested
+    )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from command_line.path_flags import PathFlag, PathKind, split_file_and_name
+from command_line.path_flags import PathFlag
+from options.path_kinds import PathKind
 
 
 @pytest.mark.parametrize(
@@ -26,8 +27,3 @@ def test_an_output_folder_has_a_lock_file():
     export = PathFlag("export_dir", "export/", PathKind.NEW_FOLDER)
     assert export.lock_file == "export.lock"
     assert PathFlag("data_dir", "a", PathKind.DATA_FOLDER).lock_file is None
-
-
-def test_a_file_of_code_may_lack_the_name():
-    assert split_file_and_name("own.py:Rows") == ("own.py", "Rows")
-    assert split_file_and_name("own.py") == ("own.py", "")

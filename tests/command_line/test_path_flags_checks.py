@@ -5,7 +5,8 @@ import os
 import pytest
 
 from command_line import path_flags
-from command_line.path_flags import PathFlag, PathKind
+from command_line.path_flags import PathFlag
+from options.path_kinds import PathKind
 
 KINDS = {
     "input_file": PathKind.INPUT_FILES,

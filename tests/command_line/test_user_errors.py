@@ -2,12 +2,9 @@
 
 import pytest
 
-from command_line.path_flags import PathFlag, PathKind
-from command_line.user_errors import (
-    describe_error,
-    is_user_error,
-    print_error,
-)
+from command_line.path_flags import PathFlag
+from command_line.user_errors import describe_error, is_user_error, print_error
+from options.path_kinds import PathKind
 
 
 @pytest.mark.parametrize(

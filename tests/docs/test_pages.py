@@ -212,7 +212,7 @@ _NAMES_OF_OTHERS = {"MultiWorkerMirroredStrategy", "random", "tensorflow_text"}
 def test_a_bare_name_on_the_pages_of_the_code_is_defined_somewhere(name):
     """A page writes: `name` or `CLASS.name`."""
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    # Another test checks names of files, such as `flags.py`.
+    # Another test checks the names of files.
     files = re.compile(r".*\.(?:py|txt|tf_record)")
     named = {
         code.split(".")[-1]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import extract_features
-from command_line.config_values import create_config
-from command_line.flags import ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from extraction.extract_features_config import ExtractFeaturesConfig
 from files.json_files import read_json
+from options.config_values import create_config
 from serving import engines
 from tests.support import golden, script_runner
 from tests.support.checkpoints import call_signature

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import serving
-from command_line.config_values import create_config
+from options.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import (
     assert_same_bits,

@@ -12,8 +12,8 @@ import joblib
 import pytest
 
 import serving
-from command_line.beam_flags import parse_options
 from data.jobs import beam_workers
+from data.jobs.beam_flags import parse_options
 from tests.support.paths import ROOT
 from tests.support.serving import dask_cluster
 

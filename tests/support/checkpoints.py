@@ -16,7 +16,7 @@ import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from command_line.flags import ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from files.paths import StrPath
 from tools import convert_checkpoint

@@ -7,17 +7,18 @@ For example:
 
 import dataclasses
 
-from command_line import flags
-from command_line.flags import group, like
+import options.config
+from options import fields
+from options.fields import group, like
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Loop:
     """Flags of a group, one of them required, and a field that is no flag."""
 
-    steps: int = flags.training_flag(10, "Number of steps.", at_least=1)
-    length: int = flags.head_flag(128, "Length.")
-    folder: str = flags.neutral_flag(..., "Folder.")
+    steps: int = fields.training_option(10, "Number of steps.", at_least=1)
+    length: int = fields.head_option(128, "Length.")
+    folder: str = fields.neutral_option(..., "Folder.")
     patience: int = 3
 
 
@@ -25,15 +26,15 @@ class Loop:
 class Windows:
     """A group with a flag of the same name."""
 
-    length: int = flags.head_flag(384, "Length of a window.")
-    stride: int = flags.head_flag(64, "Stride.")
+    length: int = fields.head_option(384, "Length of a window.")
+    stride: int = fields.head_option(64, "Stride.")
     patience: int = 0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(options.config.Config):
     """Flags of a script: two groups, which share `length`, and one flag."""
 
     loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
     windows: Windows = group(Windows, without=("stride",))
-    name: str | None = flags.flag(None, "Name.")
+    name: str | None = fields.option(None, "Name.")

@@ -22,6 +22,7 @@ PACKAGES = (
     "files",
     "imports",
     "terminal",
+    "options",
     "command_line",
     "model_folders",
     "modeling",

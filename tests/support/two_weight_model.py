@@ -16,13 +16,14 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 import modeling
-from command_line import config_values
-from command_line.flags import ParsedCommand, flag
+from command_line.parsed_command import ParsedCommand
 from data.io.record_datasets import Records
 from data.padding import trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
+from options import config_values
+from options.fields import option
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.train_step import TrainStep
@@ -92,7 +93,7 @@ class OnStep(Callback):
 class Config(TrainingConfig):
     """Configuration of a Trainer that may run several steps in one call."""
 
-    at_once: int = flag(1, "Number of steps in one call.")
+    at_once: int = option(1, "Number of steps in one call.")
 
     @property
     def steps_per_call(self) -> int:

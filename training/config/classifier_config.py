@@ -4,9 +4,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal, Self, TypeAlias, get_args
 
-from command_line import config_values, flags
-from command_line.flags import group
-from command_line.path_flags import PathKind
 from data.classification.glue import glue_tasks
 from data.classification.user_class_processor import PROCESSOR_ENTRY
 from data.classification.user_tables.column_options import ColumnOptions
@@ -15,7 +12,11 @@ from data.classification.user_tables.user_table_tasks import (
     TableTaskSpec,
 )
 from model_folders import kinds
+from options import fields
+from options.fields import group
+from options.path_kinds import PathKind
 from training.config.fine_tuning_config import DataFileConfig
+from training.config.model_flags import required_value
 
 XnliLanguage: TypeAlias = Literal[
     "ar",
@@ -40,37 +41,37 @@ XnliLanguage: TypeAlias = Literal[
 class ClassifierFlags:
     """Flags for GLUE, text pairs, long texts and class weights."""
 
-    doc_stride: int = flags.head_flag(
+    doc_stride: int = fields.head_option(
         0,
         "Split a long text into windows of --max_seq_length that start this "
         "many WordPieces apart. 0 reads only the text's beginning, as Google's "
         "code does.",
         at_least=0,
     )
-    contrastive_temperature: float = flags.training_flag(
+    contrastive_temperature: float = fields.training_option(
         0.05,
         "For --task_name=embedding and a table without scores: divide the "
         "cosines of a batch's texts by this number before the softmax.",
         at_least=1e-3,
     )
-    xnli_language: XnliLanguage = flags.head_flag(
+    xnli_language: XnliLanguage = fields.head_option(
         "zh",
         "Language of the texts of --task_name=xnli.",
         choices=get_args(XnliLanguage),
     )
-    glue_submission: bool = flags.neutral_flag(
+    glue_submission: bool = fields.neutral_option(
         False,
         "Also write the predictions in the format of GLUE's site. Needs "
         "--do_predict.",
     )
-    processor: str | None = flags.training_flag(
+    processor: str | None = fields.training_option(
         None,
         "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
         "DataProcessor of Google's code does. Replaces --task_name. The code "
         "in the file runs, so only name a file that you trust.",
         kind=PathKind.CODE,
     )
-    class_weights: Literal["balanced"] | None = flags.training_flag(
+    class_weights: Literal["balanced"] | None = fields.training_option(
         None,
         "Weights of the classes in the training loss. balanced gives every "
         "class the same total weight.",
@@ -84,7 +85,7 @@ class ClassifierConfig(DataFileConfig):
 
     table: ColumnOptions = group(ColumnOptions)
     classifier: ClassifierFlags = group(ClassifierFlags)
-    task_name: str | None = flags.head_flag(
+    task_name: str | None = fields.head_option(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
@@ -113,18 +114,20 @@ class ClassifierConfig(DataFileConfig):
 
     def with_data_file_defaults(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags with their defaults with --data_file."""
-        return config_values.replace_unset_flags(
-            super().with_data_file_defaults(set_by_user),
-            set_by_user,
-            ClassifierConfig,
-            report=not self.is_embedding,
-            task_name=self.task_name or "csv",
-        )
+        config = super().with_data_file_defaults(set_by_user)
+        if self.is_embedding and "report" not in set_by_user:
+            config = dataclasses.replace(config, report=False)
+        return dataclasses.replace(config, task_name=self.task_name or "csv")
+
+    @property
+    def selected_task_name(self) -> str | None:
+        """Name of the task, None if nothing has decided it."""
+        return self.task_name
 
     @property
     def required_task_name(self) -> str:
         """Value of --task_name. The flag must be set."""
-        return config_values.required_value(self.task_name)
+        return required_value(self.task_name)
 
     @property
     def table_task_spec(self) -> TableTaskSpec | None:

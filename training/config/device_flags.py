@@ -7,8 +7,8 @@ import dataclasses
 import os
 from typing import Literal, TypeAlias, get_args
 
-from command_line import flags
 from files import json_files
+from options import fields
 
 Precision: TypeAlias = Literal["float32", "bfloat16", "float16"]
 # {value of --mixed_precision: Keras's dtype policy}.
@@ -26,33 +26,33 @@ StrategyName: TypeAlias = Literal[
 class DeviceFlags:
     """Flags that select the devices and the precision of the computation."""
 
-    distribution_strategy: StrategyName | None = flags.neutral_flag(
+    distribution_strategy: StrategyName | None = fields.neutral_option(
         None,
         "Distribution strategy. By default, TF_CONFIG and the available "
         "devices determine it.",
         choices=get_args(StrategyName),
     )
-    mixed_precision: Precision = flags.training_flag(
+    mixed_precision: Precision = fields.training_option(
         "float32",
         "Precision of the computation. Variables stay float32.",
         choices=tuple(POLICY_OF_PRECISION),
     )
-    jit_compile: bool = flags.training_flag(
+    jit_compile: bool = fields.training_option(
         False,
         "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
     )
-    use_tpu: bool = flags.neutral_flag(False, "Use a TPU.")
-    tpu_name: str | None = flags.neutral_flag(
+    use_tpu: bool = fields.neutral_option(False, "Use a TPU.")
+    tpu_name: str | None = fields.neutral_option(
         None, "Name of the TPU, or its grpc address."
     )
-    tpu_zone: str | None = flags.neutral_flag(None, "Zone of the TPU.")
-    gcp_project: str | None = flags.neutral_flag(
+    tpu_zone: str | None = fields.neutral_option(None, "Zone of the TPU.")
+    gcp_project: str | None = fields.neutral_option(
         None, "Cloud project of the TPU."
     )
-    master: str | None = flags.neutral_flag(
+    master: str | None = fields.neutral_option(
         None, "Address of the TPU, if --tpu_name is not set."
     )
-    num_tpu_cores: int = flags.neutral_flag(
+    num_tpu_cores: int = fields.neutral_option(
         8,
         "Ignored, because a TPU's cores are counted. A flag of Google's code.",
     )

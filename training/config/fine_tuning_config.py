@@ -4,13 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Self, TypeVar
 
-from command_line import config_values, flags
-from command_line.flags import group, like
-from command_line.path_flags import PathKind
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
 from model_folders.reading.presets import NetworkOptions
-from serving.exporting.export_config import ExportFlags
+from options import config_values, fields
+from options.fields import group, like
+from options.path_kinds import PathKind
+from training.config.model_flags import required_value
 from training.config.training_config import NumSteps, TrainingConfig
 from training.config.training_flags import TrainingFlags
 
@@ -19,64 +19,64 @@ from training.config.training_flags import TrainingFlags
 class FineTuningFlags:
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
-    data_dir: str | None = flags.training_flag(
+    data_dir: str | None = fields.training_option(
         None,
         "Folder of the task's data files. Not needed if you only export.",
         kind=PathKind.DATA_FOLDER,
     )
-    max_seq_length: int = flags.head_flag(
+    max_seq_length: int = fields.head_option(
         128,
         "Input length in WordPieces. Longer inputs are cut. With --data_file, "
         "the default suits the texts.",
         at_least=3,
     )
-    do_predict: bool = flags.neutral_flag(False, "Predict the test set.")
-    eval_batch_size: int = flags.neutral_flag(
+    do_predict: bool = fields.neutral_option(False, "Predict the test set.")
+    eval_batch_size: int = fields.neutral_option(
         8, "Number of examples in an eval batch.", at_least=1
     )
-    predict_batch_size: int = flags.neutral_flag(
+    predict_batch_size: int = fields.neutral_option(
         8, "Number of examples in a test batch.", at_least=1
     )
-    num_train_epochs: float = flags.training_flag(
+    num_train_epochs: float = fields.training_option(
         3.0,
         "Number of training epochs. With --data_file, a small file is read up "
         "to 20 times, for 100 steps.",
         at_least=0,
         may_grow=True,
     )
-    warmup_proportion: float = flags.training_flag(
+    warmup_proportion: float = fields.training_option(
         0.1,
         "Fraction of the training steps used for warmup. 0.1 = 10%.",
         at_least=0,
         at_most=1,
     )
-    evaluate_each_epoch: bool = flags.training_flag(
+    evaluate_each_epoch: bool = fields.training_option(
         False,
         "Evaluate after each epoch of training, and keep the best weights in "
         "the folder `best` of --output_dir.",
     )
-    early_stopping_patience: int = flags.training_flag(
+    early_stopping_patience: int = fields.training_option(
         0,
         "Evaluate after each epoch, and stop after this many evaluations "
         "without improvement. 0 disables early stopping.",
         at_least=0,
     )
-    metric_for_best: str | None = flags.training_flag(
+    metric_for_best: str | None = fields.training_option(
         None,
         "Metric that chooses the best step. The default is the task's main "
         "metric. For eval_loss, lower values are better.",
     )
-    load_best: bool = flags.decoding_flag(
+    load_best: bool = fields.decoding_option(
         True,
         "Evaluate, predict and export with the weights of the best step, if "
         "training ran evaluations.",
     )
-    bilstm: bool = flags.identity_flag(
+    bilstm: bool = fields.identity_option(
         False,
         "Put a bidirectional LSTM with new weights between the network and "
         "the task's head, as the paper does for left-to-right models.",
     )
-    max_export_loss: float = flags.neutral_flag(
+    max_export_loss: float = fields.neutral_option(
         0.5,
         "How many percentage points an export may score below the model in "
         "the task's main metric on the dev set. Otherwise the command fails.",
@@ -207,7 +207,7 @@ class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
 
     data_file_options: DataFileOptions = group(DataFileOptions)
-    report: bool = flags.neutral_flag(
+    report: bool = fields.neutral_option(
         False,
         "Write report.html about the dev set. It counts what is right "
         "and wrong, and shows the worst predictions first.",
@@ -226,16 +226,11 @@ class DataFileConfig(FineTuningConfig):
     @property
     def required_data_source(self) -> str:
         """Value of --data_file or --data_dir. One of them must be set."""
-        return config_values.required_value(
-            self.data_file or self.fine_tuning.data_dir
-        )
+        return required_value(self.data_file or self.fine_tuning.data_dir)
 
     @property
-    def task_name(self) -> str | None:
-        """Name of the task among those of the script, None for a single one.
-
-        A script with several tasks overrides it by a flag.
-        """
+    def selected_task_name(self) -> str | None:
+        """Name of the task among those of the script, None for a single one."""
         return None
 
     @property
@@ -264,27 +259,25 @@ class DataFileConfig(FineTuningConfig):
         Args:
             set_by_user: names of the flags that the user set. They stay.
         """
-        config = config_values.replace_unset_flags(
-            self,
-            set_by_user,
-            TrainingFlags,
+        training = dataclasses.replace(
+            self.training,
             do_train=True,
             do_eval=True,
             keep_optimizer=False,
             keep_checkpoint_max=1,
         )
-        config = config_values.replace_unset_flags(
-            config, set_by_user, FineTuningFlags, evaluate_each_epoch=True
+        fine_tuning = dataclasses.replace(
+            self.fine_tuning, evaluate_each_epoch=True
         )
-        config = config_values.replace_unset_flags(
-            config,
-            set_by_user,
-            ExportFlags,
-            export_dir=self.default_export_dir,
+        export = dataclasses.replace(
+            self.export, export_dir=self.default_export_dir
         )
-        return config_values.replace_unset_flags(
-            config, set_by_user, DataFileConfig, report=True
+        config = config_values.with_groups(
+            self, training, fine_tuning, export, keep=set_by_user
         )
+        if "report" in set_by_user:
+            return config
+        return dataclasses.replace(config, report=True)
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that the flags do not contradict each other.

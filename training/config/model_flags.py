@@ -5,42 +5,58 @@ Training scripts and extract_features.py share them.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import modeling
-from command_line import config_values, flags
-from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
 from model_folders.reading.presets import Preset
+from options import config_values, fields
+from options.config import Config
+from options.path_kinds import PathKind
+
+ValueT = TypeVar("ValueT")
 
 # Flags that --init_checkpoint makes unnecessary.
 _FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
+
+
+def required_value(value: ValueT | None) -> ValueT:
+    """Returns the value of a required flag, with a type that has no None.
+
+    For example, --vocab_file may be None on the command line, because the
+    folder of --init_checkpoint may state it. `check_required` fails if neither
+    sets it. The code that runs after this check calls a property such as
+    `ModelFlags.required_vocab_file`, which calls this function.
+    """
+    assert value is not None, "`check_required` runs before this"
+    return value
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelFlags:
     """Flags of the model that a script loads, and of its text."""
 
-    bert_config_file: str | None = flags.identity_flag(
+    bert_config_file: str | None = fields.identity_option(
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    vocab_file: str | None = flags.identity_flag(
+    vocab_file: str | None = fields.identity_option(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
         kind=PathKind.MODEL,
     )
-    do_lower_case: bool = flags.identity_flag(
+    do_lower_case: bool = fields.identity_option(
         True,
         "Lower-case the text: True for uncased models, False for cased models. "
         "By default, tokenizer_config.json beside the model or the vocabulary "
         "decides.",
     )
-    init_checkpoint: str | None = flags.training_flag(
+    init_checkpoint: str | None = fields.training_option(
         None,
         "Checkpoint to start from: a folder with weights of Google, TF-Hub, "
         "KerasHub, transformers or this project, the prefix of a checkpoint "
@@ -54,16 +70,16 @@ class ModelFlags:
     @property
     def required_config_file(self) -> str:
         """Value of --bert_config_file. The flag must be set."""
-        return config_values.required_value(self.bert_config_file)
+        return required_value(self.bert_config_file)
 
     @property
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
-        return config_values.required_value(self.vocab_file)
+        return required_value(self.vocab_file)
 
 
 def check_required(
-    config: flags.Config, required_flags: Sequence[str], preset: Preset | None
+    config: Config, required_flags: Sequence[str], preset: Preset | None
 ) -> None:
     """Checks that flags are set, by the user or by the folder of the weights.
 
@@ -78,7 +94,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: a flag is not set, and the folder contains no weights.
     """
-    values = config_values.flag_values_of(config)
+    values = config_values.option_values_of(config)
     missing = [name for name in required_flags if values[name] is None]
     if not missing:
         return

@@ -2,10 +2,10 @@
 
 import dataclasses
 
-from command_line import flags
-from command_line.flags import group
 from data.ner.ner_options import NerOptions
 from model_folders import kinds
+from options import fields
+from options.fields import group
 from training.config.fine_tuning_config import DataFileConfig
 
 
@@ -14,7 +14,7 @@ class NerConfig(DataFileConfig):
     """Flags of run_ner.py."""
 
     ner: NerOptions = group(NerOptions)
-    legal_tags: bool = flags.decoding_flag(
+    legal_tags: bool = fields.decoding_option(
         True,
         "Choose the most probable legal sequence of tags. For example, I-PER "
         "after O is illegal. False chooses the most probable tag of each word.",

@@ -2,10 +2,10 @@
 
 import dataclasses
 
-from command_line import flags
-from command_line.flags import group, like
-from command_line.path_flags import PathKind
 from data.pretraining.pretraining_options import MaskingOptions
+from options import fields
+from options.fields import group, like
+from options.path_kinds import PathKind
 from training.config.model_flags import ModelFlags
 from training.config.training_config import TrainingConfig
 
@@ -14,48 +14,48 @@ from training.config.training_config import TrainingConfig
 class PretrainingFlags:
     """Flags of pretraining: records, input length and evaluation."""
 
-    input_file: str = flags.training_flag(
+    input_file: str = fields.training_option(
         ...,
         "TFRecord files: comma-separated paths or globs.",
         kind=PathKind.INPUT_FILES,
     )
-    max_seq_length: int = flags.head_flag(
+    max_seq_length: int = fields.head_option(
         128,
         "Length of the records' sequences, in WordPieces. By default, the "
         "length of the records in --input_file.",
         at_least=1,
     )
-    max_predictions_per_seq: int = flags.head_flag(
+    max_predictions_per_seq: int = fields.head_option(
         20,
         "Maximum number of masked LM predictions per record. By default, the "
         "number of the records in --input_file.",
         at_least=1,
     )
-    next_sentence: bool = flags.head_flag(
+    next_sentence: bool = fields.head_option(
         True,
         "Also train on next sentence prediction. --nonext_sentence is the "
         'ablation "No NSP" of the paper.',
     )
-    num_train_steps: int = flags.training_flag(
+    num_train_steps: int = fields.training_option(
         100000, "Number of training steps.", at_least=1, may_grow=True
     )
-    num_warmup_steps: int = flags.training_flag(
+    num_warmup_steps: int = fields.training_option(
         10000, "Number of warmup steps.", at_least=0
     )
-    eval_input_file: str | None = flags.decoding_flag(
+    eval_input_file: str | None = fields.decoding_option(
         None,
         "TFRecord files held out from training, to evaluate every --eval_steps "
         "steps and with --do_eval. By default, --do_eval uses --input_file, as "
         "in Google's code.",
         kind=PathKind.INPUT_FILES,
     )
-    eval_steps: int = flags.training_flag(
+    eval_steps: int = fields.training_option(
         1000, "Steps between evaluations on --eval_input_file.", at_least=1
     )
-    eval_batch_size: int = flags.decoding_flag(
+    eval_batch_size: int = fields.decoding_option(
         8, "Number of examples in an eval batch.", at_least=1
     )
-    max_eval_steps: int = flags.decoding_flag(
+    max_eval_steps: int = fields.decoding_option(
         100, "Maximum number of batches to evaluate.", at_least=1
     )
 

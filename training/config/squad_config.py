@@ -3,13 +3,13 @@
 import dataclasses
 from collections.abc import Sequence
 
-from command_line import flags
-from command_line.flags import group, like
-from command_line.path_flags import PathKind
 from data.sets.set_names import SetName
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
+from options import fields
+from options.fields import group, like
+from options.path_kinds import PathKind
 from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningFlags,
@@ -39,17 +39,17 @@ class SquadConfig(FineTuningConfig):
     table: LayoutOptions = group(LayoutOptions)
     windows: WindowOptions = group(WindowOptions)
     decoding: DecodingOptions = group(DecodingOptions, shared=("trim_padding",))
-    train_file: str | None = flags.training_flag(
+    train_file: str | None = fields.training_option(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
         kind=PathKind.INPUT_FILE,
     )
-    predict_file: str | None = flags.decoding_flag(
+    predict_file: str | None = fields.decoding_option(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
         kind=PathKind.INPUT_FILE,
     )
-    report: bool = flags.neutral_flag(
+    report: bool = fields.neutral_option(
         False,
         "Write report.html about --predict_file. It counts what is right "
         "and wrong, and shows the worst predictions first.",

@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from command_line.flags import group, like
 from data.tables.table_layout import LayoutOptions
 from model_folders import kinds
+from options.fields import group, like
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_flags import OptimizerFlags
 

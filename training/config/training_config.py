@@ -7,10 +7,11 @@ the model's folder. This module imports no TensorFlow.
 import dataclasses
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
-from command_line import config_values, flags
-from command_line.flags import group
 from model_folders.reading import hub
 from model_folders.reading.presets import NetworkOptions
+from options import config_values
+from options.config import Config
+from options.fields import group
 from serving.exporting.export_config import ExportFlags
 from training.config.device_flags import DeviceFlags
 from training.config.model_flags import ModelFlags
@@ -29,7 +30,7 @@ class NumSteps(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(flags.Config):
+class TrainingConfig(Config):
     """Base class of the flags of a training script.
 
     A property is a fact that follows from flags of several groups. A command
@@ -91,17 +92,16 @@ class TrainingConfig(flags.Config):
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
         checkpoint = self.model.init_checkpoint
-        config = config_values.replace_flags(
-            self,
-            ModelFlags,
+        model = dataclasses.replace(
+            self.model,
             init_checkpoint=checkpoint and hub.to_local_folder(checkpoint),
         )
         teacher = self.distillation.teacher
-        return config_values.replace_flags(
-            config,
-            DistillationFlags,
+        distillation = dataclasses.replace(
+            self.distillation,
             teacher=teacher and hub.to_local_folder(teacher),
         )
+        return config_values.with_groups(self, model, distillation)
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.
@@ -113,7 +113,7 @@ class TrainingConfig(flags.Config):
             ValueError: two flags contradict each other, or the flags request
                 nothing.
         """
-        values = config_values.flag_values_of(self)
+        values = config_values.option_values_of(self)
         if not any(values[action] for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
             raise ValueError(f"nothing to do: set {names}")

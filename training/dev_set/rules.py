@@ -174,5 +174,6 @@ def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     return (
         TRAIN_SET in recorded_sets_of(preset)
         and preset.model_class == config.model_class
-        and preset.recorded_settings.get("task_name") == config.task_name
+        and preset.recorded_settings.get("task_name")
+        == config.selected_task_name
     )

@@ -9,12 +9,10 @@ import math
 import numpy as np
 from absl import logging
 
-from command_line import config_values
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import (
     DataFileConfigT,
-    FineTuningFlags,
 )
 from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
 from training.preparation.starting_point import StartingPoint
@@ -73,24 +71,30 @@ def _decide_open_flags(
     config = start.config
     parsed = start.parsed
     decided: list[str] = []
-    if config_values.is_open(parsed, "num_train_epochs"):
+    if parsed.is_open("num_train_epochs"):
         epochs = _choose_epochs(
             len(file_sets.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
-        parsed = config_values.decide_flags(
-            parsed, FineTuningFlags, num_train_epochs=epochs
+        parsed = parsed.decide(
+            dataclasses.replace(
+                parsed.config.fine_tuning, num_train_epochs=epochs
+            ),
+            "num_train_epochs",
         )
         decided.append(f"--num_train_epochs={epochs:g}")
-    if config_values.is_open(parsed, "max_seq_length"):
+    if parsed.is_open("max_seq_length"):
         length = _choose_length(
             file_sets,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
-        parsed = config_values.decide_flags(
-            parsed, FineTuningFlags, max_seq_length=length
+        parsed = parsed.decide(
+            dataclasses.replace(
+                parsed.config.fine_tuning, max_seq_length=length
+            ),
+            "max_seq_length",
         )
         decided.append(f"--max_seq_length={length}")
     if decided:

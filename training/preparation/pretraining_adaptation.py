@@ -3,18 +3,17 @@
 This module imports no TensorFlow.
 """
 
-from command_line import config_values, flags
+import dataclasses
+
+from command_line.parsed_command import ParsedCommand
 from data.io.text_files import expand_patterns
 from data.pretraining.record_inspection import find_masking_and_lengths
-from training.config.pretraining_config import (
-    PretrainingConfig,
-    PretrainingFlags,
-)
+from training.config.pretraining_config import PretrainingConfig
 
 
 def adapt_to_records(
-    parsed: flags.ParsedCommand[PretrainingConfig],
-) -> flags.ParsedCommand[PretrainingConfig]:
+    parsed: ParsedCommand[PretrainingConfig],
+) -> ParsedCommand[PretrainingConfig]:
     """Lets the records decide the lengths that the user did not set.
 
     So the folder of the weights, which may state other lengths, does not.
@@ -44,14 +43,11 @@ def adapt_to_records(
                     f"--{name}={value}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    if "max_seq_length" in values:
-        parsed = config_values.decide_flags(
-            parsed, PretrainingFlags, max_seq_length=values["max_seq_length"]
-        )
-    if "max_predictions_per_seq" in values:
-        parsed = config_values.decide_flags(
-            parsed,
-            PretrainingFlags,
-            max_predictions_per_seq=values["max_predictions_per_seq"],
-        )
-    return parsed
+    options = dataclasses.replace(
+        options,
+        max_seq_length=values.get("max_seq_length", options.max_seq_length),
+        max_predictions_per_seq=values.get(
+            "max_predictions_per_seq", options.max_predictions_per_seq
+        ),
+    )
+    return parsed.decide(options, *values)

@@ -9,13 +9,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from command_line import config_values, flags
-from command_line.declared_flags import flags_of
-from command_line.flag_metadata import Role
+from command_line.parsed_command import ParsedCommand
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import hub, settings_check
 from model_folders.reading.presets import Preset
+from options import config_values
+from options.config import Config
+from options.declared_options import options_of
+from options.metadata import Role
 from training.config.training_config import TrainingConfig
 from training.dev_set.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
@@ -66,16 +68,16 @@ def select_flag_values(
 
     For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
     """
-    values = config_values.flag_values_of(config)
+    values = config_values.option_values_of(config)
     return {
         flag.name: values[flag.name]
-        for flag in flags_of(config, *roles)
+        for flag in options_of(config, *roles)
         if flag.kind is None
     }
 
 
 def command_to_record(
-    parsed: flags.ParsedCommand[flags.Config],
+    parsed: ParsedCommand[Config],
 ) -> dict[str, object]:
     """Returns {flag that the user set: value} for model.json.
 
@@ -88,8 +90,8 @@ def command_to_record(
         for name, value in parsed.command.items()
         if name not in _ADDRESS_FLAGS
     }
-    values = config_values.flag_values_of(parsed.config)
-    for flag in flags_of(parsed.config, *Role):
+    values = config_values.option_values_of(parsed.config)
+    for flag in options_of(parsed.config, *Role):
         if flag.kind is None or flag.name not in command:
             continue
         source = hub.hub_path_of(str(values[flag.name] or ""))
@@ -102,7 +104,7 @@ def command_to_record(
 def check_resumed(
     config: TrainingConfig,
     preset: Preset | None,
-    settings: Mapping[str, object] = {},
+    settings: Mapping[str, object],
 ) -> None:
     """Checks that a run is resumed with the flags and settings it began with.
 
@@ -118,8 +120,9 @@ def check_resumed(
     Args:
         config: the flags that the command resumes with.
         preset: Preset of the weights, None for random weights.
-        settings: JSON-serializable dict of settings, besides the flags.
-            Settings that the run recorded too must not change.
+        settings: JSON-serializable dict of settings, besides the flags, {} to
+            compare only the flags. Settings that the run recorded too must not
+            change.
 
     Raises:
         ValueError: a flag or setting differs. The message names it. Or the
@@ -138,7 +141,7 @@ def check_resumed(
     now = _select_compared_settings(_with_flags(config, settings))
     saved = _select_compared_settings(preset.recorded_settings)
     names = saved.keys() & now.keys()
-    for flag in flags_of(config, Role.TRAINING):
+    for flag in options_of(config, Role.TRAINING):
         name = f"--{flag.name}"
         may_grow = name in names and flag.properties.get("may_grow")
         if may_grow and _has_grown(saved[name], now[name]):

@@ -9,7 +9,7 @@ import dataclasses
 import os
 from typing import Generic, TypeVar
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
@@ -49,7 +49,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
             the flag.
     """
 
-    parsed: flags.ParsedCommand[TrainingConfigT_co]
+    parsed: ParsedCommand[TrainingConfigT_co]
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
@@ -88,7 +88,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
 
 def read_start(
-    parsed: flags.ParsedCommand[TrainingConfigT],
+    parsed: ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a training command starts from.
 
@@ -140,8 +140,8 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
 
 
 def complete_and_check_flags(
-    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset | None
-) -> flags.ParsedCommand[TrainingConfigT]:
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset | None
+) -> ParsedCommand[TrainingConfigT]:
     """Lets the folder of the weights decide flags, and checks all flags.
 
     The network, the vocabulary and the casing come from the folder. The
@@ -162,7 +162,7 @@ def complete_and_check_flags(
     if preset:
         stated = _find_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        parsed = config_values.decide_open_flags(parsed, stated, source)
+        parsed = parsed.decide_open(stated, source)
     config = parsed.config
     check_required(config, config.required_flags, preset)
     config.check(parsed.set_by_user)
@@ -172,12 +172,12 @@ def complete_and_check_flags(
             "no --init_checkpoint: train first, or set --init_checkpoint"
         )
     if trains:
-        check_resumed(config, preset)
+        check_resumed(config, preset, settings={})
     return parsed
 
 
 def _find_stated_flags(
-    parsed: flags.ParsedCommand[TrainingConfigT], preset: Preset
+    parsed: ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags}

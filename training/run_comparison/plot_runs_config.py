@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal
 
-from command_line import flags
-from command_line.flags import flag
-from command_line.path_flags import PathKind
+from options.config import Config
+from options.fields import option
+from options.path_kinds import PathKind
 
 # {value of --axis: key of the value in a line of history.jsonl}.
 KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
@@ -17,24 +17,24 @@ KEY_OF_AXIS: Mapping[str, Literal["step", "examples", "hours"]] = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class PlotRunsConfig(flags.Config):
+class PlotRunsConfig(Config):
     """The runs to draw, and the image to write."""
 
-    runs: str = flag(
+    runs: str = option(
         ...,
         "Folders of the runs to draw, comma-separated. NAME=FOLDER sets the "
         "name of a run in the image.",
         kind=PathKind.RUNS,
     )
-    output: str = flag(
+    output: str = option(
         ...,
         "Image to write, FILE.png or FILE.svg. Needs matplotlib.",
         kind=PathKind.OUTPUT_FILE,
     )
-    axis: str = flag(
+    axis: str = option(
         "steps", "Quantity on the x axis.", choices=list(KEY_OF_AXIS)
     )
-    consecutive: bool = flag(
+    consecutive: bool = option(
         False,
         "Draw each run after the end of the previous run. Set this if the runs "
         "are successive phases of one training.",

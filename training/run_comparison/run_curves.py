@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from command_line.path_flags import parse_named_folders
 from model_folders.scores import split_by_label
+from options.path_kinds import parse_named_folders
 from training.run_comparison.plot_runs_config import (
     KEY_OF_AXIS,
     PlotRunsConfig,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from command_line.path_flags import parse_named_folders
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
     split_by_label,
 )
+from options.path_kinds import parse_named_folders
 
 _SEED = re.compile(r"seed_\d+")
 

@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from command_line.flag_metadata import Role
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_bytes
 from files.json_files import parse_json, read_json, write_json
@@ -24,6 +23,7 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.tokenizer_files import create_vocab_files
+from options.metadata import Role
 from training.config.training_config import TrainingConfig
 from training.preparation.resuming import (
     command_to_record,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self
 
 from absl import logging
 
-from command_line.path_flags import STATE_FOLDER
 from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
@@ -26,6 +25,7 @@ from model_folders.scores import (
     EXPORT_RESULTS,
     format_scores,
 )
+from options.path_kinds import STATE_FOLDER
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description

@@ -5,11 +5,12 @@ loads no TensorFlow.
 """
 
 import collections
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
@@ -18,7 +19,6 @@ from data.classification.classification_processor import (
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search
-from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_processor import (
     open_table_processor,
 )
@@ -32,8 +32,8 @@ from training.tasks.embedding import EmbeddingTask
 
 
 def decide_columns(
-    parsed: flags.ParsedCommand[ClassifierConfig],
-) -> tuple[flags.ParsedCommand[ClassifierConfig], Table | None]:
+    parsed: ParsedCommand[ClassifierConfig],
+) -> tuple[ParsedCommand[ClassifierConfig], Table | None]:
     """Decides the columns that no flag names, by the header of --data_file.
 
     Returns the command with these flags, and the table, whose first row was
@@ -53,15 +53,12 @@ def decide_columns(
         config.table, parsed.set_by_user, table
     )
     column_search.log_columns(config.table, parsed.set_by_user, table, columns)
-    if "text_column" in columns:
-        parsed = config_values.decide_flags(
-            parsed, ColumnOptions, text_column=columns["text_column"]
-        )
-    if "label_column" in columns:
-        parsed = config_values.decide_flags(
-            parsed, ColumnOptions, label_column=columns["label_column"]
-        )
-    return parsed, table
+    options = dataclasses.replace(
+        config.table,
+        text_column=columns.get("text_column", config.table.text_column),
+        label_column=columns.get("label_column", config.table.label_column),
+    )
+    return parsed.decide(options, *columns), table
 
 
 def open_processor(

@@ -76,7 +76,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         self.max_score = max_score
         # Record the maximum length of one text, not of a pair.
         self.settings = {
-            "task_name": start.config.task_name,
+            "task_name": start.config.selected_task_name,
             "max_seq_length": self.max_seq_length,
         }
 

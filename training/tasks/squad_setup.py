@@ -3,9 +3,9 @@
 Importing this module loads no TensorFlow.
 """
 
-from command_line.config_values import required_value
 from data.squad import answer_scoring
 from data.squad.squad_processor import SquadProcessor
+from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.squad import SquadTask

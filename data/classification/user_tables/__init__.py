@@ -3,7 +3,7 @@
 data/tables/ reads the cells of a table, whatever they mean. Read the modules in
 this order:
 
-    column_options.py: the flags of a table: its columns, the kind of its labels
+    column_options.py: the options of a table: its columns, the kind of labels
     column_search.py: finds the columns that no flag names
     user_table_tasks.py: the tasks that --task_name selects, and how they differ
     user_table_processor.py: the sets, the labels and the metrics of a task

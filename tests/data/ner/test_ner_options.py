@@ -4,20 +4,21 @@ import dataclasses
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
-from data.ner.ner_options import ColumnOptions, NerOptions
+from data.ner.ner_options import ColumnFileOptions, NerOptions
 from data.tables.table_layout import LayoutOptions
+from options import fields
+from options.config import Config
+from options.declared_options import options_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(Config):
     """The flags of a script that reads tagged words."""
 
-    ner: NerOptions = flags.group(NerOptions)
+    ner: NerOptions = fields.group(NerOptions)
 
 
-FLAG_OF_NAME = {flag.name: flag for flag in flags_of(Config)}
+FLAG_OF_NAME = {flag.name: flag for flag in options_of(Config)}
 
 
 @pytest.mark.parametrize("name", ["text_column", "label_column"])
@@ -39,6 +40,6 @@ def test_files_of_columns_have_the_flags_of_tables():
 
 
 def test_the_options_of_a_file_cannot_change_while_it_is_read():
-    options = ColumnOptions(0, None, labels=["O"], set_name="test")
+    options = ColumnFileOptions(0, None, labels=["O"], set_name="test")
     with pytest.raises(dataclasses.FrozenInstanceError, match="set_name"):
         options.set_name = "train"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from command_line.config_values import create_config
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
+from options.config_values import create_config
 
 
 def config_with(**flags):

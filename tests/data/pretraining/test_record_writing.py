@@ -8,8 +8,6 @@ import os
 
 import pytest
 
-from command_line.config_values import create_config
-from command_line.flags import ParsedCommand
 from data.io import tfrecord_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
@@ -17,6 +15,7 @@ from data.pretraining.record_writing import (
     write_records_at_scale,
     write_records_in_order,
 )
+from options.config_values import create_config
 from tests.support.shards import CORPUS, VOCAB
 
 
@@ -83,15 +82,13 @@ def cased_vocabulary(tmp_path):
 
 
 def test_the_casing_is_that_of_the_vocabulary(cased_vocabulary):
-    parsed = ParsedCommand(config_of("out", vocab_file=cased_vocabulary))
-    assert parsed.config.instances.do_lower_case
-    assert not complete_casing(parsed).instances.do_lower_case
+    config = config_of("out", vocab_file=cased_vocabulary)
+    assert config.instances.do_lower_case
+    completed = complete_casing(config, frozenset())
+    assert not completed.instances.do_lower_case
 
 
 def test_a_casing_that_contradicts_the_vocabulary_is_refused(cased_vocabulary):
-    parsed = ParsedCommand(
-        config_of("out", vocab_file=cased_vocabulary, do_lower_case=True),
-        {"do_lower_case": True},
-    )
+    config = config_of("out", vocab_file=cased_vocabulary, do_lower_case=True)
     with pytest.raises(ValueError, match="do_lower_case"):
-        complete_casing(parsed)
+        complete_casing(config, frozenset({"do_lower_case"}))

@@ -11,9 +11,6 @@ import random
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
-from command_line.path_flags import PathKind
 from data.sets.data_file_split import (
     DataFileOptions,
     log_labels,
@@ -21,6 +18,10 @@ from data.sets.data_file_split import (
     split_examples,
 )
 from data.sets.row_keys import key_of
+from options import fields
+from options.config import Config
+from options.declared_options import options_of
+from options.path_kinds import PathKind
 from tests.support.tables.labeled_tables import read_topics
 
 FRACTIONS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.8]
@@ -125,13 +126,13 @@ def test_log_labels_warns_of_labels_that_a_set_lacks(caplog):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(Config):
     """The flags of a script that splits a file."""
 
-    data: DataFileOptions = flags.group(DataFileOptions)
+    data: DataFileOptions = fields.group(DataFileOptions)
 
 
-DATA_FILE, DEV_FRACTION = flags_of(Config)
+DATA_FILE, DEV_FRACTION = options_of(Config)
 
 
 def test_the_file_is_an_input_that_a_user_may_leave_out():

@@ -3,10 +3,10 @@
 import pytest
 
 import modeling
-from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading.presets import Preset
+from options.config_values import create_config
 from serving.exporting.export_config import ExportConfig
 from serving.exporting.export_steps import (
     create_options,

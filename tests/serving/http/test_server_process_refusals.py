@@ -10,7 +10,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serve
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
+from options import config_values
 from serving.http.serve_config import ServeConfig
 from tests.support import fork_server, script_runner
 from tests.support.waiting import TIMEOUT
@@ -61,7 +62,7 @@ def interrupt_before_loading(folder):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve.read_access = press_ctrl_c
     config = config_values.create_config(ServeConfig, model=[f"m={folder}"])
-    serve.main(flags.ParsedCommand(config))
+    serve.main(ParsedCommand(config))
 
 
 def test_ctrl_c_before_loading_ends_the_server(folders):

@@ -17,7 +17,7 @@ def beam():
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 
 
-def flags_of(folders, **flags):
+def options_of(folders, **flags):
     """Returns the flags that answer the texts in 12 shards."""
     return {
         "model": folders["classifier"],
@@ -31,7 +31,7 @@ def flags_of(folders, **flags):
 def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
     write_texts(tmp_path / "in.txt", 300)
     run = script_runner.run
-    flags = flags_of(folders)
+    flags = options_of(folders)
     own = run("predict.py", tmp_path, **flags).check()
     done = run(
         "predict.py",
@@ -62,7 +62,7 @@ def test_typing_errors_are_errors(folders, tmp_path, arguments, part):
         "predict.py",
         tmp_path,
         *arguments.split(),
-        **flags_of(folders, pipeline="beam"),
+        **options_of(folders, pipeline="beam"),
     ).error
     assert part in error
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
@@ -72,7 +72,7 @@ def test_typing_errors_are_errors(folders, tmp_path, arguments, part):
 def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     write_texts(tmp_path / "in.txt", 30_000)
-    flags = flags_of(folders)
+    flags = options_of(folders)
     script_runner.run("predict.py", tmp_path, **flags).check()
     with (
         dask_cluster.Cluster(tmp_path / "dask") as cluster,
@@ -100,7 +100,7 @@ def test_workers_of_dask_notice_another_model(folders, tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     write_texts(tmp_path / "in.txt", 300)
     model = shutil.copytree(folders["classifier"], tmp_path / "model")
-    flags = flags_of(folders, model=model)
+    flags = options_of(folders, model=model)
     run = script_runner.run
     with dask_cluster.Cluster(tmp_path / "dask") as cluster:
         for name in ("first.csv", "second.csv"):

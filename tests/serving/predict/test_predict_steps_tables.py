@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import predict as script
-from command_line.config_values import create_config
-from command_line.flags import ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from data.outputs.output_rows import OutputRow
+from options.config_values import create_config
 from serving.predict import predict_steps
 from serving.predict.predict_config import PredictConfig
 from tests.support import output_files

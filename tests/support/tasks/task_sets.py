@@ -9,9 +9,9 @@ For example:
 from collections.abc import Sequence
 from typing import Any
 
-from command_line import config_values
 from data.io.record_datasets import Records
 from files.paths import StrPath
+from options import config_values
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_flags,

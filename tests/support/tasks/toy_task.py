@@ -13,7 +13,7 @@ import keras
 import tensorflow as tf
 
 import modeling
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
 from data.arrays import FloatArray
 from data.io import feature_specs
 from data.io.tf_examples import encode_example
@@ -22,6 +22,7 @@ from files.paths import StrPath
 from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
+from options import config_values
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
@@ -51,9 +52,9 @@ def create_flags(folder: StrPath, **changes: object) -> Flags:
     return defaults | changes
 
 
-def parse_flags(options: Flags) -> flags.ParsedCommand[FineTuningConfig]:
+def parse_flags(options: Flags) -> ParsedCommand[FineTuningConfig]:
     """Returns the flags of a command that sets `options`."""
-    return flags.ParsedCommand(
+    return ParsedCommand(
         config_values.create_config(FineTuningConfig, **options), options
     )
 
@@ -80,7 +81,7 @@ def create_start(
 ) -> StartingPoint[FineTuningConfig]:
     """Returns the start of a command, for which no file is read."""
     return StartingPoint(
-        parsed=flags.ParsedCommand(config, dict.fromkeys(set_by_user)),
+        parsed=ParsedCommand(config, dict.fromkeys(set_by_user)),
         preset=None,
         bert_config=bert_config,
         tokenizer=tokenizer,

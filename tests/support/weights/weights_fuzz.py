@@ -226,7 +226,8 @@ def _export(folder: Path) -> None:
 
 def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
-    from command_line import config_values, flags
+    from command_line.parsed_command import ParsedCommand
+    from options import config_values
     from training.config.classifier_config import ClassifierConfig
     from training.flows import checks
     from training.preparation.starting_point import read_start
@@ -241,7 +242,7 @@ def _start(folder: Path, **switches: object) -> None:
         **switches,
     }
     config = config_values.create_config(ClassifierConfig, **given)
-    start = read_start(flags.ParsedCommand(config, given))
+    start = read_start(ParsedCommand(config, given))
     checks.check_files(start)
     fingerprints.fingerprint_start(start)
 
@@ -275,7 +276,7 @@ def _teach(folder: Path) -> None:
 
 
 def _convert(folder: Path) -> None:
-    from command_line.flags import ParsedCommand
+    from command_line.parsed_command import ParsedCommand
     from conversion.convert_checkpoint_config import ConvertCheckpointConfig
     from tools import convert_checkpoint
 

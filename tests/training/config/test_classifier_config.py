@@ -2,9 +2,9 @@
 
 import pytest
 
-from command_line import config_values
-from command_line.declared_flags import flags_of
-from command_line.path_flags import PathKind
+from options import config_values
+from options.declared_options import options_of
+from options.path_kinds import PathKind
 from training.config.classifier_config import ClassifierConfig
 
 # In the order of the alphabet, as --help lists them.
@@ -25,7 +25,7 @@ TASK_NAMES = [
     "wnli",
     "xnli",
 ]
-FLAG_OF_NAME = {flag.name: flag for flag in flags_of(ClassifierConfig)}
+FLAG_OF_NAME = {flag.name: flag for flag in options_of(ClassifierConfig)}
 
 
 def test_the_tasks_are_those_of_glue_of_xnli_and_of_tables():

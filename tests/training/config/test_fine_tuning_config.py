@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line import config_values
+from options import config_values
 from tests.support.tasks.toy_task import create_config, create_flags
 from training.config.classifier_config import ClassifierConfig
 from training.config.training_config import NumSteps

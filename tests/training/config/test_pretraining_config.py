@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line import config_values
+from options import config_values
 from training.config.pretraining_config import PretrainingConfig
 
 

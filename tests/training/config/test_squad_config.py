@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line.config_values import create_config
+from options.config_values import create_config
 from training.config.squad_config import SquadConfig
 
 FILES = {"train_file": "train.json", "predict_file": "dev.json"}

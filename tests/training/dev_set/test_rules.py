@@ -5,10 +5,10 @@ tests/across_scripts/test_recorded_decisions.py tests it with real runs.
 
 import pytest
 
-from command_line import config_values
 from data.sets.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.reading.presets import Preset
+from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.recorded_sets import DevSetRule

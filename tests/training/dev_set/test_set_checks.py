@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from command_line import config_values
 from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
+from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig

@@ -6,7 +6,8 @@ tests/scripts/test_run_pretraining.py tests trainings.
 import pytest
 
 import modeling
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
+from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.output_files import read_results
 from training.config.pretraining_config import PretrainingConfig
@@ -41,7 +42,7 @@ def evaluate(folder, tmp_path):
         }
         options |= changes
         config = config_values.create_config(PretrainingConfig, **options)
-        pretraining.pretrain(read_start(flags.ParsedCommand(config, options)))
+        pretraining.pretrain(read_start(ParsedCommand(config, options)))
         return read_results(tmp_path / "run")
 
     return evaluate_weights

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line import config_values
 from data.io import feature_specs, record_datasets
+from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.two_weight_model import create_trainer
 from training.config.pretraining_config import (

@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 
 import modeling
-from command_line import config_values
 from data.io import record_datasets
 from data.io.tfrecord_files import RecordWriter
 from model_folders.reading.presets import Preset
+from options import config_values
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from command_line import config_values
 from data.pretraining.dynamic_masking import DynamicMasking
+from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.reading import preset_reading
+from options.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config

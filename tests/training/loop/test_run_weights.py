@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line.flags import ParsedCommand
+from command_line.parsed_command import ParsedCommand
 from files.json_files import write_json
 from model_folders import model_json
 from tests.support.two_weight_model import (

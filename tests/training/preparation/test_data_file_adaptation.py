@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 import modeling
-from command_line import config_values
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.user_table_processor import (
     open_table_processor,
@@ -18,10 +17,10 @@ from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
+from options import config_values
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.config.fine_tuning_config import FineTuningFlags
 from training.dev_set.recorded_sets import DevSetRule
 from training.preparation.data_file_adaptation import adapt_to_data_file
 
@@ -74,11 +73,9 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
     start = toy_task.create_start(
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
+    options = dataclasses.replace(config.fine_tuning, **decided)
     start = dataclasses.replace(
-        start,
-        parsed=config_values.decide_flags(
-            start.parsed, FineTuningFlags, **decided
-        ),
+        start, parsed=start.parsed.decide(options, *decided)
     )
     processor = create_processor(table, task_name)
     adapted = adapt_to_data_file(start, processor.file_sets).config.fine_tuning

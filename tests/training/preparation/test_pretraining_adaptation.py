@@ -2,7 +2,8 @@
 
 import pytest
 
-from command_line import config_values, flags
+from command_line.parsed_command import ParsedCommand
+from options import config_values
 from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records
@@ -24,7 +25,7 @@ def adapt(folder):
         config = config_values.create_config(
             PretrainingConfig, output_dir="run", **options
         )
-        return adapt_to_records(flags.ParsedCommand(config, options))
+        return adapt_to_records(ParsedCommand(config, options))
 
     return adapt_flags
 
@@ -37,9 +38,7 @@ def test_masked_records_state_both_lengths(adapt):
 
 def test_the_records_decide_before_the_folder_of_the_weights(adapt):
     stated = {"max_seq_length": 64}
-    completed = config_values.decide_open_flags(
-        adapt("masked"), stated, "model.json"
-    )
+    completed = adapt("masked").decide_open(stated, "model.json")
     assert completed.config.pretraining.max_seq_length == 32
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from command_line.config_values import create_config
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_reader import create_ner_sets
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_split import DataFileOptions
 from modeling import BertTokenClassifier
+from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import (

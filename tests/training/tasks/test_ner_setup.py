@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line.config_values import create_config
+from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks import task_files
 from tests.support.tasks.toy_task import create_start, load_tokenizer

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from command_line.config_values import create_config
 from data.squad.squad_processor import SquadProcessor
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
+from options.config_values import create_config
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set
 from tests.support.tasks.toy_task import create_start, load_tokenizer

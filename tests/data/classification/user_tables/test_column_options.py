@@ -4,19 +4,20 @@ import dataclasses
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
 from data.classification.user_tables.column_options import ColumnOptions
+from options import fields
+from options.config import Config
+from options.declared_options import options_of
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(Config):
     """The flags of a script that reads tables."""
 
-    table: ColumnOptions = flags.group(ColumnOptions)
+    table: ColumnOptions = fields.group(ColumnOptions)
 
 
-FLAG_OF_NAME = {flag.name: flag for flag in flags_of(Config)}
+FLAG_OF_NAME = {flag.name: flag for flag in options_of(Config)}
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from command_line import beam_flags
-from command_line.beam_flags import BeamFlags, parse_options
+from data.jobs.beam_flags import BeamFlags, parse_options
 from tests.support import script_runner
 
 # Options whose value is a dict in JSON.
@@ -178,22 +177,3 @@ def test_options_of_beam_need_beam():
         BeamFlags(beam_option=["a=b"]).parse([])
     # The texts of predict.py.
     assert BeamFlags().parse(["--a text"]) is None
-
-
-@pytest.mark.parametrize(
-    "arguments, is_requested",
-    [
-        ("--pipeline=beam", True),
-        ("--a --pipeline beam --runner b", True),
-        ("-pipeline=Beam", True),
-        ("--pipeline=local", False),
-        ("--pipeline=beams", False),
-        ("--pipeline --beam", False),
-        ("--a=--pipeline=beam", False),
-    ],
-)
-def test_the_flags_tell_who_runs_on_beam(arguments, is_requested):
-    assert (
-        beam_flags.is_beam_requested(["run.py", *arguments.split()])
-        == is_requested
-    )

@@ -1,8 +1,8 @@
-"""Describes the flag, or the group of flags, that a field of a Config declares.
+"""Describes the option, or the group of options, that a field declares.
 
-The functions of flags.py create the fields. Each field has an entry in its
-`metadata`: a `FlagDeclaration` if it is a flag, and a `FlagGroup` if it is a
-group. declared_flags.py and config_values.py read the entries.
+The functions of fields.py create the fields. Each field has an entry in its
+`metadata`: an `OptionDeclaration` if it is an option, an `OptionGroup` if it is
+a group. declared_options.py and config_values.py read the entries.
 """
 
 import collections
@@ -11,19 +11,19 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
-from command_line.path_flags import PathKind
+from options.path_kinds import PathKind
 
-# A field of a class of flags. Any, because the fields have different types.
+# A field of a class of options. Any, because the fields have different types.
 Field: TypeAlias = dataclasses.Field[Any]
 # Keys of the metadata of fields.
-_FLAG = "flag"
+_OPTION = "option"
 _GROUP = "group"
 
 
 class Role(enum.Enum):
-    """Rule that a trained model imposes on the value of a flag.
+    """Rule that a trained model imposes on the value of an option.
 
-    A model's folder records the flags of the model's training.
+    A model's folder records the options of the model's training.
 
     IDENTITY: describes the network, or how text is tokenized. The default is
         the recorded value. Any other value is an error.
@@ -44,14 +44,14 @@ class Role(enum.Enum):
     NEUTRAL = "neutral"
 
 
-class FlagProperties(TypedDict, total=False):
-    """Properties of a flag that few flags set.
+class OptionProperties(TypedDict, total=False):
+    """Properties of an option that few options set.
 
     Attributes:
         kind: the PathKind, if the value is a path.
         at_least, at_most: the bounds of a number.
         choices: the valid values of a string.
-        is_repeated: True if the value is a list and the user repeats the flag
+        is_repeated: True if the value is a list and the user repeats the option
             for each element. Otherwise commas separate the elements.
         may_grow: True if a resumed training may set a larger value.
     """
@@ -64,98 +64,98 @@ class FlagProperties(TypedDict, total=False):
     may_grow: bool
 
 
-class FlagChanges(FlagProperties, total=False):
-    """Properties of a flag in a group that a script changes, from `like`."""
+class OptionChanges(OptionProperties, total=False):
+    """Properties of an option in a group that a script changes, from `like`."""
 
     default: object
     help: str
 
 
-class FlagDeclaration(NamedTuple):
-    """A flag as `flag` declares it, in the metadata of its field.
+class OptionDeclaration(NamedTuple):
+    """An option as `option` declares it, in the metadata of its field.
 
     Attributes:
         help: the help text.
-        role: the Role, None for a flag that trains no model.
+        role: the Role, None for an option that trains no model.
         properties: the other properties.
     """
 
     help: str
     role: Role | None
-    properties: FlagProperties
+    properties: OptionProperties
 
     def as_metadata(self) -> dict[str, object]:
-        """Returns the metadata of the field that is this flag."""
-        return {_FLAG: self}
+        """Returns the metadata of the field that is this option."""
+        return {_OPTION: self}
 
 
-def is_flag(field: Field) -> bool:
-    """Returns whether a field of a Config or of a group is a flag."""
-    return _FLAG in field.metadata
+def is_option(field: Field) -> bool:
+    """Returns whether a field of a Config or of a group is an option."""
+    return _OPTION in field.metadata
 
 
-def declaration_of(field: Field) -> FlagDeclaration:
-    """Returns the declaration of a field that is a flag."""
-    declared: FlagDeclaration = field.metadata[_FLAG]
+def declaration_of(field: Field) -> OptionDeclaration:
+    """Returns the declaration of a field that is an option."""
+    declared: OptionDeclaration = field.metadata[_OPTION]
     return declared
 
 
 @dataclasses.dataclass(frozen=True)
-class FlagGroup:
-    """A group of flags in a Config, as `group` declares it.
+class OptionGroup:
+    """A group of options in a Config, as `group` declares it.
 
     Attributes:
         group_class: dataclass of the group.
-        without: names of its fields that are no flags of the script.
-        shared: names of its fields that are flags of another group.
-        changes: {name of a flag: result of `like`}.
+        without: names of its fields that are no options of the script.
+        shared: names of its fields that are options of another group.
+        changes: {name of an option: result of `like`}.
     """
 
     group_class: type
     without: frozenset[str]
     shared: frozenset[str]
-    changes: Mapping[str, FlagChanges]
+    changes: Mapping[str, OptionChanges]
 
     def own_fields(self) -> list[Field]:
-        """Returns the fields that are flags of this group."""
+        """Returns the fields that are options of this group."""
         return [
             field
             for field in dataclasses.fields(self.group_class)
-            if is_flag(field) and field.name not in self.without | self.shared
+            if is_option(field) and field.name not in self.without | self.shared
         ]
 
     def names_with_values(self) -> set[str]:
         """Returns the names of the fields whose values the command line sets.
 
         These are the group's own fields, and the shared fields. A shared field
-        need not be declared as a flag, because another group declares the flag.
+        need not be declared as an option, because another group declares it.
         """
         fields = dataclasses.fields(self.group_class)
         names = {field.name for field in fields if field.init}
-        names_of_flags = {field.name for field in fields if is_flag(field)}
-        return (names_of_flags - self.without) | (self.shared & names)
+        names_of_options = {field.name for field in fields if is_option(field)}
+        return (names_of_options - self.without) | (self.shared & names)
 
     def as_metadata(self) -> dict[str, object]:
         """Returns the metadata of the field that is this group."""
         return {_GROUP: self}
 
 
-def group_of(field: Field) -> FlagGroup | None:
+def group_of(field: Field) -> OptionGroup | None:
     """Returns the group that a field of a Config is, None for other fields."""
-    declared: FlagGroup | None = field.metadata.get(_GROUP)
+    declared: OptionGroup | None = field.metadata.get(_GROUP)
     return declared
 
 
-def find_repeated_flags(fields: Mapping[str, Field]) -> list[str]:
-    """Returns the names of the flags that several of the fields define.
+def find_repeated_options(fields: Mapping[str, Field]) -> list[str]:
+    """Returns the names of the options that several of the fields define.
 
     Args:
-        fields: {name: field} of a Config. Fields that are neither a flag nor a
-            group define no flag.
+        fields: {name: field} of a Config. Fields that are neither an option nor
+            a group define no option.
     """
     counts: collections.Counter[str] = collections.Counter()
     for name, field in fields.items():
-        if is_flag(field):
+        if is_option(field):
             counts[name] += 1
         elif declared := group_of(field):
             counts.update(inner.name for inner in declared.own_fields())

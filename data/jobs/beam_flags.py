@@ -1,4 +1,6 @@
-"""Parses the flags of Apache Beam, which a script accepts beside its own.
+"""Options of a script that can run on Apache Beam, and Beam's own flags.
+
+A script with `BeamFlags` accepts the flags of Beam beside its own.
 
 Beam itself ignores a flag that it does not know. A typing error in a flag would
 then run a job with the default.
@@ -12,9 +14,8 @@ import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from command_line import flag_parsing
-from command_line.flags import flag
 from imports.installation import install_command
+from options import fields
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -29,14 +30,14 @@ _CLASS_OF_RUNNER = {
 class BeamFlags:
     """Flags of a script whose work Apache Beam can distribute."""
 
-    pipeline: str | None = flag(
+    pipeline: str | None = fields.option(
         None,
         "local: run in processes on this machine. beam: run on Apache Beam. "
         "With beam, the script also accepts Beam's own flags, and all workers "
         "must be able to read and write the files under the same paths.",
         choices=["local", "beam"],
     )
-    beam_option: Sequence[str] | None = flag(
+    beam_option: Sequence[str] | None = fields.option(
         None,
         "NAME=VALUE, an option that a service reads and that the installed "
         "Beam does not know. Repeat the flag for more options.",
@@ -44,7 +45,10 @@ class BeamFlags:
     )
 
     def parse(
-        self, arguments: Sequence[str], num_processes: int | None = None
+        self,
+        arguments: Sequence[str],
+        num_processes: int | None = None,
+        own_names: Sequence[str] = (),
     ) -> "PipelineOptions | None":
         """Returns the options of the pipeline, None for --pipeline=local.
 
@@ -52,6 +56,8 @@ class BeamFlags:
             arguments: the arguments that are no flags of the script. They are
                 ignored with --pipeline=local.
             num_processes: the script's --num_processes, None if it is not set.
+            own_names: names of the script's own flags, which an error about an
+                unknown flag may suggest.
 
         Raises:
             ValueError: --beam_option is set without --pipeline=beam, or
@@ -66,7 +72,7 @@ class BeamFlags:
                     "--pipeline=beam, whose workers the flags of the --runner "
                     "set, such as --direct_num_workers; remove one of the two"
                 )
-            return parse_options(arguments, others)
+            return parse_options(arguments, others, own_names)
         if others:
             raise ValueError(
                 f"--beam_option={others[0]} is for --pipeline=beam. Set both "
@@ -75,21 +81,10 @@ class BeamFlags:
         return None
 
 
-def is_for_beam(name: str) -> bool:
-    """Returns whether a name is probably the name of a flag of Beam."""
-    return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
-
-
-def is_beam_requested(arguments: Iterable[str]) -> bool:
-    """Returns whether a command line contains --pipeline=beam."""
-    joined = "\0".join(arguments)
-    return bool(
-        re.search(r"\0--?pipeline[=\0]beam(\0|$)", joined, re.IGNORECASE)
-    )
-
-
 def parse_options(
-    arguments: Sequence[str], others: Sequence[str] = ()
+    arguments: Sequence[str],
+    others: Sequence[str] = (),
+    own_names: Sequence[str] = (),
 ) -> "PipelineOptions":
     """Returns the options of a Beam pipeline.
 
@@ -97,6 +92,7 @@ def parse_options(
         arguments: Beam's flags, in every form that Beam accepts.
         others: "name=value" of each option that a service or a runner reads,
             and that the installed Beam does not know.
+        own_names: names of the script's own flags, which an error may suggest.
 
     Raises:
         ValueError: Apache Beam or the runner is not installed, a value is
@@ -115,7 +111,8 @@ def parse_options(
         name for action in parser._actions for name in action.option_strings
     }
     if unknown:
-        raise ValueError(_describe_unknown(unknown, names))
+        own = [f"--{name}" for name in own_names]
+        raise ValueError(_describe_unknown(unknown, {*names, *own}))
     if values.no_wait_until_finish:
         raise ValueError(
             "--no_wait_until_finish cannot be used, because the script "
@@ -193,9 +190,14 @@ def _check_runner(runner: str, create: Callable[[str], object]) -> None:
 
 
 def _describe_unknown(
-    arguments: Sequence[str], beam_names: Iterable[str]
+    arguments: Sequence[str], names_of_flags: Iterable[str]
 ) -> str:
-    """Returns an error message about the first of some unknown flags."""
+    """Returns an error message about the first of some unknown flags.
+
+    Args:
+        arguments: the unknown flags, and their values.
+        names_of_flags: the flags of Beam and of the script, with their dashes.
+    """
     names = [name for name in arguments if name.startswith("-")]
     if not names:
         return (
@@ -203,13 +205,9 @@ def _describe_unknown(
             f"{list(arguments)}"
         )
     name = f"--{names[0].lstrip('-').partition('=')[0]}"
-    all_names = {
-        *beam_names,
-        *(f"--{own_name}" for own_name in flag_parsing.defined_names()),
-    }
     # Names with a few wrong letters. A lower cutoff suggests other flags.
     similar = difflib.get_close_matches(
-        name, sorted(all_names), n=1, cutoff=0.75
+        name, sorted(names_of_flags), n=1, cutoff=0.75
     )
     hint = f"; perhaps {similar[0]}" if similar else ""
     return (

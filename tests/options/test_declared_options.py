@@ -5,48 +5,51 @@ from typing import Literal
 
 import pytest
 
-from command_line import flags
-from command_line.declared_flags import flags_of
-from command_line.flag_metadata import Role
-from command_line.flags import group, like
-from command_line.path_flags import PathKind
+from options import fields
+from options.config import Config
+from options.declared_options import options_of
+from options.fields import group, like
+from options.metadata import Role
+from options.path_kinds import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Training:
     """A group of flags, and a field that is no flag."""
 
-    steps: int = flags.training_flag(
+    steps: int = fields.training_option(
         10, "Number of steps.", at_least=1, at_most=99
     )
-    rate: float = flags.training_flag(0.5, "Learning rate.", at_least=0)
-    folder: str = flags.neutral_flag(..., "Folder.", kind=PathKind.OUTPUT_FILE)
+    rate: float = fields.training_option(0.5, "Learning rate.", at_least=0)
+    folder: str = fields.neutral_option(
+        ..., "Folder.", kind=PathKind.OUTPUT_FILE
+    )
     patience: int = 3
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
+class Config(Config):
     """The flags of a script."""
 
     training: Training = group(
         Training, steps=like(default=5, help="Steps.", at_most=7)
     )
-    name: str | None = flags.flag(None, "Name.")
-    kind: Literal["int8", "int4"] | None = flags.head_flag(
+    name: str | None = fields.option(None, "Name.")
+    kind: Literal["int8", "int4"] | None = fields.head_option(
         None, "Kind.", choices=("int8", "int4")
     )
-    labels: list[str] | None = flags.head_flag(None, "Labels.")
-    verbose: bool = flags.neutral_flag(False, "Log more.")
+    labels: list[str] | None = fields.head_option(None, "Labels.")
+    verbose: bool = fields.neutral_option(False, "Log more.")
 
 
 def flag_of(name, config=Config):
     """Returns the flag of this name."""
-    (flag,) = (flag for flag in flags_of(config) if flag.name == name)
+    (flag,) = (flag for flag in options_of(config) if flag.name == name)
     return flag
 
 
 def test_a_script_has_the_flags_of_its_groups_and_its_own():
-    names = [flag.name for flag in flags_of(Config)]
+    names = [flag.name for flag in options_of(Config)]
     assert names == [
         "steps",
         "rate",
@@ -60,12 +63,12 @@ def test_a_script_has_the_flags_of_its_groups_and_its_own():
 
 def test_an_object_has_the_flags_of_its_class():
     config = Config(training=Training(folder="out"))
-    assert flags_of(config) == flags_of(Config)
+    assert options_of(config) == options_of(Config)
 
 
 def test_flags_are_found_by_their_role():
     roles = Role.HEAD, Role.NEUTRAL
-    names = [flag.name for flag in flags_of(Config, *roles)]
+    names = [flag.name for flag in options_of(Config, *roles)]
     assert names == ["folder", "kind", "labels", "verbose"]
 
 

@@ -2,11 +2,11 @@
 
 import dataclasses
 
-from command_line.flag_metadata import (
+from options.metadata import (
     declaration_of,
-    find_repeated_flags,
+    find_repeated_options,
     group_of,
-    is_flag,
+    is_option,
 )
 from tests.support.flag_groups import Config, Loop, Windows
 
@@ -14,9 +14,9 @@ FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 
 
 def test_a_field_is_a_flag_or_a_group():
-    assert is_flag(FIELDS["name"])
+    assert is_option(FIELDS["name"])
     assert group_of(FIELDS["name"]) is None
-    assert not is_flag(FIELDS["loop"])
+    assert not is_option(FIELDS["loop"])
     assert group_of(FIELDS["loop"]).group_class is Loop
 
 
@@ -38,5 +38,5 @@ def test_a_group_gets_the_values_of_its_own_and_its_shared_flags():
 
 def test_a_flag_of_two_groups_is_repeated():
     fields = {field.name: field for field in dataclasses.fields(Windows)}
-    assert find_repeated_flags(FIELDS) == []
-    assert find_repeated_flags(FIELDS | fields) == ["length"]
+    assert find_repeated_options(FIELDS) == []
+    assert find_repeated_options(FIELDS | fields) == ["length"]

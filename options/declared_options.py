@@ -1,4 +1,4 @@
-"""Reads the flags that a Config declares, see flags.py."""
+"""Reads the options that a Config declares, see fields.py."""
 
 import dataclasses
 import functools
@@ -7,33 +7,34 @@ import typing
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from command_line.flag_metadata import (
+from options.config import Config
+from options.metadata import (
     Field,
-    FlagChanges,
-    FlagProperties,
+    OptionChanges,
+    OptionProperties,
     Role,
     declaration_of,
     group_of,
-    is_flag,
+    is_option,
 )
-from command_line.flags import Config
-from command_line.path_flags import PathKind
+from options.path_kinds import PathKind
 
 _type_hints = functools.cache(typing.get_type_hints)
 
 
 @dataclasses.dataclass(frozen=True)
-class Flag:
-    """A flag of a script.
+class Option:
+    """An option of a script.
 
     Attributes:
-        name: name of the flag and of its field.
-        value_type: type of the flag's value, if the value is not None. See
+        name: name of the option and of its field.
+        value_type: type of the option's value, if the value is not None. See
             `_value_type`.
-        default: the default, dataclasses.MISSING if the user must set the flag.
+        default: the default, dataclasses.MISSING for an option that must be
+            set.
         help: the help text.
-        role: the Role, None for a flag that trains no model.
-        properties: other properties that the flag sets.
+        role: the Role, None for an option that trains no model.
+        properties: other properties that the option sets.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Flag:
     default: object
     help: str
     role: Role | None
-    properties: FlagProperties
+    properties: OptionProperties
 
     @property
     def kind(self) -> PathKind | None:
@@ -54,7 +55,7 @@ class Flag:
         return self.properties.get("choices")
 
     def is_valid(self, value: object) -> bool:
-        """Returns whether the flag may have a value that a file states.
+        """Returns whether the option may have a value that a file states.
 
         Args:
             value: a value of JSON, not None.
@@ -65,13 +66,13 @@ class Flag:
             return isinstance(value, self.value_type)
         if self.value_type in (int, float):
             return self._is_valid_number(value)
-        # All other flags are lists of strings.
+        # All other options are lists of strings.
         if not isinstance(value, list | tuple):
             return False
         return all(isinstance(element, str) for element in value)
 
     def _is_valid_number(self, value: object) -> bool:
-        """Returns whether a value is a number within the flag's bounds."""
+        """Returns whether a value is a number within the option's bounds."""
         # In Python, True is a number.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
@@ -84,35 +85,35 @@ class Flag:
         return not (is_too_small or is_too_large)
 
 
-def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
-    """Returns the flags of a script, or only flags with one of the roles."""
+def options_of(config: Config | type[Config], *roles: Role) -> list[Option]:
+    """Returns the options of a script, or only those with one of the roles."""
     config_class: type = config if isinstance(config, type) else type(config)
     return [
-        script_flag
-        for script_flag in _create_flags(config_class)
-        if not roles or script_flag.role in roles
+        script_option
+        for script_option in _create_options(config_class)
+        if not roles or script_option.role in roles
     ]
 
 
-# Cached, because several functions ask for the flags of the same few classes.
+# Cached, because several functions ask for the options of the same few classes.
 @functools.cache
-def _create_flags(config_class: type) -> list[Flag]:
-    """Creates the flags of a Config and of its groups, in their order."""
-    all_flags = []
+def _create_options(config_class: type) -> list[Option]:
+    """Creates the options of a Config and of its groups, in their order."""
+    all_options = []
     for field in dataclasses.fields(config_class):
-        if is_flag(field):
-            all_flags.append(_create_flag(config_class, field, {}))
+        if is_option(field):
+            all_options.append(_create_option(config_class, field, {}))
         elif declared := group_of(field):
             for inner in declared.own_fields():
                 changes = declared.changes.get(inner.name, {})
-                all_flags.append(
-                    _create_flag(declared.group_class, inner, changes)
+                all_options.append(
+                    _create_option(declared.group_class, inner, changes)
                 )
-    return all_flags
+    return all_options
 
 
-def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
-    """Creates the Flag of a field of the class `owner`, with `changes`."""
+def _create_option(owner: type, field: Field, changes: OptionChanges) -> Option:
+    """Creates the Option of a field of the class `owner`, with `changes`."""
     default = changes.get("default", field.default)
     if default is ...:
         default = dataclasses.MISSING
@@ -122,7 +123,7 @@ def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
         for name, value in changes.items()
         if name not in {"default", "help"}
     }
-    return Flag(
+    return Option(
         name=field.name,
         value_type=_value_type(_type_hints(owner)[field.name]),
         default=default,
@@ -130,13 +131,13 @@ def _create_flag(owner: type, field: Field, changes: FlagChanges) -> Flag:
         role=declared.role,
         # `like` accepts no other names and types of changes.
         properties=cast(
-            FlagProperties, {**declared.properties, **other_changes}
+            OptionProperties, {**declared.properties, **other_changes}
         ),
     )
 
 
 def _value_type(hint: Any) -> type:  # noqa: ANN401  types have no common type
-    """Returns the type of a flag's values, from the type hint of its field.
+    """Returns the type of an option's values, from the type hint of its field.
 
     >>> _value_type(int | None)
     <class 'int'>

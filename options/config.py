@@ -1,0 +1,94 @@
+"""The base class of the options of a script.
+
+These options become flags, so the docstrings here call them flags.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Self, TypeVar
+
+from options.metadata import Field, find_repeated_options
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Base class of the flags of a script: options, and groups of options.
+
+    command_line/cli.py calls the methods, from `prepare` to `download`. A
+    script whose flags decide each other overrides them.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Checks that no flag is defined twice.
+
+        Raises:
+            TypeError: two groups contain a flag of the same name, and neither
+                group names it in `shared`.
+        """
+        if twice := find_repeated_options(cls._declared_fields()):
+            raise TypeError(
+                f"{cls.__qualname__}: {twice} are flags of several groups; "
+                "name them in `shared` of all groups but one"
+            )
+
+    @classmethod
+    def _declared_fields(cls) -> dict[str, Field]:
+        """Returns {name: field} of a class that is no dataclass yet.
+
+        `__init_subclass__` runs before the decorator `dataclass` does, so the
+        decorator has not collected the fields of this class yet.
+        """
+        fields: dict[str, Field] = {}
+        for parent in reversed(cls.__mro__[1:]):
+            fields |= getattr(parent, "__dataclass_fields__", {})
+        for name, value in vars(cls).items():
+            if isinstance(value, dataclasses.Field):
+                fields[name] = value
+        return fields
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the outputs that the flags name."""
+        return True
+
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
+        """Returns the flags, completed by what other flags imply.
+
+        Runs before the paths are checked and before any file is read.
+
+        Args:
+            set_by_user: names of the flags that the user set.
+
+        Raises:
+            ValueError: flags contradict each other.
+        """
+        return self
+
+    def describe_missing(
+        self, flag: str, run_settings: Mapping[str, object]
+    ) -> str:
+        """Returns what to set instead of a required flag that is not set.
+
+        Args:
+            flag: name of the flag.
+            run_settings: settings that the resumed run recorded, {} for a new
+                run.
+        """
+        return f"--{flag}"
+
+    def download(self) -> Self:
+        """Downloads models of a hub. Returns the flags with local folders.
+
+        Runs after the paths are checked.
+
+        Raises:
+            ValueError, OSError: as `download_model` in
+                model_folders/reading/hub.py raises them.
+        """
+        return self
+
+
+ConfigT = TypeVar("ConfigT", bound=Config)
+# Covariant, so that what takes the command of a Config accepts that of any
+# script.
+ConfigT_co = TypeVar("ConfigT_co", bound=Config, covariant=True)

@@ -1,0 +1,98 @@
+"""Who decides the flags of a command."""
+
+import dataclasses
+
+import pytest
+
+from command_line.parsed_command import ParsedCommand
+from options import config_values
+from tests.support.flag_groups import Config
+from training.config.classifier_config import ClassifierConfig
+
+
+def parse(**values):
+    """Returns the command of a user who sets these flags."""
+    return ParsedCommand(config_values.create_config(Config, **values), values)
+
+
+def test_a_file_decides_flags_that_are_open():
+    stated = {"steps": 3, "length": None, "no_flag": 2}
+    decided = parse(folder="x").decide_open(stated, "x")
+    assert decided.config.loop.steps == 3
+    assert decided.decided == {"steps"}
+    assert "steps" not in decided.set_by_user
+
+
+def test_what_the_user_set_stays():
+    parsed = parse(folder="x", steps=5)
+    kept = parsed.decide_open({"steps": 3}, "x")
+    assert kept.config.loop.steps == 5
+
+
+def test_the_first_file_that_states_a_value_decides():
+    """Even if its value is the default."""
+    parsed = parse(folder="x")
+    default = parsed.config.loop.steps
+    once = parsed.decide_open({"steps": default}, "x")
+    twice = once.decide_open({"steps": 3}, "y")
+    assert twice.config.loop.steps == default
+
+
+def test_a_flag_is_open_until_it_is_decided():
+    parsed = parse(folder="x", length=9)
+    assert parsed.is_open("steps")
+    assert not parsed.is_open("length")
+    decided = parsed.decide(
+        dataclasses.replace(parsed.config.loop, steps=3), "steps"
+    )
+    assert decided.config.loop.steps == 3
+    assert not decided.is_open("steps")
+
+
+def test_no_file_may_decide_a_flag_without_a_role():
+    with pytest.raises(TypeError, match="name"):
+        parse(folder="x").is_open("name")
+
+
+def test_a_flag_may_be_decided_by_its_default():
+    parsed = parse(folder="x")
+    decided = parsed.decide(parsed.config.loop, "steps")
+    assert decided.config == parsed.config
+    assert decided.decided == {"steps"}
+
+
+def test_a_decided_flag_has_the_same_value_in_all_groups():
+    parsed = parse(folder="x")
+    longer = dataclasses.replace(parsed.config.loop, length=512)
+    config = parsed.decide(longer, "length").config
+    assert config.loop.length == config.windows.length == 512
+
+
+@pytest.mark.parametrize(
+    ("name", "culprit"), [("step", "step"), ("length", "steps")]
+)
+def test_the_names_are_those_of_the_changed_flags(name, culprit):
+    parsed = parse(folder="x")
+    group = dataclasses.replace(parsed.config.loop, steps=3)
+    with pytest.raises(TypeError, match=rf"\['{culprit}'\] are"):
+        parsed.decide(group, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("doc_stride", -1),
+        ("doc_stride", True),
+        ("doc_stride", 1.5),
+        ("labels", "a,b"),
+        ("labels", [1, 2]),
+        ("output_mode", "regresion"),
+        ("xnli_language", ["de"]),
+        ("dev_fraction", 0.95),
+        ("report", "no"),
+    ],
+)
+def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
+    config = config_values.create_config(ClassifierConfig, output_dir="run")
+    with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
+        ParsedCommand(config).decide_open({name: value}, "model.json")
