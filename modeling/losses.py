@@ -9,7 +9,7 @@ trainer and the distillation use only base_loss.py, so they need no change for a
 new formula.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import keras
 
@@ -187,7 +187,7 @@ class SpanLoss(Loss[SpanOutputs]):
     """
 
     label_features = ("start_positions", "end_positions")
-    target_of_output: Mapping[str, OutputTarget] = {
+    target_of_output = {
         "start_logits": OutputTarget("start_positions", "loss"),
         "end_logits": OutputTarget("end_positions", "loss"),
     }
@@ -231,7 +231,7 @@ class TokenLoss(Loss[Tensor]):
     """
 
     # As in the masked LM, keep the loss finite if all weights are 0.
-    epsilon: Mapping[str, float] = {"loss": 1e-5}
+    epsilon = {"loss": 1e-5}
     label_features = ("label_ids", "label_weights")
     sample_weight_feature = "label_weights"
 
@@ -256,8 +256,15 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
             and its labels.
     """
 
-    epsilon: Mapping[str, float] = {"masked_lm_loss": 1e-5}
-    target_of_output: Mapping[str, OutputTarget] = {
+    term_names = ("masked_lm_loss", "next_sentence_loss")
+    # Google's code adds this number too, to the masked LM only.
+    epsilon = {"masked_lm_loss": 1e-5}
+    label_features = (
+        "masked_lm_ids",
+        "masked_lm_weights",
+        "next_sentence_labels",
+    )
+    target_of_output = {
         "masked_lm_logits": OutputTarget("masked_lm_ids", "masked_lm_loss"),
         "next_sentence_logits": OutputTarget(
             "next_sentence_labels", "next_sentence_loss"
@@ -266,24 +273,9 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
 
     def __init__(self, next_sentence: bool = True) -> None:
         self._next_sentence = next_sentence
-
-    @property
-    def term_names(self) -> tuple[str, ...]:
-        """Names of the terms of the loss."""
-        if self._next_sentence:
-            return ("masked_lm_loss", "next_sentence_loss")
-        return ("masked_lm_loss",)
-
-    @property
-    def label_features(self) -> tuple[str, ...]:
-        """Names of the features that are labels."""
-        if self._next_sentence:
-            return (
-                "masked_lm_ids",
-                "masked_lm_weights",
-                "next_sentence_labels",
-            )
-        return ("masked_lm_ids", "masked_lm_weights")
+        if not next_sentence:
+            self.term_names = ("masked_lm_loss",)
+            self.label_features = ("masked_lm_ids", "masked_lm_weights")
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
