@@ -15,7 +15,8 @@ from typing import Unpack
 import keras
 
 from modeling import ops
-from modeling.layers import Dense, LayerOptions
+from modeling.layers import Dense
+from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import Rows
 

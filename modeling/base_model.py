@@ -23,7 +23,7 @@ from model_folders.reading import preset_reading, presets
 from modeling.checkpoints.checkpoint import LoadReport
 from modeling.checkpoints.loading import create_model
 from modeling.keras_saving import KerasSavingModel
-from modeling.layers import ModelOptions
+from modeling.options import ModelOptions
 
 
 class BaseModel(KerasSavingModel):

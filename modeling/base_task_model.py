@@ -21,8 +21,8 @@ from model_folders.bert_config import BertConfig
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.layers import EncoderOptions
 from modeling.ops import dropout_seed
+from modeling.options import EncoderOptions
 from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 

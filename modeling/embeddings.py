@@ -10,7 +10,8 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.features import to_integer_ids
-from modeling.layers import BertLayer, LayerOptions
+from modeling.layers import BertLayer
+from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
 
 

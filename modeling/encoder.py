@@ -14,8 +14,9 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.attention import AttentionLayer
-from modeling.layers import BertLayer, Dense, LayerOptions
+from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
+from modeling.options import LayerOptions
 from modeling.packing import PackedRows
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import PaddedRows, Rows

@@ -9,8 +9,9 @@ from typing import Unpack
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling.layers import BertLayer, LayerOptions
+from modeling.layers import BertLayer
 from modeling.ops import ACTIVATIONS, dense
+from modeling.options import LayerOptions
 from modeling.sequence_ops import gather_vectors, last_positions
 from modeling.tensors import Shape, Tensor
 

@@ -9,7 +9,7 @@ trainer and the distillation use only base_loss.py, so they need no change for a
 new formula.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import keras
 
@@ -187,7 +187,7 @@ class SpanLoss(Loss[SpanOutputs]):
     """
 
     label_features = ("start_positions", "end_positions")
-    target_of_output = {
+    target_of_output: Mapping[str, OutputTarget] = {
         "start_logits": OutputTarget("start_positions", "loss"),
         "end_logits": OutputTarget("end_positions", "loss"),
     }
@@ -231,7 +231,7 @@ class TokenLoss(Loss[Tensor]):
     """
 
     # As in the masked LM, keep the loss finite if all weights are 0.
-    epsilon = {"loss": 1e-5}
+    epsilon: Mapping[str, float] = {"loss": 1e-5}
     label_features = ("label_ids", "label_weights")
     sample_weight_feature = "label_weights"
 
@@ -256,15 +256,15 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
             and its labels.
     """
 
-    term_names = ("masked_lm_loss", "next_sentence_loss")
+    term_names: tuple[str, ...] = ("masked_lm_loss", "next_sentence_loss")
     # Google's code adds this number too, to the masked LM only.
-    epsilon = {"masked_lm_loss": 1e-5}
-    label_features = (
+    epsilon: Mapping[str, float] = {"masked_lm_loss": 1e-5}
+    label_features: tuple[str, ...] = (
         "masked_lm_ids",
         "masked_lm_weights",
         "next_sentence_labels",
     )
-    target_of_output = {
+    target_of_output: Mapping[str, OutputTarget] = {
         "masked_lm_logits": OutputTarget("masked_lm_ids", "masked_lm_loss"),
         "next_sentence_logits": OutputTarget(
             "next_sentence_labels", "next_sentence_loss"

@@ -19,8 +19,8 @@ from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.layers import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
+from modeling.options import TaskModelOptions
 from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (
     Features,

@@ -29,7 +29,7 @@ from modeling.checkpoints.variables import google_name_of
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
-    from modeling.layers import ModelOptions
+    from modeling.options import ModelOptions
 
 ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
