@@ -17,7 +17,7 @@ from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
     check_checkpoint,
-    check_files,
+    check_sizes,
     open_checkpoint,
 )
 from modeling.checkpoints.heads import (
@@ -26,10 +26,10 @@ from modeling.checkpoints.heads import (
     head_weight_names,
 )
 from modeling.checkpoints.variables import google_name_of
+from modeling.options import ModelOptions
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
-    from modeling.options import ModelOptions
 
 ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
@@ -117,7 +117,7 @@ def create_model(
     config: BertConfig | None = None,
     output_names: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
-    **options: Unpack["ModelOptions"],
+    **options: Unpack[ModelOptions],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
 
@@ -125,9 +125,14 @@ def create_model(
         keras_class: class of the model, one of this package.
         preset: what the files in the folder state.
         config: sizes and dropout rates of the network. None = as in the folder.
-        output_names: as in `load_checkpoint`.
-        replaces_head: as in `load_checkpoint`.
+        output_names: alternative lists of names of the model's outputs, to
+            which the head's outputs are reordered, as by `load_checkpoint`.
+        replaces_head: whether the head keeps its random values if the folder
+            contains another head.
         **options: other arguments of the class. By default, as in the folder.
+
+    Returns:
+        (model, report of its weights).
 
     Raises:
         OSError: a file is missing or cannot be read.
@@ -145,12 +150,12 @@ def create_model(
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     checkpoint = open_checkpoint(preset)
-    check_files(checkpoint, preset, config)
-    arguments = {
+    check_sizes(checkpoint, preset, config)
+    options = {
         **_find_stated_options(keras_class, preset, checkpoint),
         **options,
     }
-    if _has_labels(keras_class) and "num_labels" not in arguments:
+    if _has_labels(keras_class) and "num_labels" not in options:
         other_names = describe_entries(_find_other_names(checkpoint))
         raise ValueError(
             f"{checkpoint.file} contains no head of a {keras_class.__name__} "
@@ -158,7 +163,7 @@ def create_model(
             f"state num_labels. {other_names}. "
             "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
-    model = keras_class(config, **arguments)
+    model = keras_class(config, **options)
     report = _load_weights(
         model,
         checkpoint,
@@ -178,19 +183,9 @@ def _load_weights(
     output_names: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
 ) -> LoadReport:
-    """Loads a checkpoint that was found, as `load_checkpoint` does.
+    """Loads an open checkpoint with the arguments of `load_checkpoint`.
 
-    Args:
-        model: any model of this package, built or not.
-        checkpoint: result of `open_checkpoint`.
-        preset: Preset of the checkpoint's folder. It may be None without
-            `output_names` and without `replaces_head`.
-        layers: as in `load_checkpoint`.
-        output_names: as in `load_checkpoint`.
-        replaces_head: as in `load_checkpoint`.
-
-    Raises:
-        OSError, ValueError: as `load_checkpoint` raises them.
+    The preset may be None without `output_names` and without `replaces_head`.
     """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
@@ -213,18 +208,19 @@ def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
 
 def _find_stated_options(
     keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
-) -> dict[str, object]:
+) -> ModelOptions:
     """Returns the arguments of the class that the folder states."""
-    stated: dict[str, object] = {}
+    stated: ModelOptions = {}
     is_own = preset.model_class == keras_class.__name__
     if _has_labels(keras_class) and (is_own or preset.model_class is None):
         num_outputs = find_num_outputs(checkpoint.shapes)
         if num_outputs is not None:
             stated["num_labels"] = num_outputs
-    for name, value in preset.network.items():
-        # The LSTM of --bilstm belongs to the head.
-        if value and (is_own or name != "bilstm"):
-            stated[name] = value
+    if preset.network["left_to_right"]:
+        stated["left_to_right"] = True
+    # The LSTM of --bilstm belongs to the head.
+    if preset.network["bilstm"] and is_own:
+        stated["bilstm"] = True
     return stated
 
 
@@ -253,7 +249,7 @@ def _find_new_head(
         return ()
     # Check the files first, so that a damaged file is an error before the log
     # says anything about its head.
-    check_files(checkpoint, preset, config=None)
+    check_sizes(checkpoint, preset, config=None)
     reason = describe_other_head(model, preset, checkpoint.shapes, output_names)
     if not reason:
         return ()
