@@ -21,7 +21,7 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
-from model_folders.model_json import recorded_settings_of
+from model_folders.model_json import provenance_of, recorded_settings_of
 from model_folders.model_json_types import (
     AnyHeadSettings,
     ModelJson,
@@ -127,7 +127,7 @@ class Card:
     @property
     def provenance(self) -> Provenance:
         """Where the weights are from."""
-        return self.model_json.get("origin", Provenance())
+        return provenance_of(self.model_json)
 
     @property
     def settings(self) -> TrainingSettings:
