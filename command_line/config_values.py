@@ -133,7 +133,7 @@ def decide_flags(
 ) -> ParsedCommand[ConfigT]:
     """Returns the command with flags decided, whatever decided them before.
 
-    For example, `decide_flags(parsed, TableOptions, text_column="review")`.
+    For example, `decide_flags(parsed, ColumnOptions, text_column="review")`.
 
     Args:
         parsed: the command.
