@@ -56,13 +56,13 @@ class BaseModel(KerasSavingModel):
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, a checkpoint in it, or a model of the Hugging Face hub,
                 hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
-            config: sizes and dropout rates of the network. None = as in the
-                folder.
+            config: sizes and dropout rates of the network. If None, the folder
+                states them.
             labels: names of the outputs, in order. If the folder names the same
                 labels in another order, the head's outputs are reordered. By
-                default, as in the folder.
+                default, the folder states them.
             **options: other arguments of the class, such as `num_labels`. By
-                default, as in the folder.
+                default, the folder states them.
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
@@ -102,7 +102,20 @@ class BaseModel(KerasSavingModel):
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        `modeling.load_checkpoint` documents `output_names` and `replaces_head`.
+        Args:
+            preset: what the files in the folder state.
+            config: sizes and dropout rates of the network. If None, the folder
+                states them.
+            output_names: alternative lists of names of the model's outputs, to
+                which the head's outputs are reordered.
+            replaces_head: whether the head keeps its random values if the
+                folder contains another head.
+            **options: other arguments of the class. By default, the folder
+                states them.
+
+        Raises:
+            OSError: a file is missing or cannot be read.
+            ValueError: the folder contains no BERT, or weights of other shapes.
         """
         return create_model(
             cls,

@@ -28,7 +28,8 @@ class Embeddings(BertLayer):
     Call arguments:
         input_ids: int [B, T], each in [0, vocab_size).
         token_type_ids: int [B, T], each in [0, type_vocab_size).
-        seed: int [2], seed of the dropout. None = no dropout.
+        seed: int [2], seed of the dropout. If None, the call applies no
+            dropout.
         training: whether the call is part of a training step.
 
     Returns:

@@ -72,7 +72,8 @@ class BidirectionalLSTM(keras.layers.Layer):
 
     Call arguments:
         inputs: float [B, T, W].
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. None = all ones.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. If None, all
+            positions contain WordPieces.
 
     Returns:
         (sequence_output, pooled_output): float [B, T, W] and [B, W]. The pooled

@@ -52,7 +52,8 @@ class Dense(keras.layers.Dense):
 
     Args:
         units: width of the outputs.
-        hidden_act: key of `ops.ACTIVATIONS`. None = no activation.
+        hidden_act: key of `ops.ACTIVATIONS`. If None, the layer applies no
+            activation.
         **options: arguments of `keras.layers.Dense`.
 
     Call arguments:

@@ -33,7 +33,7 @@ class ClassifierLoss(Loss[Tensor]):
 
     Args:
         class_weights: [L], for each class, the weight of its examples in the
-            mean over the examples. None = all weights are 1.
+            mean over the examples. If None, all weights are 1.
     """
 
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
@@ -227,7 +227,8 @@ class TokenLoss(Loss[Tensor]):
     """Cross entropy of each word's label, averaged over the words.
 
     Reads `label_ids` int [B, T], logits [B, T, L], and `label_weights` float
-    [B, T]. The weight is 1 at the first WordPiece of each word, else 0.
+    [B, T]. The weight is 1 at the first WordPiece of each word, and 0 at
+    the others.
     """
 
     # As in the masked LM, keep the loss finite if all weights are 0.

@@ -88,7 +88,7 @@ def check_shapes(
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
         layers: for each block of the model, the number of the checkpoint's
-            block to start from. None = block i starts from the checkpoint's
+            block to start from. If None, block i starts from the checkpoint's
             block i.
         config_file: path of the configuration, for messages.
 

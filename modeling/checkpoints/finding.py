@@ -29,7 +29,7 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
         source: path of the checkpoint, path of the folder that contains it, or
             the folder's Preset.
         best: whether to prefer the best step if `source` is the folder of a
-            training run. None = as the run reports (its flag --load_best).
+            training run. If None, the run's flag --load_best decides.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -69,12 +69,13 @@ def find_checkpoint(
         path: path of the checkpoint, path of the folder that contains it, or
             the folder's Preset.
         best: whether to prefer the best step if `path` is the folder of a
-            training run. None = as the run reports (its flag --load_best).
+            training run. If None, the run's flag --load_best decides.
         config: configuration of the model that will load the checkpoint, to
-            compare its sizes before the model is created. None = do not
-            compare.
+            compare its sizes before the model is created. If None, the function
+            does not compare them.
         layers: for each block of `config`, the number of the checkpoint's block
-            to start from. None = block i starts from the checkpoint's block i.
+            to start from. If None, block i starts from the checkpoint's block
+            i.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -98,10 +99,11 @@ def check_checkpoint(
     Args:
         path: path of the checkpoint, path of the folder that contains it, or
             the folder's Preset.
-        config: configuration of the model that will load the checkpoint. None =
-            check only that no file is damaged.
+        config: configuration of the model that will load the checkpoint. If
+            None, the function only checks that no file is damaged.
         layers: for each block of `config`, the number of the checkpoint's block
-            to start from. None = block i starts from the checkpoint's block i.
+            to start from. If None, block i starts from the checkpoint's block
+            i.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -124,10 +126,11 @@ def check_sizes(
         checkpoint: the checkpoint.
         preset: Preset of the checkpoint's folder, which names the file of the
             configuration in messages. None if the folder was not read.
-        config: configuration that the entries must fit. None = check only that
-            no file is damaged.
+        config: configuration that the entries must fit. If None, the function
+            only checks that no file is damaged.
         layers: for each block of `config`, the number of the checkpoint's block
-            to start from. None = block i starts from the checkpoint's block i.
+            to start from. If None, block i starts from the checkpoint's block
+            i.
 
     Raises:
         OSError: a file is missing, truncated or malformed.

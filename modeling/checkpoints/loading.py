@@ -59,21 +59,21 @@ def load_checkpoint(
         path: a checkpoint, or the folder that contains it: of TF1, such as
             `bert_model.ckpt`, of transformers (`model.safetensors`,
             `pytorch_model.bin` or `tf_model.h5`), a preset of KerasHub, or an
-            object-based checkpoint, such as Model Garden's. Or a Preset, whose
-            files are then not read again. For the folder of a training run,
-            the function loads the weights that the run exports: the best step,
-            or with --noload_best, or if there is no best step, the last step.
-            The log names the step.
+            object-based checkpoint, such as Model Garden's. The path may also
+            be a Preset, whose files are then not read again. Of the folder of
+            a training run, the function loads the weights that the run exports.
+            These are the weights of the best step, or of the last step with
+            --noload_best or without a best step. The log names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
-            None = block i starts from the checkpoint's block i.
+            If None, block i starts from the checkpoint's block i.
         output_names: lists of names of the model's outputs, in order, such as
             `[["no", "yes"]]`. Several lists are alternative names. If the
             checkpoint's folder lists the same names in a different order, the
             function reorders the outputs of the head. If the folder lists other
             names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
-            training run. None = as the run reports (its flag --load_best).
+            training run. If None, the run's flag --load_best decides.
         replaces_head: whether the head keeps its random values if the folder
             contains a head of another kind, with other labels or with another
             number of outputs. The log says so. If False, another number of
@@ -124,12 +124,14 @@ def create_model(
     Args:
         keras_class: class of the model, one of this package.
         preset: what the files in the folder state.
-        config: sizes and dropout rates of the network. None = as in the folder.
+        config: sizes and dropout rates of the network. If None, the folder
+            states them.
         output_names: alternative lists of names of the model's outputs, to
             which the head's outputs are reordered, as by `load_checkpoint`.
         replaces_head: whether the head keeps its random values if the folder
             contains another head.
-        **options: other arguments of the class. By default, as in the folder.
+        **options: other arguments of the class. By default, the folder states
+            them.
 
     Returns:
         (model, report of its weights).

@@ -186,7 +186,7 @@ def create_config_json(
         num_labels: number of outputs of the head. None if the model has no
             labels.
         labels: names of the outputs, in order. None = LABEL_0, LABEL_1, ...
-        tokenizer: tokenizer of the model. None = the id of [PAD] is 0.
+        tokenizer: tokenizer of the model. If None, the id of [PAD] is 0.
         problem_type: entry `problem_type` of config.json, None to leave it out.
         leave_out: Google's names of the weights that the file lacks.
 
