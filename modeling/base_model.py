@@ -66,8 +66,8 @@ class BaseModel(KerasSavingModel):
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
-            ValueError: the folder contains no BERT, or weights of other shapes.
-                Or `num_labels` is not the number of `labels`.
+            ValueError: the folder contains no BERT or weights of other shapes,
+                or `num_labels` is not the number of `labels`.
         """
         if labels is not None:
             num_labels = options.setdefault("num_labels", len(labels))
@@ -115,7 +115,8 @@ class BaseModel(KerasSavingModel):
 
         Raises:
             OSError: a file is missing or cannot be read.
-            ValueError: the folder contains no BERT, or weights of other shapes.
+            ValueError: the folder contains no BERT or weights of other shapes,
+                or `num_labels` is neither set nor stated.
         """
         return create_model(
             cls,

@@ -93,9 +93,9 @@ def check_shapes(
         config_file: path of the configuration, for messages.
 
     Raises:
-        ValueError: a weight is missing, or has another shape. The message names
-            the first such weight. Or the number of heads does not divide the
-            hidden size.
+        ValueError: a weight is missing or has another shape, or the number of
+            heads does not divide the hidden size. The message names the first
+            such weight.
     """
     check_layers(config, layers)
     where = config_file or "the configuration"

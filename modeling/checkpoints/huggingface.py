@@ -212,8 +212,8 @@ def save_huggingface(
             this project did not write.
         tokenizer: tokenizer of the model. If None, the function writes no
             tokenizer.
-        labels: names of a classifier's outputs, in order.
-            None = LABEL_0, LABEL_1, ...
+        labels: names of a classifier's outputs, in order. If None, the names
+            are LABEL_0, LABEL_1, ...
         leave_out: Google's names of weights to omit, for example of the next
             sentence head.
         problem_type: entry `problem_type` of config.json, such as

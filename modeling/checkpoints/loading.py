@@ -138,7 +138,7 @@ def create_model(
 
     Raises:
         OSError: a file is missing or cannot be read.
-        ValueError: the folder contains no BERT, or weights of other shapes. Or
+        ValueError: the folder contains no BERT or weights of other shapes, or
             `num_labels` is neither set nor stated.
     """
     config = config or preset.load_config()
