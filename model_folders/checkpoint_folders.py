@@ -54,9 +54,10 @@ def find_tf1_checkpoint(
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        best: whether to prefer the best step of a run. None = as the
-            run reports (its flag --load_best).
-        contents: entries of the folder's model.json. None = read the file.
+        best: whether to prefer the best step of a run. If None, the run's flag
+            --load_best decides.
+        contents: entries of the folder's model.json. If None, the function
+            reads the file.
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
@@ -89,7 +90,8 @@ def find_best_checkpoint(
 
     Args:
         folder: folder of the run.
-        contents: entries of the folder's model.json. None = read the file.
+        contents: entries of the folder's model.json. If None, the function
+            reads the file.
     """
     if contents is None:
         contents = model_json.read_model_json(folder)

@@ -53,8 +53,8 @@ class ModelKind:
         has_trained_head: whether the head belongs to one fine-tuning task, so
             that another task cannot use it.
         text_tasks: names of the text tasks that an export answers
-            (serving/text_tasks/), the main task first. () = an export reads
-            only ids.
+            (serving/text_tasks/), the main task first. If it is empty, an
+            export reads only ids.
         example_texts: texts of an example of the main task, which the README.md
             of a model and the end of a training show.
     """

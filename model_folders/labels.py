@@ -114,8 +114,8 @@ def find_order(
 
     Args:
         saved: names of the saved model's outputs, in order.
-        output_names: alternative lists of names, as for `load_checkpoint`. The
-            first list that contains the same names as `saved` is used.
+        output_names: alternative lists of names. The function uses the first
+            list that contains the same names as `saved`.
 
     Returns:
         for each name in this list, its index in `saved`. None if no list

@@ -16,6 +16,9 @@ from model_folders.model_json_types import (
 )
 
 MODEL_JSON_FILE = "model.json"
+# Entry with the Provenance of the weights. The rest of the code says
+# "provenance", because an origin is something else in `training`.
+PROVENANCE: Final = "origin"
 # Entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
 # Version of the format of model.json.
@@ -43,14 +46,22 @@ def read_model_json(folder: StrPath) -> ModelJson:
     return cast("ModelJson", values)
 
 
+def provenance_of(contents: ModelJson) -> Provenance:
+    """Returns where the weights are from, {} if unknown.
+
+    Args:
+        contents: contents of model.json.
+    """
+    return contents.get(PROVENANCE, Provenance())
+
+
 def recorded_settings_of(contents: ModelJson) -> TrainingSettings:
     """Returns the settings of the run that trained the weights, {} if unknown.
 
     Args:
         contents: contents of model.json.
     """
-    provenance = contents.get("origin", Provenance())
-    return provenance.get("settings", TrainingSettings())
+    return provenance_of(contents).get("settings", TrainingSettings())
 
 
 def check_entries(

@@ -10,11 +10,12 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
-    layers.py: initial weights, the base class of the layers, and the arguments
-        that the layers and the models share
+    layers.py: `BertLayer`, the base class of the layers, and `Dense`
+    initializers.py: the initial weights
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
     task_models.py: `BertClassifier` and its siblings, one for each task
+    options.py: the types of the arguments that layers and models share
 
 What the models learn:
 

@@ -15,7 +15,8 @@ from typing import Unpack
 import keras
 
 from modeling import ops
-from modeling.layers import Dense, LayerOptions
+from modeling.layers import Dense
+from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import Rows
 
@@ -37,14 +38,14 @@ class AttentionLayer(keras.layers.Layer):
         from_tensor: float [B, F, width].
         to_tensor: float [B, T, width]. For self-attention, pass `from_tensor`
             again. Otherwise the two widths may differ.
-        attention_mask: int [B, F, T] or [B, 1, T]. 1 = position F may attend to
-            position T. None = all positions may attend to all positions.
+        attention_mask: int [B, F, T] or [B, 1, T], 1 = position F may attend to
+            position T. If None, all positions attend to all positions.
         seed: int [2] from `keras.random.SeedGenerator.next`, seed of the
-            dropout. None = no dropout.
+            dropout. If None, the call applies no dropout.
         training: whether the call is part of a training step.
         rows: for self-attention on inputs flattened to R rows, [R, width]: the
             object (see modeling/unpadding.py) that extracted these rows from
-            the batch. None = both inputs have the shapes above.
+            the batch. If None, both inputs have the shapes above.
 
     Returns:
         float [B, F, N * H], or [R, N * H] if `rows` is set.

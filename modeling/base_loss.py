@@ -40,20 +40,15 @@ class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
     A loss is the sum of one or several named terms. Most losses have a single
     term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
     `next_sentence_loss`.
+
+    Attributes:
+        term_names: names of the terms of the loss.
+        epsilon: {name of a term: number that `means` adds to its divisor}.
+            `means` adds nothing to the divisors of other terms.
     """
 
-    @property
-    def term_names(self) -> tuple[str, ...]:
-        """Names of the terms of the loss."""
-        return ("loss",)
-
-    @property
-    def epsilon(self) -> Mapping[str, float]:
-        """{term: number added to its divisor}, without terms that add none.
-
-        See `means`.
-        """
-        return {}
+    term_names: tuple[str, ...] = ("loss",)
+    epsilon: Mapping[str, float] = {}
 
     @abc.abstractmethod
     def divisors(self, features: Features) -> Terms:
@@ -131,19 +126,16 @@ class Loss(BatchLoss[OutputsT_contra]):
     [B] contains the weight of each example, by default 1.
 
     Attributes:
+        label_features: names of the features that are labels.
         sample_weight_feature: name of the feature that gets the `sample_weight`
             of Keras's `fit`.
         target_of_output: {name of an output: its OutputTarget}, for models with
             several outputs. {} for other models.
     """
 
+    label_features: tuple[str, ...] = ("label_ids",)
     sample_weight_feature = "example_weights"
     target_of_output: Mapping[str, OutputTarget] = {}
-
-    @property
-    def label_features(self) -> tuple[str, ...]:
-        """Names of the features that are labels."""
-        return ("label_ids",)
 
     @abc.abstractmethod
     def unreduced_terms(

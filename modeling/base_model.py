@@ -23,7 +23,7 @@ from model_folders.reading import preset_reading, presets
 from modeling.checkpoints.checkpoint import LoadReport
 from modeling.checkpoints.loading import create_model
 from modeling.keras_saving import KerasSavingModel
-from modeling.layers import ModelOptions
+from modeling.options import ModelOptions
 
 
 class BaseModel(KerasSavingModel):
@@ -56,18 +56,18 @@ class BaseModel(KerasSavingModel):
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, a checkpoint in it, or a model of the Hugging Face hub,
                 hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
-            config: sizes and dropout rates of the network. None = as in the
-                folder.
+            config: sizes and dropout rates of the network. If None, the folder
+                states them.
             labels: names of the outputs, in order. If the folder names the same
                 labels in another order, the head's outputs are reordered. By
-                default, as in the folder.
+                default, the folder states them.
             **options: other arguments of the class, such as `num_labels`. By
-                default, as in the folder.
+                default, the folder states them.
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
-            ValueError: the folder contains no BERT, or weights of other shapes.
-                Or `num_labels` is not the number of `labels`.
+            ValueError: the folder contains no BERT or weights of other shapes,
+                or `num_labels` is not the number of `labels`.
         """
         if labels is not None:
             num_labels = options.setdefault("num_labels", len(labels))
@@ -102,7 +102,21 @@ class BaseModel(KerasSavingModel):
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        `modeling.load_checkpoint` documents `output_names` and `replaces_head`.
+        Args:
+            preset: what the files in the folder state.
+            config: sizes and dropout rates of the network. If None, the folder
+                states them.
+            output_names: alternative lists of names of the model's outputs, to
+                which the head's outputs are reordered.
+            replaces_head: whether the head keeps its random values if the
+                folder contains another head.
+            **options: other arguments of the class. By default, the folder
+                states them.
+
+        Raises:
+            OSError: a file is missing or cannot be read.
+            ValueError: the folder contains no BERT or weights of other shapes,
+                or `num_labels` is neither set nor stated.
         """
         return create_model(
             cls,

@@ -7,8 +7,9 @@ training batch. The input of every model is a dict of these features, named as
 in Google's code:
 
     input_ids: int [B, T].
-    input_mask: int [B, T], or [B, T, T] as for `BertModel`. Default: ones.
-    segment_ids: int [B, T]. Default: zeros.
+    input_mask: int [B, T], or [B, T, T], which `BertModel` describes. By
+        default, all positions contain WordPieces.
+    segment_ids: int [B, T]. By default, all segments are 0.
 """
 
 import abc
@@ -21,8 +22,8 @@ from model_folders.bert_config import BertConfig
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.layers import EncoderOptions
 from modeling.ops import dropout_seed
+from modeling.options import EncoderOptions
 from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
@@ -50,7 +51,8 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         features: dict of tensors, listed at the top of this file.
         training: whether to apply dropout.
         seed: int [2], seed of this call's dropout, for callers that need
-            different dropout on each replica. None = draw a new seed.
+            different dropout on each replica. If None, the call draws a new
+            seed.
 
     Attributes:
         head: the layer that the constructor of a subclass creates. A subclass
@@ -135,7 +137,8 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
         Args:
             encoded: outputs of `BertModel` for the features.
             features: dict of tensors, listed at the top of this file.
-            seed: int [2], seed of the head's dropout. None = no dropout.
+            seed: int [2], seed of the head's dropout. If None, the call applies
+                no dropout.
         """
 
     def encode(

@@ -20,8 +20,8 @@ from model_folders.bert_config import BertConfig, check_config
 from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
+from modeling.initializers import TruncatedNormal
 from modeling.keras_saving import to_functional_model
-from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
 from modeling.packing import PackedRows
 from modeling.sequence_ops import (
@@ -75,26 +75,27 @@ class BertModel(BaseModel):
             pools the last WordPiece, which attends to all other WordPieces,
             instead of the first.
         unpad: skip padding, as described above.
-        seed: int, seed of the initial weights and of all dropout.
-            None = a random seed.
+        seed: int, seed of the initial weights and of all dropout. If None, the
+            seed is random.
         name: name of the model. Checkpoints name the variables `bert/...` with
             any name.
-        dtype: policy, such as `"mixed_bfloat16"` or `"float64"`. None = as set
-            in Keras.
+        dtype: policy, such as `"mixed_bfloat16"` or `"float64"`. If None, the
+            model uses the policy that is set in Keras.
         trainable: False freezes all weights.
 
     Call arguments:
-        input_ids: int [B, T], with T at most `max_position_embeddings`. Or a
+        input_ids: int [B, T], with T at most `max_position_embeddings`, or a
             dict of features: `input_ids`, and optionally `input_mask` and
             `segment_ids`.
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. Or int [B, F, T]
-            with F = T, where 1 = position F may attend to position T.
-            None = all ones.
-        token_type_ids: int [B, T], segment of each WordPiece. None = zeros.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding, or int [B, F, T]
+            with F = T, where 1 = position F may attend to position T. If None,
+            all positions contain WordPieces.
+        token_type_ids: int [B, T], segment of each WordPiece. If None, all
+            segments are 0.
         training: apply dropout.
         seed: int [2], seed of all dropout in this call. To derive a head's
             dropout from the same seed, get a seed from `draw_seed` and pass it
-            here. None = draw a new seed.
+            here. If None, the call draws a new seed.
 
     Returns:
         dict of float tensors: `embedding_output` [B, T, W],

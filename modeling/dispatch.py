@@ -17,7 +17,8 @@ For example, modeling/ops.py contains:
 2. An encoder calls `ops.activation(inputs, "gelu", training=True)`, which asks
    `choose_version` of modeling/accelerated/ for a faster version.
 3. In training, that is `compiled.activation`, if the inputs are wide. It is
-   called with the same arguments. For None, the plain version is called.
+   called with the same arguments. If `choose_version` returns None, the plain
+   version is called.
 
 On other backends than TensorFlow, each call runs the plain version.
 """
@@ -82,7 +83,7 @@ class DispatchedFunction(Generic[FirstT, P, R]):
     Attributes:
         plain: the plain version, for callers that must not use a faster one.
         training_parameter: the parameter that shows whether a call is part of a
-            training step. None = no version depends on this.
+            training step. If None, no version depends on this.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ def dispatched(training_parameter: TrainingParameter | None = None) -> _Mark:
 
     Args:
         training_parameter: the keyword-only parameter of the function that
-            shows whether a call is part of a training step. None = no version
+            shows whether a call is part of a training step. If None, no version
             depends on this.
 
     Returns:

@@ -154,21 +154,16 @@ class DistillationLoss(BatchLoss[DistillerOutputs]):
         self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}
-
-    @property
-    def term_names(self) -> tuple[str, ...]:
-        """Names of the terms of each part, and of the hidden states."""
-        names = [
-            f"{part}_{name}"
-            for part in self.shares
-            for name in self.loss.term_names
-        ]
-        return (*names, "hidden_loss") if self.hidden else (*names,)
-
-    @property
-    def epsilon(self) -> Mapping[str, float]:
-        """{term: number added to its divisor}, as for the task's loss."""
-        return self._copy_to_parts(self.loss.epsilon)
+        hidden_terms = ("hidden_loss",) if hidden else ()
+        self.term_names = (
+            *(
+                f"{part}_{name}"
+                for part in self.shares
+                for name in loss.term_names
+            ),
+            *hidden_terms,
+        )
+        self.epsilon = self._copy_to_parts(loss.epsilon)
 
     def _copy_to_parts(self, values: Mapping[str, ValueT]) -> dict[str, ValueT]:
         """Returns {PART_NAME: value} for each part of the loss."""

@@ -10,7 +10,8 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.features import to_integer_ids
-from modeling.layers import BertLayer, LayerOptions
+from modeling.layers import BertLayer
+from modeling.options import LayerOptions
 from modeling.tensors import Shape, Tensor
 
 
@@ -27,7 +28,8 @@ class Embeddings(BertLayer):
     Call arguments:
         input_ids: int [B, T], each in [0, vocab_size).
         token_type_ids: int [B, T], each in [0, type_vocab_size).
-        seed: int [2], seed of the dropout. None = no dropout.
+        seed: int [2], seed of the dropout. If None, the call applies no
+            dropout.
         training: whether the call is part of a training step.
 
     Returns:

@@ -14,8 +14,9 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.attention import AttentionLayer
-from modeling.layers import BertLayer, Dense, LayerOptions
+from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
+from modeling.options import LayerOptions
 from modeling.packing import PackedRows
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import PaddedRows, Rows
@@ -139,12 +140,14 @@ class Transformer(BertLayer):
 
     Call arguments (`AttentionLayer` describes the others):
         inputs: float [B, F, W].
-        seed: int [2], seed of all dropout in this call. None = no dropout.
+        seed: int [2], seed of all dropout in this call. If None, the call
+            applies no dropout.
         rows: `UnpaddedRows`, if the blocks should skip padding. Outputs at
-            padding are then meaningless. None = compute padding too.
+            padding are then meaningless. If None, the blocks compute padding
+            too.
         packed: the rows as attention packs them. Attention then uses `packed`,
             other layers use `rows`, and `attention_mask` must be [S, F, F] for
-            S packed sequences. None = attention uses `rows`.
+            S packed sequences. If None, attention uses `rows`.
 
     Returns:
         list of each block's output, float [B, F, W].

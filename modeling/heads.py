@@ -9,8 +9,9 @@ from typing import Unpack
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling.layers import BertLayer, LayerOptions
+from modeling.layers import BertLayer
 from modeling.ops import ACTIVATIONS, dense
+from modeling.options import LayerOptions
 from modeling.sequence_ops import gather_vectors, last_positions
 from modeling.tensors import Shape, Tensor
 
@@ -71,7 +72,8 @@ class BidirectionalLSTM(keras.layers.Layer):
 
     Call arguments:
         inputs: float [B, T, W].
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. None = all ones.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. If None, all
+            positions contain WordPieces.
 
     Returns:
         (sequence_output, pooled_output): float [B, T, W] and [B, W]. The pooled

@@ -152,10 +152,10 @@ def join_labels(
     Args:
         loss: the loss that the model was compiled with.
         features: dict of the model's inputs, labels included or not.
-        labels: dict of labels, or the only label, such as [B]. None =
+        labels: dict of labels, or the only label, such as [B]. If None,
             `features` contains the labels.
-        sample_weight: weights [B], or [B, T] of a `TokenLoss`. None = as in
-            `features`.
+        sample_weight: weights [B], or [B, T] of a `TokenLoss`. If None,
+            `features` may contain the weights.
 
     Raises:
         ValueError: a label or a weight is missing.

@@ -1,84 +1,16 @@
-"""Initial weights, base class of the layers, dense layer with activation.
+"""What the layers of the network share: a base class, and a dense layer.
 
-The layers and the models share arguments, whose types are here too.
+`all_layers` lists the layers of a model, to change or to count them.
 """
 
-import math
-from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
+from modeling.options import LayerOptions
 from modeling.tensors import Tensor
-
-
-class LayerOptions(TypedDict, total=False):
-    """Arguments of `keras.layers.Layer` that our layers and models accept."""
-
-    name: str | None
-    dtype: str | keras.DTypePolicy | None
-    trainable: bool
-
-
-class EncoderOptions(TypedDict, total=False):
-    """Arguments of `BertModel` that a task model passes on to its encoder."""
-
-    use_one_hot_embeddings: bool
-    gradient_checkpointing: bool
-    left_to_right: bool
-    unpad: bool
-    seed: int | None
-
-
-class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
-    """Arguments that every task model accepts besides its own."""
-
-    bilstm: bool
-
-
-class ModelOptions(TaskModelOptions, total=False):
-    """Arguments of any model. Only classifiers accept `num_labels`."""
-
-    num_labels: int
-
-
-def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
-    """Returns a layer and all layers inside it, each once.
-
-    Uses a private method, because Keras's public list contains only the
-    outermost layers of a model.
-    """
-    return layer._flatten_layers()
-
-
-@keras.saving.register_keras_serializable(package="bert")
-class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Samples a truncated normal distribution with its inverse CDF.
-
-    This is twice as fast as Keras's initializer, which redraws values beyond
-    two standard deviations.
-    """
-
-    def __call__(
-        self, shape: Sequence[int], dtype: str | None = None
-    ) -> Tensor:
-        """Returns a tensor of random values with this shape and dtype."""
-        dtype = keras.backend.standardize_dtype(dtype)
-        limit = math.erf(math.sqrt(2.0))
-        uniform = keras.random.uniform(
-            shape,
-            -limit,
-            limit,
-            # 16-bit floats are too coarse for a uniform draw.
-            dtype=keras.backend.result_type(dtype, "float32"),
-            seed=self.seed,
-        )
-        scale = self.stddev * math.sqrt(2.0)
-        return keras.ops.cast(
-            self.mean + scale * keras.ops.erfinv(uniform), dtype
-        )
 
 
 class BertLayer(keras.layers.Layer):
@@ -120,7 +52,8 @@ class Dense(keras.layers.Dense):
 
     Args:
         units: width of the outputs.
-        hidden_act: key of `ops.ACTIVATIONS`. None = no activation.
+        hidden_act: key of `ops.ACTIVATIONS`. If None, the layer applies no
+            activation.
         **options: arguments of `keras.layers.Dense`.
 
     Call arguments:
@@ -156,3 +89,12 @@ class Dense(keras.layers.Dense):
     ) -> None:
         """Quantizes the kernel as Keras does, which skips subclasses."""
         super().quantize(mode, type_check=False, config=config)
+
+
+def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
+    """Returns a layer and all layers inside it, each once.
+
+    Uses a private method, because Keras's public list contains only the
+    outermost layers of a model.
+    """
+    return layer._flatten_layers()

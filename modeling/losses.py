@@ -33,7 +33,7 @@ class ClassifierLoss(Loss[Tensor]):
 
     Args:
         class_weights: [L], for each class, the weight of its examples in the
-            mean over the examples. None = all weights are 1.
+            mean over the examples. If None, all weights are 1.
     """
 
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
@@ -227,7 +227,8 @@ class TokenLoss(Loss[Tensor]):
     """Cross entropy of each word's label, averaged over the words.
 
     Reads `label_ids` int [B, T], logits [B, T, L], and `label_weights` float
-    [B, T]. The weight is 1 at the first WordPiece of each word, else 0.
+    [B, T]. The weight is 1 at the first WordPiece of each word, and 0 at
+    the others.
     """
 
     # As in the masked LM, keep the loss finite if all weights are 0.
@@ -256,7 +257,14 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
             and its labels.
     """
 
+    term_names: tuple[str, ...] = ("masked_lm_loss", "next_sentence_loss")
+    # Google's code adds this number too, to the masked LM only.
     epsilon: Mapping[str, float] = {"masked_lm_loss": 1e-5}
+    label_features: tuple[str, ...] = (
+        "masked_lm_ids",
+        "masked_lm_weights",
+        "next_sentence_labels",
+    )
     target_of_output: Mapping[str, OutputTarget] = {
         "masked_lm_logits": OutputTarget("masked_lm_ids", "masked_lm_loss"),
         "next_sentence_logits": OutputTarget(
@@ -266,24 +274,9 @@ class PretrainingLoss(Loss[PretrainerOutputs]):
 
     def __init__(self, next_sentence: bool = True) -> None:
         self._next_sentence = next_sentence
-
-    @property
-    def term_names(self) -> tuple[str, ...]:
-        """Names of the terms of the loss."""
-        if self._next_sentence:
-            return ("masked_lm_loss", "next_sentence_loss")
-        return ("masked_lm_loss",)
-
-    @property
-    def label_features(self) -> tuple[str, ...]:
-        """Names of the features that are labels."""
-        if self._next_sentence:
-            return (
-                "masked_lm_ids",
-                "masked_lm_weights",
-                "next_sentence_labels",
-            )
-        return ("masked_lm_ids", "masked_lm_weights")
+        if not next_sentence:
+            self.term_names = ("masked_lm_loss",)
+            self.label_features = ("masked_lm_ids", "masked_lm_weights")
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""

@@ -122,7 +122,7 @@ def attention_probs(
             at masked positions and 0 elsewhere. The adder gets no gradient.
         scale: number that multiplies the scores.
         dropout_prob: fraction of the weights to drop, in [0, 1).
-        seed: int [2], as for `dropout`. None = drop nothing.
+        seed: int [2], seed of `dropout`. If None, the function drops nothing.
 
     Returns:
         float [B, N, F, T] in the dtype of the scores. Before dropout the last
@@ -145,7 +145,7 @@ def dropout(
         inputs: float tensor.
         dropout_prob: fraction of the elements to drop, in [0, 1).
         seed: int [2]. The same seed drops the same elements, so that a pass can
-            be recomputed. None = drop nothing.
+            be recomputed. If None, the function drops nothing.
     """
     if seed is None or dropout_prob == 0:
         return inputs

@@ -56,7 +56,7 @@ class PackingPlan(NamedTuple):
             entry in `positions` is 0.
         is_padding: bool [R], whether a row is padding.
         sequence_numbers: int [S, T], number of the sequence at each packed
-            position, counted from 1. 0 = an unused position.
+            position, counted from 1, or 0 at an unused position.
     """
 
     row_map: RowMap
@@ -101,7 +101,7 @@ def plan_packing(
         is_padding, 0, keras.ops.take(starts, sequence_index) + offset
     )
     # For each packed position, the number of its row and the number of its
-    # sequence, both counted from 1. 0 = an unused position.
+    # sequence, both counted from 1, or 0 at an unused position.
     row_numbers, sequence_numbers = (
         keras.ops.scatter(
             packed_positions[:, None],

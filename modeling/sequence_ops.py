@@ -19,7 +19,7 @@ def create_attention_mask_from_input_mask(
 
     Args:
         input_mask: int [B, T], 1 = all positions may attend to this WordPiece,
-            0 = padding. Or int [B, F, T], 1 = position F may attend to position
+            0 = padding, or int [B, F, T], 1 = position F may attend to position
             T.
         left_to_right: whether a position may attend only to itself and earlier
             positions.
@@ -43,8 +43,8 @@ def attended_positions(input_mask: Tensor) -> Tensor:
     For example, [[[1, 0, 0], [1, 1, 0], [0, 0, 0]]] becomes [[1, 1, 0]].
 
     Args:
-        input_mask: int [B, T] or [B, F, T], as for
-            `create_attention_mask_from_input_mask`.
+        input_mask: int [B, T], which is returned unchanged, or int [B, F, T],
+            1 = position F may attend to position T.
     """
     if len(input_mask.shape) == 2:
         return input_mask

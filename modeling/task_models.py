@@ -19,12 +19,11 @@ from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
-from modeling.layers import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
+from modeling.options import TaskModelOptions
 from modeling.sequence_ops import gather_indexes
 from modeling.tensors import (
     Features,
-    Outputs,
     PretrainerOutputs,
     Shape,
     SpanOutputs,
@@ -259,7 +258,7 @@ class BertEmbedder(MultiTextModel):
         verbose: int | str = "auto",
         steps: int | None = None,
         callbacks: Sequence[object] | None = None,
-    ) -> Outputs:
+    ) -> Tensor | Features:
         """Predicts as Keras does, one or several texts per example."""
         batch = getattr(x, "element_spec", x)
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)

@@ -42,7 +42,7 @@ class Tensor(Protocol):
 
     @property
     def shape(self) -> "_Sizes":
-        """The sizes of the axes, None = a size that varies."""
+        """The sizes of the axes. A size that varies is None."""
 
     @property
     def dtype(self) -> Any:  # noqa: ANN401  a DType, or a name
@@ -71,7 +71,7 @@ class Tensor(Protocol):
     def __ge__(self, other: Operand, /) -> "Tensor": ...
 
 
-# The shape of a tensor. None = a size that varies.
+# The shape of a tensor. A size that varies is None.
 Shape: TypeAlias = tuple[int | None, ...]
 # {name: tensor} of a model's inputs and labels.
 Features: TypeAlias = Mapping[str, Tensor]

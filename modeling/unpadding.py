@@ -59,7 +59,7 @@ class RowMap(NamedTuple):
         shape: first two axes of the tensor, (B, T) or (S, T).
         positions: int [R], index of each row in the two axes, flattened.
         row_numbers: int [B * T] or [S * T], number of each position's row,
-            counted from 1. 0 = padding.
+            counted from 1, or 0 at padding.
         spare: index of the row that is copied to padding.
     """
 

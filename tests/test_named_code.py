@@ -1,7 +1,9 @@
 """Docstrings and comments name files and code that exist."""
 
 import ast
+import builtins
 import collections
+import functools
 import io
 import re
 import tokenize
@@ -20,6 +22,12 @@ DOTTED_NAME = re.compile(
     r"`(?!keras\.|tf\.)(?:\w+\.)*([a-z_]\w*)\.(?!(?:jsonl?|pb)`)(\w+)(?:\(.*?)?`"
 )
 
+# A class by its name: two words or more, as in `FullTokenizer`. In an example,
+# a call of the class.
+CLASS_IN_SPAN = re.compile(r"\b_?(?:[A-Z][a-z0-9]+){2,}[A-Z]*\b")
+CLASS_IN_EXAMPLE = re.compile(CLASS_IN_SPAN.pattern + r"(?=[(.\[])")
+SPAN = re.compile(r"`([^`]+)`")
+EXAMPLE = re.compile(r"^ *For example:\n((?: {4}.*\n?|\n)*)", re.M)
 # `Class.member`, with any packages and modules before it, and calls.
 MEMBER = re.compile(r"`(?:[a-z_]\w*\.)*([A-Z]\w*)\.(\w+)(?=[`.(\[])")
 # Bases that add nothing that a docstring lists.
@@ -28,15 +36,31 @@ ATTRIBUTES = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)*)", re.M)
 ARGS = re.compile(r"^Args:\n((?: {4}.*\n?|\n)*)", re.M)
 
 
+def described_nodes(source):
+    """Yields the nodes of a Source that may have a docstring."""
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for node in ast.walk(source.tree):
+        if isinstance(node, (*described, ast.AsyncFunctionDef)):
+            yield node
+
+
 def prose(source):
     """Yields the comments and the docstrings of a Source."""
     for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
         if token.type == tokenize.COMMENT:
             yield token.string
-    described = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    for node in ast.walk(source.tree):
-        if isinstance(node, (*described, ast.AsyncFunctionDef)):
-            yield ast.get_docstring(node) or ""
+    for node in described_nodes(source):
+        yield ast.get_docstring(node) or ""
+
+
+@functools.cache
+def all_prose():
+    """Returns (Source, text) of each comment and docstring of this project."""
+    return [
+        (source, text)
+        for source in parsed_sources(*ALL_FOLDERS)
+        for text in prose(source)
+    ]
 
 
 def test_docstrings_and_comments_name_files_that_exist():
@@ -48,8 +72,7 @@ def test_docstrings_and_comments_name_files_that_exist():
     files.append("/transformers/activations.py")
     wrong = [
         f"{source.path.relative_to(ROOT)}: {name}"
-        for source in parsed_sources(*ALL_FOLDERS)
-        for text in prose(source)
+        for source, text in all_prose()
         # Capitals stand for a name: FILE.py.
         for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", text)
         if not any(file.endswith(f"/{name}") for file in files)
@@ -109,21 +132,69 @@ def test_docstrings_and_comments_name_code_that_exists():
     modules = names_of_modules()
     all_names = set().union(*modules.values())
     wrong = []
-    for source in parsed_sources(*ALL_FOLDERS):
-        variables = variables_of(source)
-        for text in prose(source):
-            for module, name in DOTTED_NAME.findall(text):
-                # A module of ours with the name, or else a variable or a module
-                # of others without a name of ours: a renamed module has one.
-                is_right = (
-                    name in modules[module]
-                    if module in modules
-                    else name not in all_names
-                )
-                if not is_right and module not in variables:
-                    place = source.path.relative_to(ROOT)
-                    wrong.append(f"{place}: {module}.{name}")
+    for source, text in all_prose():
+        for module, name in DOTTED_NAME.findall(text):
+            # A module of ours with the name, or else a variable or a module
+            # of others without a name of ours: a renamed module has one.
+            is_right = (
+                name in modules[module]
+                if module in modules
+                else name not in all_names
+            )
+            if not is_right and module not in variables_of(source):
+                place = source.path.relative_to(ROOT)
+                wrong.append(f"{place}: {module}.{name}")
     check_none(wrong, "No module of this name defines this:")
+
+
+def names_in_code(source):
+    """Yields all names in a Source, and all words of its texts.
+
+    Docstrings are none of its texts. The names of packages of others count,
+    such as those that it imports, and so do names that only a text contains,
+    such as a class in config.json.
+    """
+    docstrings = {
+        node.body[0].value
+        for node in described_nodes(source)
+        if ast.get_docstring(node) is not None
+    }
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                yield name
+            case ast.alias(name=name):
+                yield from name.split(".")
+            case ast.Constant(value=str(text)) if node not in docstrings:
+                yield from re.findall(r"\w+", text)
+
+
+def classes_named_in(text):
+    """Yields the names of classes in the code of a docstring or a comment."""
+    for span in SPAN.findall(text):
+        yield from CLASS_IN_SPAN.findall(span)
+    for example in EXAMPLE.findall(text):
+        yield from CLASS_IN_EXAMPLE.findall(example)
+
+
+def test_docstrings_and_comments_name_classes_that_exist():
+    """A class of others exists if any code of this project uses its name."""
+    known = {*dir(builtins)}
+    for source in parsed_sources(*ALL_FOLDERS):
+        known |= {*names_in_code(source)}
+    wrong = [
+        f"{source.path.relative_to(ROOT)}: {name}"
+        for source, text in all_prose()
+        for name in classes_named_in(text)
+        if name not in known
+    ]
+    check_none(
+        wrong,
+        "No code has a class of this name. If it was renamed, write its new "
+        "name:",
+    )
 
 
 def all_classes():
@@ -173,8 +244,7 @@ def test_docstrings_and_comments_name_members_that_exist():
     members = Members()
     wrong = [
         f"{source.path.relative_to(ROOT)}: {owner}.{name}"
-        for source in parsed_sources(*ALL_FOLDERS)
-        for text in prose(source)
+        for source, text in all_prose()
         for owner, name in MEMBER.findall(text)
         if not members.has(owner, name)
     ]

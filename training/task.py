@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from data.io import feature_specs, record_datasets
     from modeling.base_loss import Loss
     from modeling.base_task_model import AnyTaskModel
-    from modeling.layers import TaskModelOptions
+    from modeling.options import TaskModelOptions
 
 # The flags of a task. Covariant, so that what takes a task of a
 # FineTuningConfig accepts the task of any script.

@@ -58,7 +58,7 @@ def create_model_json_of_copy(
     # too.
     task = {**preset.head_settings, "name": model_class, **(settings or {})}
     contents["task"] = cast("AnyHeadSettings", task)
-    provenance = contents.setdefault("origin", Provenance())
+    provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
     kept = {
         name: value
         for name, value in preset.recorded_settings.items()

@@ -15,7 +15,7 @@ class ExampleCall:
     Attributes:
         method: method of the model that `serving.load` returns.
         texts: arguments of the method.
-        passages: last argument of the method, a list of texts. () = none.
+        passages: last argument of the method, a list of texts. It may be empty.
     """
 
     method: str

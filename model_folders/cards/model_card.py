@@ -21,7 +21,7 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
-from model_folders.model_json import recorded_settings_of
+from model_folders.model_json import provenance_of, recorded_settings_of
 from model_folders.model_json_types import (
     AnyHeadSettings,
     ModelJson,
@@ -84,9 +84,11 @@ class Card:
         kind: EXPORT, WEIGHTS, HUGGINGFACE or RUN. A HUGGINGFACE card begins
             with the metadata that the Hugging Face hub reads.
         model_json: contents of the folder's model.json.
-        labels: names of the outputs, in order. None = list no names.
+        labels: names of the outputs, in order. If None, the README.md lists no
+            names.
         do_lower_case: whether text is lower-cased, or None if unknown.
-        results: {name: score} of the model. {} = show no results.
+        results: {name: score} of the model. If it is empty, the README.md shows
+            no results.
         files: {name: bytes} of the files to list, {} while a RUN trains.
         export: folder of the exported model of a RUN, to show its use.
         table: name of the single table that a RUN was trained on, or None.
@@ -94,7 +96,7 @@ class Card:
             without this project.
         precision: number format of the weights in `networks`.
         fixed_length: fixed length of the inputs of `networks`, in WordPieces.
-            None = any length.
+            If None, `networks` accept any length.
         output: name of the output of `networks` with a value for each label.
             Heads without labels do not use it.
         export_scores: {format: {name: score}} of an EXPORT on the dev set.
@@ -127,7 +129,7 @@ class Card:
     @property
     def provenance(self) -> Provenance:
         """Where the weights are from."""
-        return self.model_json.get("origin", Provenance())
+        return provenance_of(self.model_json)
 
     @property
     def settings(self) -> TrainingSettings:

@@ -2,20 +2,8 @@
 
 A format is in two places. Its files are read here: their JSON, and the names,
 shapes and values of the weights. modeling/checkpoints/ loads these values into
-models, and writes them, because only that needs Keras. The formats:
-
-    tf1.py: checkpoints of Google and of this project
-    object_based/: checkpoints of Model Garden and TF-Hub
-    huggingface/: folders of transformers, with the weights of PyTorch
-    tf_h5.py: the weights of TensorFlow, which transformers 4 wrote
-    kerashub/: presets of KerasHub
-
-In a folder, config.py reads the JSON files beside the weights, and weights.py
-opens the weights. In object_based/, folders.py finds what no JSON states. The
-JSON files of Google and of this project are described in model_folders/, in
-bert_config.py, model_json.py and tokenizer_files.py.
-
-The other place of each format, in modeling/checkpoints/:
+models, and writes them, because only that needs Keras. The formats, with the
+modules of modeling/checkpoints/:
 
     format         loaded into models by   written by
     tf1            tf1.py                  tf1.py
@@ -23,6 +11,19 @@ The other place of each format, in modeling/checkpoints/:
     kerashub       format_readers.py       kerashub.py
     tf_h5          format_readers.py       nothing
     object_based   format_readers.py       nothing
+
+And the modules here:
+
+    tf1.py: checkpoints of Google and of this project
+    huggingface/: folders of transformers, with the weights of PyTorch
+    kerashub/: presets of KerasHub
+    tf_h5.py: the weights of TensorFlow, which transformers 4 wrote
+    object_based/: checkpoints of Model Garden and TF-Hub
+
+In a folder, config.py reads the JSON files beside the weights, and weights.py
+opens the weights. In object_based/, folders.py finds what no JSON states. The
+JSON files of Google and of this project are described in model_folders/, in
+bert_config.py, model_json.py and tokenizer_files.py.
 
 For several formats:
 

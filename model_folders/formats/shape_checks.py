@@ -88,14 +88,14 @@ def check_shapes(
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
         layers: for each block of the model, the number of the checkpoint's
-            block to start from. None = block i starts from the checkpoint's
+            block to start from. If None, block i starts from the checkpoint's
             block i.
         config_file: path of the configuration, for messages.
 
     Raises:
-        ValueError: a weight is missing, or has another shape. The message names
-            the first such weight. Or the number of heads does not divide the
-            hidden size.
+        ValueError: a weight is missing or has another shape, or the number of
+            heads does not divide the hidden size. The message names the first
+            such weight.
     """
     check_layers(config, layers)
     where = config_file or "the configuration"

@@ -54,7 +54,7 @@ def shard_path(path: str, name: str, file: object, ending: str) -> str:
         path: path of the index.
         name: name of the weight, for messages.
         file: name of the file.
-        ending: as in `read_shard_paths`.
+        ending: ending of the names of the files.
 
     Raises:
         ValueError: `file` is not the name of a file in the index's folder.

@@ -71,9 +71,9 @@ def source_name(name: str, layers: Sequence[int] | None) -> str:
 
     Args:
         name: Google's name of the variable.
-        layers: for each block of the model, the number of the
-            checkpoint's block to start from. None = the block with the same
-            number.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from. If None, block i starts from the checkpoint's
+            block i.
     """
     if layers is None:
         return name

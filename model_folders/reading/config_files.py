@@ -7,9 +7,7 @@ from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import CONFIG_FILE, BertConfig
 from model_folders.formats.huggingface import config as huggingface_config
-from model_folders.formats.huggingface.config import (
-    HUGGINGFACE_WEIGHTS,
-)
+from model_folders.formats.huggingface.config import HUGGINGFACE_WEIGHTS
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
 from model_folders.kinds import ModelClass
@@ -111,9 +109,9 @@ def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:
-        OSError, ValueError: `read_json` raises an error, or an entry has
-            another type. Or KerasHub's network or task is none that this
-            project reads.
+        OSError: a file cannot be read.
+        ValueError: a file is no JSON object, an entry has another type, or
+            KerasHub's network or task is none that this project reads.
     """
     values = read_json(path)
     if kerashub_config.is_kerashub(values):

@@ -73,7 +73,9 @@ def to_local_folder(path: str) -> str:
     Other paths are returned unchanged.
 
     Raises:
-        ValueError, OSError: as `download_model` raises them.
+        ValueError: the path is malformed, huggingface_hub is not installed, or
+            there is no BERT that this installation can read.
+        OSError: the files cannot be downloaded.
     """
     return download_model(path) if path.startswith(SCHEME) else path
 

@@ -16,12 +16,8 @@ from files.paths import StrPath
 from model_folders import kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats.huggingface import sentence_transformers
-from model_folders.formats.huggingface.config import (
-    read_config_labels,
-)
-from model_folders.formats.huggingface.tokenizer import (
-    read_stated_casing,
-)
+from model_folders.formats.huggingface.config import read_config_labels
+from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
 from model_folders.labels import read_labels

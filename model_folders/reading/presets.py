@@ -34,6 +34,7 @@ class NetworkOptions(TypedDict):
     bilstm: bool
 
 
+# The names of the options in `NetworkOptions`.
 NETWORK_OPTIONS = ("left_to_right", "bilstm")
 # {file of transformers or sentence-transformers: its entry for the length of
 # inputs}.

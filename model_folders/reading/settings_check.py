@@ -80,11 +80,10 @@ def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     if mode := preset.head_settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:
-        # --bilstm belongs to the head, which starts with new weights.
-        # Without a record, any network may be trained.
-        for name in (
-            NETWORK_OPTIONS if not preset.recorded_settings else ("bilstm",)
-        ):
+        # --bilstm belongs to the head, which starts with new weights. Without a
+        # record, any network may be trained.
+        is_recorded = bool(preset.recorded_settings)
+        for name in ("bilstm",) if is_recorded else NETWORK_OPTIONS:
             del saved[name]
     if preset.do_lower_case is not None:
         saved["tokenizer"] = {

@@ -40,7 +40,8 @@ class GraphPredictor:
 
         Args:
             features: dict of tensors.
-            kernels: result of `cast_kernels`. Empty = use the model's kernels.
+            kernels: result of `cast_kernels`. If it is empty, the model uses
+                its own kernels.
         """
         variables: list[keras.Variable] = []
         if kernels:

@@ -87,14 +87,15 @@ class Checkpoint(abc.ABC):
         Args:
             model: any model of this package, built or not.
             layers: for each block of the model, the number of the checkpoint's
-                block to start from. None = block i starts from the checkpoint's
-                block i.
-            new_head: as in `restore_variables`.
+                block to start from. If None, block i starts from the
+                checkpoint's block i.
+            new_head: Google's names of the variables that keep their values,
+                even if the checkpoint contains them.
 
         Raises:
             OSError: the checkpoint cannot be read.
-            ValueError: as `restore_variables` raises it, or the values cannot
-                be used.
+            ValueError: a variable of the encoder is missing, a shape differs,
+                or the model cannot use a value.
         """
 
 

@@ -26,8 +26,10 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     Reads no values. The function chooses the first format whose files exist.
 
     Args:
-        source: as `path` of `load_checkpoint`.
-        best: as in `find_checkpoint`.
+        source: path of the checkpoint, path of the folder that contains it, or
+            the folder's Preset.
+        best: whether to prefer the best step if `source` is the folder of a
+            training run. If None, the run's flag --load_best decides.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -64,13 +66,16 @@ def find_checkpoint(
     Checks the sizes of the checkpoint's files, not the values in them.
 
     Args:
-        path: path of the checkpoint, or its Preset, as for load_checkpoint.
+        path: path of the checkpoint, path of the folder that contains it, or
+            the folder's Preset.
         best: whether to prefer the best step if `path` is the folder of a
-            training run. None = as the run reports (its flag --load_best).
+            training run. If None, the run's flag --load_best decides.
         config: configuration of the model that will load the checkpoint, to
-            compare its sizes before the model is created. None = do not
-            compare.
-        layers: as in `load_checkpoint`.
+            compare its sizes before the model is created. If None, the function
+            does not compare them.
+        layers: for each block of `config`, the number of the checkpoint's block
+            to start from. If None, block i starts from the checkpoint's block
+            i.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -80,7 +85,7 @@ def find_checkpoint(
     """
     preset = path if isinstance(path, Preset) else None
     checkpoint = open_checkpoint(path, best=best)
-    check_files(checkpoint, preset, config, layers=layers)
+    check_sizes(checkpoint, preset, config, layers=layers)
     return checkpoint.file
 
 
@@ -92,18 +97,24 @@ def check_checkpoint(
     """Checks that there is a checkpoint, and the sizes of its files.
 
     Args:
-        path: as in `find_checkpoint`.
-        config: as in `find_checkpoint`.
-        layers: as in `load_checkpoint`.
+        path: path of the checkpoint, path of the folder that contains it, or
+            the folder's Preset.
+        config: configuration of the model that will load the checkpoint. If
+            None, the function only checks that no file is damaged.
+        layers: for each block of `config`, the number of the checkpoint's block
+            to start from. If None, block i starts from the checkpoint's block
+            i.
 
     Raises:
-        FileNotFoundError, OSError, ValueError: as `find_checkpoint` raises
-            them.
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: a file of the checkpoint is missing, truncated or malformed.
+        ValueError: `path` contains an adapter, or lacks the encoder of
+            `config`.
     """
     find_checkpoint(path, config=config, layers=layers)
 
 
-def check_files(
+def check_sizes(
     checkpoint: Checkpoint,
     preset: Preset | None,
     config: BertConfig | None,
@@ -115,9 +126,11 @@ def check_files(
         checkpoint: the checkpoint.
         preset: Preset of the checkpoint's folder, which names the file of the
             configuration in messages. None if the folder was not read.
-        config: configuration that the entries must fit. None = check only that
-            no file is damaged.
-        layers: as in `load_checkpoint`.
+        config: configuration that the entries must fit. If None, the function
+            only checks that no file is damaged.
+        layers: for each block of `config`, the number of the checkpoint's block
+            to start from. If None, block i starts from the checkpoint's block
+            i.
 
     Raises:
         OSError: a file is missing, truncated or malformed.

@@ -94,8 +94,10 @@ class ReaderCheckpoint(Checkpoint):
         Reports the entries that Google's BERT lacks as unused.
 
         Raises:
-            ValueError: as `restore_variables` raises it, or the file contains
-                another number of attention heads than the model.
+            OSError: the file cannot be read.
+            ValueError: a variable of the encoder is missing, a shape differs,
+                the model cannot use a value, or the file contains another
+                number of attention heads than the model.
         """
         entries = self.reader.open_entries(self.file)
         if not model.built:

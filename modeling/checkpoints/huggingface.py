@@ -210,16 +210,18 @@ def save_huggingface(
         model: a model whose class transformers has too, built or not.
         folder: folder to write. If it exists, it must not contain files that
             this project did not write.
-        tokenizer: tokenizer of the model. None = write no tokenizer.
-        labels: names of a classifier's outputs, in order.
-            None = LABEL_0, LABEL_1, ...
+        tokenizer: tokenizer of the model. If None, the function writes no
+            tokenizer.
+        labels: names of a classifier's outputs, in order. If None, the names
+            are LABEL_0, LABEL_1, ...
         leave_out: Google's names of weights to omit, for example of the next
             sentence head.
         problem_type: entry `problem_type` of config.json, such as
             "multi_label_classification". It determines the loss that
-            transformers computes for a classifier. None = transformers decides.
-        max_length: maximum length of the tokenizer's inputs, in WordPieces.
-            None = the model's `max_position_embeddings`.
+            transformers computes for a classifier. If None, transformers
+            decides.
+        max_length: maximum length of the tokenizer's inputs, in WordPieces. If
+            None, the model's `max_position_embeddings` is the length.
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:

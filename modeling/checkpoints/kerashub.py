@@ -68,15 +68,15 @@ def save_kerashub(
         folder: folder to write. If it exists, it must not contain files that
             this project did not write.
         tokenizer: tokenizer of the model.
-        labels: names of a classifier's outputs, in order. None = write no
-            labels.txt.
+        labels: names of a classifier's outputs, in order. If None, the function
+            writes no labels.txt.
         leave_out: Google's names of weights that are not known. KerasHub needs
             all weights, so any name is an error.
         output_mode: what a classifier predicts, a value of --output_mode. For
             "multilabel", KerasHub's model returns the sigmoid of the logits,
             and for other values it returns the logits.
-        max_length: length of a classifier's inputs, in WordPieces. None = the
-            model's `max_position_embeddings`.
+        max_length: length of a classifier's inputs, in WordPieces. If None, the
+            model's `max_position_embeddings` is the length.
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:

@@ -17,7 +17,7 @@ from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
     check_checkpoint,
-    check_files,
+    check_sizes,
     open_checkpoint,
 )
 from modeling.checkpoints.heads import (
@@ -26,10 +26,10 @@ from modeling.checkpoints.heads import (
     head_weight_names,
 )
 from modeling.checkpoints.variables import google_name_of
+from modeling.options import ModelOptions
 
 if TYPE_CHECKING:
     from modeling.keras_fit import KerasFitModel
-    from modeling.layers import ModelOptions
 
 ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
@@ -59,21 +59,21 @@ def load_checkpoint(
         path: a checkpoint, or the folder that contains it: of TF1, such as
             `bert_model.ckpt`, of transformers (`model.safetensors`,
             `pytorch_model.bin` or `tf_model.h5`), a preset of KerasHub, or an
-            object-based checkpoint, such as Model Garden's. Or a Preset, whose
-            files are then not read again. For the folder of a training run,
-            the function loads the weights that the run exports: the best step,
-            or with --noload_best, or if there is no best step, the last step.
-            The log names the step.
+            object-based checkpoint, such as Model Garden's. The path may also
+            be a Preset, whose files are then not read again. Of the folder of
+            a training run, the function loads the weights that the run exports.
+            These are the weights of the best step, or of the last step with
+            --noload_best or without a best step. The log names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
-            None = block i starts from the checkpoint's block i.
+            If None, block i starts from the checkpoint's block i.
         output_names: lists of names of the model's outputs, in order, such as
             `[["no", "yes"]]`. Several lists are alternative names. If the
             checkpoint's folder lists the same names in a different order, the
             function reorders the outputs of the head. If the folder lists other
             names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
-            training run. None = as the run reports (its flag --load_best).
+            training run. If None, the run's flag --load_best decides.
         replaces_head: whether the head keeps its random values if the folder
             contains a head of another kind, with other labels or with another
             number of outputs. The log says so. If False, another number of
@@ -117,21 +117,28 @@ def create_model(
     config: BertConfig | None = None,
     output_names: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
-    **options: Unpack["ModelOptions"],
+    **options: Unpack[ModelOptions],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
 
     Args:
         keras_class: class of the model, one of this package.
         preset: what the files in the folder state.
-        config: sizes and dropout rates of the network. None = as in the folder.
-        output_names: as in `load_checkpoint`.
-        replaces_head: as in `load_checkpoint`.
-        **options: other arguments of the class. By default, as in the folder.
+        config: sizes and dropout rates of the network. If None, the folder
+            states them.
+        output_names: alternative lists of names of the model's outputs, to
+            which the head's outputs are reordered, as by `load_checkpoint`.
+        replaces_head: whether the head keeps its random values if the folder
+            contains another head.
+        **options: other arguments of the class. By default, the folder states
+            them.
+
+    Returns:
+        (model, report of its weights).
 
     Raises:
         OSError: a file is missing or cannot be read.
-        ValueError: the folder contains no BERT, or weights of other shapes. Or
+        ValueError: the folder contains no BERT or weights of other shapes, or
             `num_labels` is neither set nor stated.
     """
     config = config or preset.load_config()
@@ -145,12 +152,12 @@ def create_model(
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     checkpoint = open_checkpoint(preset)
-    check_files(checkpoint, preset, config)
-    arguments = {
+    check_sizes(checkpoint, preset, config)
+    options = {
         **_find_stated_options(keras_class, preset, checkpoint),
         **options,
     }
-    if _has_labels(keras_class) and "num_labels" not in arguments:
+    if _has_labels(keras_class) and "num_labels" not in options:
         other_names = describe_entries(_find_other_names(checkpoint))
         raise ValueError(
             f"{checkpoint.file} contains no head of a {keras_class.__name__} "
@@ -158,7 +165,7 @@ def create_model(
             f"state num_labels. {other_names}. "
             "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
-    model = keras_class(config, **arguments)
+    model = keras_class(config, **options)
     report = _load_weights(
         model,
         checkpoint,
@@ -178,19 +185,9 @@ def _load_weights(
     output_names: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
 ) -> LoadReport:
-    """Loads a checkpoint that was found, as `load_checkpoint` does.
+    """Loads an open checkpoint with the arguments of `load_checkpoint`.
 
-    Args:
-        model: any model of this package, built or not.
-        checkpoint: result of `open_checkpoint`.
-        preset: Preset of the checkpoint's folder. It may be None without
-            `output_names` and without `replaces_head`.
-        layers: as in `load_checkpoint`.
-        output_names: as in `load_checkpoint`.
-        replaces_head: as in `load_checkpoint`.
-
-    Raises:
-        OSError, ValueError: as `load_checkpoint` raises them.
+    The preset may be None without `output_names` and without `replaces_head`.
     """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
@@ -213,18 +210,19 @@ def _has_labels(keras_class: type["KerasFitModel"]) -> bool:
 
 def _find_stated_options(
     keras_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
-) -> dict[str, object]:
+) -> ModelOptions:
     """Returns the arguments of the class that the folder states."""
-    stated: dict[str, object] = {}
+    stated: ModelOptions = {}
     is_own = preset.model_class == keras_class.__name__
     if _has_labels(keras_class) and (is_own or preset.model_class is None):
         num_outputs = find_num_outputs(checkpoint.shapes)
         if num_outputs is not None:
             stated["num_labels"] = num_outputs
-    for name, value in preset.network.items():
-        # The LSTM of --bilstm belongs to the head.
-        if value and (is_own or name != "bilstm"):
-            stated[name] = value
+    if preset.network["left_to_right"]:
+        stated["left_to_right"] = True
+    # The LSTM of --bilstm belongs to the head.
+    if preset.network["bilstm"] and is_own:
+        stated["bilstm"] = True
     return stated
 
 
@@ -253,7 +251,7 @@ def _find_new_head(
         return ()
     # Check the files first, so that a damaged file is an error before the log
     # says anything about its head.
-    check_files(checkpoint, preset, config=None)
+    check_sizes(checkpoint, preset, config=None)
     reason = describe_other_head(model, preset, checkpoint.shapes, output_names)
     if not reason:
         return ()

@@ -159,9 +159,10 @@ def save_release(
         model: any model of this package, built or not.
         folder: folder to write. If it exists, it must not contain files that
             this project did not write.
-        tokenizer: tokenizer of the model. None = write no vocabulary.
-        labels: names of the model's outputs, in order. None = write no
-            labels.txt.
+        tokenizer: tokenizer of the model. If None, the function writes no
+            vocabulary.
+        labels: names of the model's outputs, in order. If None, the function
+            writes no labels.txt.
         leave_out: Google's names of weights to omit.
         files: {name: text} of additional files to write, such as model.json.
 

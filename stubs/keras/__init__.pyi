@@ -10,7 +10,7 @@ import `Tensor` of modeling/tensors.py, and serve only this project.
 
 # ruff: noqa: N801, N802  Keras names a function like a class, and the reverse.
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, ParamSpec, Self, TypeVar, overload
 
@@ -32,7 +32,7 @@ from keras.callbacks import History
 from keras.initializers import Initializer
 from keras.layers import Layer as Layer
 
-from modeling.tensors import Index, Operand, Outputs, Tensor
+from modeling.tensors import Index, Operand, Tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -171,7 +171,7 @@ class Model(Layer):
         verbose: int | str = "auto",
         steps: int | None = None,
         callbacks: Sequence[object] | None = None,
-    ) -> Outputs: ...
+    ) -> Tensor | Mapping[str, Tensor]: ...
     def predict_step(self, *arguments: object) -> Any: ...
     def quantize(
         self,

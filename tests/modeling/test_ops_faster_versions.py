@@ -5,6 +5,8 @@ the whole network, in tests/modeling/test_task_models_golden.py.
 """
 
 import itertools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -53,6 +55,28 @@ def draw_numbers(*shape, number=0):
     return np.random.default_rng(number).normal(size=shape)
 
 
+class Call(NamedTuple):
+    """The arguments of a call of an operation.
+
+    Attributes:
+        tensors: the float tensors, of which the test computes the gradients.
+        constants: the other arguments, by their names.
+    """
+
+    tensors: Sequence[np.ndarray]
+    constants: Mapping[str, object] = {}
+
+
+def draw_rows(width):
+    """Returns inputs [12, width]."""
+    return draw_numbers(12, width)
+
+
+def draw_sequences(width):
+    """Returns inputs [2, 4, width], two sequences of four positions."""
+    return draw_numbers(2, 4, width) * 3
+
+
 def create_layer_norm(width, dtype):
     layer = keras.layers.LayerNormalization(epsilon=1e-3, dtype=dtype)
     layer.build((None, width))
@@ -61,68 +85,130 @@ def create_layer_norm(width, dtype):
     return layer
 
 
-def create_calls(name, width, dtype, seed):
-    """Returns calls of an operation: (float tensors, constants) of each."""
-    rows = draw_numbers(12, width), draw_numbers(12, width, number=1)
-    norm = {"layer": create_layer_norm(width, dtype)}
-    mode = {"training": seed is not None}
-    drop = {"dropout_prob": 0.4, "seed": seed}
-    hidden = draw_numbers(2, 4, width) * 3
-    adder = np.random.default_rng(0).integers(-1, 1, (2, 1, 1, width)) * 1e4
-    # bfloat16 does not tell scores apart where all are masked.
-    adder[..., 0] = 0
-    adder = tf.constant(adder, "float64" if dtype == "float64" else "float32")
-    scores = {"adder": adder, "scale": 0.125} | drop
+def list_dense_calls(width, dtype, seed):
+    kernel, bias = draw_numbers(width, 24), draw_numbers(24)
+    return [
+        Call((inputs, kernel, bias))
+        for inputs in (draw_rows(width), draw_sequences(width))
+    ]
+
+
+def list_look_up_calls(width, dtype, seed):
+    ids = tf.constant([[0, 8, 8], [3, 0, 1]])
+    return [Call((draw_numbers(9, width),), {"ids": ids})]
+
+
+def list_check_range_calls(width, dtype, seed):
+    return [Call((0 * draw_rows(width),), {"name": "ids", "num_rows": 1})]
+
+
+def list_cross_entropy_calls(width, dtype, seed):
     # The last two are no classes.
     labels = tf.constant(
         [[0, width // 2, width - 1, 0], [width // 3, 0, -1, width]]
     )
-    calls = {
-        "dense": [
-            ((*shaped, draw_numbers(width, 24), draw_numbers(24)), {})
-            for shaped in (rows[:1], (hidden,))
-        ],
-        "look_up": [
-            (
-                (draw_numbers(9, width),),
-                {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])},
-            )
-        ],
-        "check_range": [((0 * rows[0],), {"name": "ids", "num_rows": 1})],
-        "cross_entropy": [((hidden,), {"labels": labels})],
-        "reshape_like": [((rows[0], draw_numbers(3, 4, width)), {})],
-        "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
-        # Few elements, and many.
-        "layer_norm": [
-            ((inputs,), norm | mode)
-            for inputs in (hidden, draw_numbers(70_000 // width, width))
-        ],
-        "swap_attention_heads": [((draw_numbers(2, 3, 5, width),), mode)],
-        "dropout_add_norm": [
-            (rows, norm | drop),
-            ((hidden, draw_numbers(2, 4, width, number=1)), norm | drop),
-        ],
-        "attention_probs": [((draw_numbers(2, 3, 5, width) * 4,), scores)],
-        "activation": [
-            ((hidden,), {"hidden_act": act} | mode) for act in ops.ACTIVATIONS
-        ],
+    return [Call((draw_sequences(width),), {"labels": labels})]
+
+
+def list_reshape_like_calls(width, dtype, seed):
+    return [Call((draw_rows(width), draw_numbers(3, 4, width)))]
+
+
+def list_dropout_calls(width, dtype, seed):
+    return [
+        Call((draw_sequences(width),), {"dropout_prob": rate, "seed": seed})
+        for rate in (0.4, 0)
+    ]
+
+
+def list_layer_norm_calls(width, dtype, seed):
+    constants = {
+        "layer": create_layer_norm(width, dtype),
+        "training": seed is not None,
     }
-    return calls[name]
+    # Few elements, and many.
+    return [
+        Call((inputs,), constants)
+        for inputs in (
+            draw_sequences(width),
+            draw_numbers(70_000 // width, width),
+        )
+    ]
 
 
-def compute_with_gradients(function, tensors, constants, dtype):
+def list_swap_attention_heads_calls(width, dtype, seed):
+    heads = draw_numbers(2, 3, 5, width)
+    return [Call((heads,), {"training": seed is not None})]
+
+
+def list_dropout_add_norm_calls(width, dtype, seed):
+    constants = {
+        "layer": create_layer_norm(width, dtype),
+        "dropout_prob": 0.4,
+        "seed": seed,
+    }
+    return [
+        Call((draw_rows(width), draw_numbers(12, width, number=1)), constants),
+        Call(
+            (draw_sequences(width), draw_numbers(2, 4, width, number=1)),
+            constants,
+        ),
+    ]
+
+
+def list_attention_probs_calls(width, dtype, seed):
+    adder = np.random.default_rng(0).integers(-1, 1, (2, 1, 1, width)) * 1e4
+    # bfloat16 does not tell scores apart where all are masked.
+    adder[..., 0] = 0
+    constants = {
+        "adder": tf.constant(
+            adder, "float64" if dtype == "float64" else "float32"
+        ),
+        "scale": 0.125,
+        "dropout_prob": 0.4,
+        "seed": seed,
+    }
+    return [Call((draw_numbers(2, 3, 5, width) * 4,), constants)]
+
+
+def list_activation_calls(width, dtype, seed):
+    return [
+        Call(
+            (draw_sequences(width),),
+            {"hidden_act": name, "training": seed is not None},
+        )
+        for name in ops.ACTIVATIONS
+    ]
+
+
+# {operation: function that lists its calls for a width, a dtype and a seed}.
+# All have the same parameters, although some operations have no seed.
+LIST_CALLS = {
+    "dense": list_dense_calls,
+    "look_up": list_look_up_calls,
+    "check_range": list_check_range_calls,
+    "cross_entropy": list_cross_entropy_calls,
+    "reshape_like": list_reshape_like_calls,
+    "dropout": list_dropout_calls,
+    "layer_norm": list_layer_norm_calls,
+    "swap_attention_heads": list_swap_attention_heads_calls,
+    "dropout_add_norm": list_dropout_add_norm_calls,
+    "attention_probs": list_attention_probs_calls,
+    "activation": list_activation_calls,
+}
+
+
+def compute_with_gradients(function, call, dtype):
     """Returns a function's value and gradients, all in float64."""
-    tensors = [tf.cast(tensor, dtype) for tensor in tensors]
+    tensors = [tf.cast(tensor, dtype) for tensor in call.tensors]
     with tf.device("CPU:0"), tf.GradientTape() as tape:
         tape.watch(tensors)
-        # What does not vary with each call goes by its name.
-        (inputs, *others) = tensors
-        outputs = function(inputs, *others, **constants)
+        outputs = function(*tensors, **call.constants)
         upstream = tf.cast(
             draw_numbers(*outputs.shape, number=7), outputs.dtype
         )
         loss = tf.reduce_sum(tf.cast(outputs * upstream, "float64"))
-    layer = constants.get("layer")
+    layer = call.constants.get("layer")
     weights = [layer.gamma.value, layer.beta.value] if layer else []
     return [
         # The gradient of a look-up is slices.
@@ -133,49 +219,62 @@ def compute_with_gradients(function, tensors, constants, dtype):
     ]
 
 
-def compute_in_graph(function, tensors, constants, dtype):
+def compute_in_graph(function, call, dtype):
     """Returns the same of a version, which is meant for graphs."""
     graph = tf.function(
         lambda tensors: compute_with_gradients(
-            function, tensors, constants, dtype
+            function, call._replace(tensors=tensors), dtype
         ),
         autograph=False,
     )
-    return graph(tensors)
+    return graph(call.tensors)
 
 
 def rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
 
+def allowed_error(plain, exact, dtype):
+    """Returns the largest error (RMS) that a faster version may have.
+
+    It is half as much again as the error of the plain version, and a rounding
+    of the values. Where nearly equal numbers are subtracted, the values are
+    small, but the rounding is not.
+    """
+    rounding = {"float64": 1e-14, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
+    return 1.5 * rms(plain - exact) + rounding * max(rms(exact), 0.1)
+
+
+def assert_as_exact_as_plain(faster, plain, exact, dtype):
+    """Compares a value or a gradient of a faster version with the plain one."""
+    if exact is None:
+        # `reshape_like` has no gradient to the shape.
+        assert faster is None
+        return
+    assert faster.shape == exact.shape
+    assert rms(faster - exact) <= allowed_error(plain, exact, dtype)
+
+
 @pytest.mark.parametrize("table, name, dtype, width", list(list_cases()))
 def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
-    version = TABLES[table][name]
-    plain = getattr(ops, name).plain
+    plain_version = getattr(ops, name).plain
     seed = tf.constant(SEED) if table == "compiled" else None
     # A row of one has no variance, which blows up any other rounding.
     compute_plain = compute_in_graph if width == 1 else compute_with_gradients
-    exact_calls = create_calls(name, width, "float64", seed)
-    for call, exact_call in zip(
-        create_calls(name, width, dtype, seed), exact_calls, strict=True
-    ):
-        faster = compute_in_graph(version, *call, dtype)
-        # What both start from is rounded the same way.
-        rounded = [tf.cast(tensor, dtype) for tensor in call[0]]
-        exact = compute_plain(plain, rounded, exact_call[1], "float64")
-        plainly = compute_plain(plain, *call, dtype)
-        assert len(faster) == len(exact) == len(plainly)
-        for one, other, right in zip(faster, plainly, exact, strict=True):
-            if right is None:
-                # `reshape_like` has no gradient to the shape.
-                assert one is None
-                continue
-            assert one.shape == right.shape
-            # The size of a rounding, and what is lost where numbers that
-            # are nearly the same are subtracted.
-            unit = {"float64": 1e-14, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
-            allowed = 1.5 * rms(other - right) + unit * max(rms(right), 0.1)
-            assert rms(one - right) <= allowed
+    calls = LIST_CALLS[name](width, dtype, seed)
+    exact_calls = LIST_CALLS[name](width, "float64", seed)
+    for call, exact_call in zip(calls, exact_calls, strict=True):
+        # All versions start from the same rounded values.
+        rounded = [tf.cast(tensor, dtype) for tensor in call.tensors]
+        exact_call = exact_call._replace(tensors=rounded)
+        results = zip(
+            compute_in_graph(TABLES[table][name], call, dtype),
+            compute_plain(plain_version, call, dtype),
+            compute_plain(plain_version, exact_call, "float64"),
+            strict=True,
+        )
+        for faster, plain, exact in results:
+            assert_as_exact_as_plain(faster, plain, exact, dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])

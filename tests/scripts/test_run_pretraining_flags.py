@@ -212,5 +212,5 @@ def test_the_weights_of_the_best_step_are_exported(runs):
     exported = read_checkpoint(folder.parent / "weights/bert_model.ckpt")
     best = read_checkpoint(folder / "best", best_step)
     assert_same_bits(exported, {name: best[name] for name in exported})
-    origin = read_json(folder.parent / "weights/model.json")["origin"]
-    assert origin["step"] == best_step
+    provenance = read_json(folder.parent / "weights/model.json")["origin"]
+    assert provenance["step"] == best_step

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from model_folders.model_json import MODEL_JSON_FILE
+from model_folders.model_json import MODEL_JSON_FILE, provenance_of
 from model_folders.model_json_types import DevSetRuleEntry
 from model_folders.reading.presets import Preset
 
@@ -56,7 +56,7 @@ def recorded_sets_of(preset: Preset) -> RecordedSets:
 
 def has_data_file(preset: Preset) -> bool:
     """Returns whether the last command of a run read a --data_file."""
-    provenance = preset.model_json.get("origin", {})
+    provenance = provenance_of(preset.model_json)
     return "data_file" in provenance.get("command", {})
 
 

@@ -60,7 +60,7 @@ def create_model_json(
             "AnyHeadSettings",
             {"name": kinds.model_class_of(model), **head_settings},
         ),
-        "origin": {
+        model_json.PROVENANCE: {
             "script": start.parsed.script,
             "command": command_to_record(start.parsed),
             "settings": settings,

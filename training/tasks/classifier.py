@@ -35,7 +35,7 @@ from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
-    from modeling.layers import TaskModelOptions
+    from modeling.options import TaskModelOptions
     from modeling.tensors import Tensor
 
 _EncodedSet: TypeAlias = task.EncodedSet[InputExample, int]

@@ -27,7 +27,7 @@ from training.config.ner_config import NerConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelOptions
+    from modeling.options import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[NerExample, NerFeatures]
 

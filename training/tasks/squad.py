@@ -34,7 +34,7 @@ from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelOptions
+    from modeling.options import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[SquadExample, SquadFeatures]
 _Batches: TypeAlias = task.Batches[SpanOutputs]

@@ -22,7 +22,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.layers import TaskModelOptions
+    from modeling.options import TaskModelOptions
 
 _EncodedSet: TypeAlias = task.EncodedSet[swag_examples.SwagExample, None]
 

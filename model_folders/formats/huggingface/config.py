@@ -185,8 +185,9 @@ def create_config_json(
         model_class: name of the model's class, which may be a user's own class.
         num_labels: number of outputs of the head. None if the model has no
             labels.
-        labels: names of the outputs, in order. None = LABEL_0, LABEL_1, ...
-        tokenizer: tokenizer of the model. None = the id of [PAD] is 0.
+        labels: names of the outputs, in order. If None, the names are LABEL_0,
+            LABEL_1, ...
+        tokenizer: tokenizer of the model. If None, the id of [PAD] is 0.
         problem_type: entry `problem_type` of config.json, None to leave it out.
         leave_out: Google's names of the weights that the file lacks.
 

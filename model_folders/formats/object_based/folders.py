@@ -52,7 +52,9 @@ def open_object_entries(path: str) -> Mapping[str, "WeightEntry"]:
         path: result of `find_object_weights`.
 
     Raises:
-        OSError, ValueError: as `open_graph_entries` raises them.
+        OSError: the checkpoint cannot be read.
+        ValueError: the checkpoint lacks weights of a BERT, or contains other
+            weights.
     """
     # This module loads TensorFlow.
     from model_folders.formats.object_based.weights import open_graph_entries

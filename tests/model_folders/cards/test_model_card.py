@@ -40,7 +40,7 @@ RATES = ("precision", "recall", "f1", "support")
 def create_card(kind, **values):
     """Returns a card that shows the nasty names wherever a name can be."""
     data = [["train", name, 5, 1] for name in NASTY]
-    origin = {
+    provenance = {
         "script": "run_classifier.py",
         "weights": "<script>",
         "settings": {"data": data},
@@ -51,7 +51,7 @@ def create_card(kind, **values):
     names = [name.replace("/", "") for name in NASTY]
     return model_card.Card(
         kind=kind,
-        model_json={"task": {"name": "BertClassifier"}, "origin": origin},
+        model_json={"task": {"name": "BertClassifier"}, "origin": provenance},
         labels=NASTY,
         results=results,
         files={f"dev_predictions {name}": 1 for name in names},

@@ -9,9 +9,9 @@ from tests.support.models import tiny_config
 
 
 def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
-    origin = {"settings": {"bert_config": {"hidden_size": 4}}}
+    provenance = {"settings": {"bert_config": {"hidden_size": 4}}}
     file = tmp_path / "model.json"
-    file.write_text(json.dumps({"version": 1, "origin": origin}))
+    file.write_text(json.dumps({"version": 1, "origin": provenance}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
         settings_check.check_trained_settings(
             preset_reading.read_preset(tmp_path), tiny_config()

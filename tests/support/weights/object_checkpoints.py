@@ -1,13 +1,20 @@
-"""Object-based checkpoints with the names of Model Garden's encoders."""
+"""Reads and writes object-based checkpoints.
 
+The names in SHAPES are those of Model Garden's encoders.
+"""
+
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
     TrackableObjectGraph,
 )
+
+from files.paths import StrPath
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -39,6 +46,59 @@ SHAPES = {
 }
 
 
+@dataclasses.dataclass
+class ObjectCheckpoint:
+    """The contents of an object-based checkpoint.
+
+    Attributes:
+        values: {key: value} of the variables.
+        graph: the objects that have the variables, with the names. Bytes are
+            written as they are.
+    """
+
+    values: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
+    graph: TrackableObjectGraph | bytes = dataclasses.field(
+        default_factory=TrackableObjectGraph
+    )
+
+    @classmethod
+    def read(cls, prefix: StrPath) -> Self:
+        """Reads the checkpoint whose files have a prefix."""
+        reader = tf.train.load_checkpoint(str(prefix))
+        keys = reader.get_variable_to_shape_map().keys() - {GRAPH}
+        return cls(
+            {key: reader.get_tensor(key) for key in keys},
+            TrackableObjectGraph.FromString(reader.get_tensor(GRAPH)),
+        )
+
+    @property
+    def attributes(self) -> list[Any]:
+        """The attributes of all nodes, one for each stored variable."""
+        assert isinstance(self.graph, TrackableObjectGraph)
+        return [value for node in self.graph.nodes for value in node.attributes]
+
+    def add_variable(self, name: str, key: str, value: np.ndarray) -> None:
+        """Adds a variable under a key, to which this method adds the ending."""
+        assert isinstance(self.graph, TrackableObjectGraph)
+        self.values[key + ENDING] = value
+        self.graph.nodes.add().attributes.add(
+            name="VARIABLE_VALUE", full_name=name, checkpoint_key=key + ENDING
+        )
+
+    def write(self, prefix: StrPath) -> None:
+        """Writes the files of the checkpoint."""
+        graph = self.graph
+        if isinstance(graph, TrackableObjectGraph):
+            graph = graph.SerializeToString()
+        tensors = {**self.values, GRAPH: graph}
+        tf.raw_ops.SaveV2(
+            prefix=str(prefix),
+            tensor_names=[*tensors],
+            shape_and_slices=[""] * len(tensors),
+            tensors=[*map(tf.convert_to_tensor, tensors.values())],
+        )
+
+
 def create_values() -> dict[str, np.ndarray]:
     """Returns {name: value} of the encoder, in which all numbers differ."""
     numbers = iter(np.arange(1000, dtype=np.float32))
@@ -59,20 +119,9 @@ def write_checkpoint(
 
     `keys` are {name: key}. Other variables have their name as key.
     """
-    graph = TrackableObjectGraph()
-    tensors: dict[str, np.ndarray | bytes] = {}
+    checkpoint = ObjectCheckpoint()
     for name, value in values.items():
-        key = (keys or {}).get(name, name) + ENDING
-        tensors[key] = value
-        graph.nodes.add().attributes.add(
-            name="VARIABLE_VALUE", full_name=name, checkpoint_key=key
-        )
-    tensors[GRAPH] = graph.SerializeToString()
+        checkpoint.add_variable(name, (keys or {}).get(name, name), value)
     prefix = str(folder / "ckpt-1")
-    tf.raw_ops.SaveV2(
-        prefix=prefix,
-        tensor_names=[*tensors],
-        shape_and_slices=[""] * len(tensors),
-        tensors=[*map(tf.convert_to_tensor, tensors.values())],
-    )
+    checkpoint.write(prefix)
     return prefix

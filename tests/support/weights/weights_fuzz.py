@@ -94,8 +94,8 @@ def create_folders(place: Path) -> None:
     (saved / "saved_model.pb").write_bytes(b"not read")
     for folder in place.iterdir():
         if folder.is_dir() and not any(folder.rglob("vocab*.txt")):
-            words = [f"{_VOCAB}"] + [f"w{number}\n" for number in range(40)]
-            (folder / "vocab.txt").write_text("".join(words))
+            more_words = "".join(f"w{number}\n" for number in range(40))
+            (folder / "vocab.txt").write_text(_VOCAB + more_words)
 
 
 def _write_more(folder: Path) -> None:

@@ -228,11 +228,11 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(
     )
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     start = toy_task.create_start(config, bert_config, tokenizer)
-    origin = {"settings": {"output_mode": "multilabel"}}
+    provenance = {"settings": {"output_mode": "multilabel"}}
     other = {
         "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
         "tokenizer_config.json": '{"do_lower_case": false}',
-        "model.json": json.dumps({"version": 1, "origin": origin}),
+        "model.json": json.dumps({"version": 1, "origin": provenance}),
     }
     (teacher / changed).write_text(other[changed])
     with pytest.raises(

@@ -16,8 +16,8 @@ def left_to_right(tmp_path):
     """The folder of a run that was trained with --left_to_right."""
     folder = tmp_path / "trained"
     folder.mkdir()
-    origin = {"settings": {"seed": 1, "left_to_right": True}}
-    text = json.dumps({"version": 1, "origin": origin})
+    provenance = {"settings": {"seed": 1, "left_to_right": True}}
+    text = json.dumps({"version": 1, "origin": provenance})
     (folder / model_json.MODEL_JSON_FILE).write_text(text)
     (folder / "model.ckpt-3.index").write_text("")
     return folder
