@@ -10,7 +10,7 @@ from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from modeling.base_loss import Loss
 from training.flows.encoded_sets import select_sets
-from training.loop.best_step import (
+from training.loop.best_step_callback import (
     BestStepRule,
     evaluate_once_per_step,
     train_and_evaluate,

@@ -31,7 +31,7 @@ from training.flows.trainer_setup import (
     set_seed_and_precision,
 )
 from training.loop import devices
-from training.loop.best_step import (
+from training.loop.best_step_callback import (
     BestStepRule,
     Evaluate,
     train_and_evaluate,

@@ -12,7 +12,7 @@ from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
-from training.loop.best_step import evaluate_once_per_step
+from training.loop.best_step_callback import evaluate_once_per_step
 from training.loop.trainer import Trainer
 
 

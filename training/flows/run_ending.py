@@ -15,7 +15,7 @@ from model_folders import kinds
 from model_folders.cards import copies, model_card
 from model_folders.scores import Scores
 from training.config.training_config import TrainingConfig
-from training.loop.best_step import Evaluate
+from training.loop.best_step_callback import Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder

@@ -1,7 +1,7 @@
 """Creates the model and the Trainer of a run by its `RunPlan`.
 
 `RunWeights.restore_or_load` then loads the weights, and `train_and_evaluate` in
-loop/best_step.py trains. run_ending.py has the steps after the training.
+loop/best_step_callback.py trains. run_ending.py has the steps after the training.
 """
 
 import dataclasses

@@ -11,7 +11,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import OnStep, batches, create_trainer
 from training.loop import step_loop
-from training.loop.best_step import BestStepCallback, BestStepRule
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.train_step import Outcome
 from training.loop.trainer import INTERRUPTED_STATUS
 

@@ -16,7 +16,7 @@ from tests.support.tasks.scripted_task import (
     run_without_training,
 )
 from tests.support.two_weight_model import batches, create_trainer
-from training.loop.best_step import (
+from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
     evaluate_once_per_step,
