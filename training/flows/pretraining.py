@@ -18,11 +18,15 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import checks, run_ending
+from training.flows import checks, evaluations, run_ending
 from training.flows.pretraining_evaluation import PretrainingEvaluation
 from training.flows.pretraining_plan import (
+    check_resumed_training,
+    collect_settings,
+    compute_dev_set_checksum,
     create_pretraining_plan,
     find_all_records,
+    fingerprint_dev_set,
 )
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
@@ -31,11 +35,7 @@ from training.flows.trainer_setup import (
     set_seed_and_precision,
 )
 from training.loop import devices
-from training.loop.best_step_callback import (
-    BestStepRule,
-    Evaluate,
-    train_and_evaluate,
-)
+from training.loop.best_step_callback import BestStepRule, Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
@@ -59,12 +59,16 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    checks.check_files(start)
+    checks.check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
     records = find_all_records(start)
-    plan = create_pretraining_plan(start, records)
+    dev_set = fingerprint_dev_set(config, records)
+    dev_set_checksum = compute_dev_set_checksum(config, dev_set)
+    settings = collect_settings(start, records.train, dev_set)
+    check_resumed_training(start, settings)
+    plan = create_pretraining_plan(start, settings)
     set_seed_and_precision(config)
     trainer = create_trainer(
         start, run_folder, plan, strategy=strategy, teacher=teacher
@@ -80,11 +84,11 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
                 trainer,
                 records.train,
                 evaluate=evaluation.evaluate,
-                dev_set_checksum=plan.dev_set_checksum,
+                dev_set_checksum=dev_set_checksum,
             )
         if config.training.do_eval:
-            scores = run_ending.evaluate_and_write_scores(
-                trainer, evaluation.evaluate, plan.dev_set_checksum
+            scores = evaluations.evaluate_and_write_scores(
+                trainer, evaluation.evaluate, dev_set_checksum
             )
     _end_pretraining(
         start,
@@ -124,7 +128,7 @@ def _train(
     Raises:
         SystemExit: a signal stopped the training.
     """
-    train_and_evaluate(
+    evaluations.train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,
@@ -168,7 +172,9 @@ def _end_pretraining(
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
         options = run_ending.create_export_options(
-            start, trainer.run_folder, config.pretraining.max_seq_length
+            start,
+            trainer.run_weights.preset,
+            config.pretraining.max_seq_length,
         )
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)

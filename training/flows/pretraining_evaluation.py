@@ -12,7 +12,7 @@ from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
-from training.loop.best_step_callback import evaluate_once_per_step
+from training.flows.evaluations import evaluate_once_per_step
 from training.loop.trainer import Trainer
 
 
@@ -74,9 +74,8 @@ class PretrainingEvaluation:
         counts: FloatArray = np.zeros(0)
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
-        # The number of batches is unknown, so the progress bar shows no total.
-        for features, metrics in self._trainer.predictor.predict(
-            batches, description="Evaluating", metrics=self._metrics_of
+        for features, metrics in self._trainer.predictor.compute_metrics(
+            batches, self._metrics_of
         ):
             counts = add_masked_counts(counts, features)
             for name, pair in metrics.items():

@@ -162,14 +162,6 @@ def tagger(tmp_path):
     return tmp_path / "tagger"
 
 
-def test_another_pooling_is_warned_of_before_an_export(tmp_path, caplog):
-    (tmp_path / "1_Pooling").mkdir()
-    config = '{"pooling_mode_cls_token": true}'
-    (tmp_path / "1_Pooling/config.json").write_text(config)
-    check_task(tmp_path, "BertEmbedder")
-    assert "pooling_mode_cls_token" in caplog.text
-
-
 def test_outputs_without_names_are_warned_of(tagger, caplog):
     check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
     assert "does not name its outputs" in caplog.text
