@@ -86,9 +86,6 @@ def evaluate_and_write_scores(
         trainer: the Trainer, with the weights to evaluate.
         evaluate: evaluates the current weights.
         dev_set_checksum: checksum of the dev sets.
-
-    Raises:
-        OSError: a file cannot be written.
     """
     logging.info("Evaluating %s", trainer.run_weights.describe())
     scores = evaluate()
@@ -105,9 +102,6 @@ def write_dev_scores(
         trainer: the Trainer, with the weights that were scored.
         scores: all scores of the dev sets in this command.
         dev_set_checksum: checksum of the dev sets.
-
-    Raises:
-        OSError: a file cannot be written.
     """
     run_folder = trainer.run_folder
     if run_folder.best_step.is_comparable(dev_set_checksum):

@@ -127,11 +127,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return scores | batches_with_loss.scores()
 
     def write_reports(self) -> None:
-        """Writes the task's files about the dev sets.
-
-        Raises:
-            OSError: a file cannot be written.
-        """
+        """Writes the task's files about the dev sets."""
         for dev_set in self.dev_sets:
             self.task.write_report(
                 dev_set,
@@ -146,9 +142,6 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
 
         Returns:
             their scores, {} if the right answers are unknown.
-
-        Raises:
-            OSError: a file cannot be written.
         """
         config = self.task.config
         batches = self._predict(

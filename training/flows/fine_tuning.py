@@ -149,9 +149,6 @@ def end_without_scores(
 
     The scores are on another dev set than the scores of the run. So the run's
     scores, card and report stay as they are.
-
-    Raises:
-        OSError: a file cannot be written.
     """
     task = fine_tuner.task
     log_scores(fine_tuner.evaluate())

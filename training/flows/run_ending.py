@@ -21,11 +21,7 @@ from training.run_files.run_folder import RunFolder
 
 
 def store_weights(trainer: Trainer) -> None:
-    """Stores the best step's weights once, and writes --export_weights.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Stores the best step's weights once, and writes --export_weights."""
     trainer.run_weights.link_best()
     path = trainer.config.training.export_weights
     if path is not None:

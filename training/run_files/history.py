@@ -125,9 +125,6 @@ class History:
             step: number of steps trained.
             metrics: {name: value}, such as the losses and the speed.
             learning_rate: learning rate of the step, None if it is unknown.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         self._add(self._create_line("train", step, metrics, learning_rate))
 
@@ -162,12 +159,9 @@ class History:
 
         Args:
             step: number of steps trained.
-            scores: {name: score}.
+            scores: scores of the dev set.
             dev_set_checksum: checksum of the dev set.
             learning_rate: learning rate of the step, None if it is unknown.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         line = self._create_line("eval", step, scores, learning_rate)
         line["dev_set"] = dev_set_checksum

@@ -193,9 +193,6 @@ class RunFolder:
             export: name of the exported model's folder, or None.
             table: name of the single table that the run was trained on, or
                 None.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         path = self.path / model_card.CARD_FILE
         if not (self.path / MODEL_JSON_FILE).is_file():
@@ -234,14 +231,7 @@ class RunResults:
         self._is_chief = is_chief
 
     def write_dev_scores(self, scores: Mapping[str, float]) -> None:
-        """Logs the scores on the dev sets, and writes eval_results.txt.
-
-        Args:
-            scores: {name: score}.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Logs the scores on the dev sets, and writes eval_results.txt."""
         log_scores(scores)
         self.dev_scores = scores
         self._write(DEV_RESULTS, scores)
@@ -252,11 +242,8 @@ class RunResults:
         """Logs the scores on a test set, and writes its file.
 
         Args:
-            scores: {name: score}.
+            scores: scores of the predictions.
             suffix: suffix of the set's name, such as "_mm".
-
-        Raises:
-            OSError: the file cannot be written.
         """
         log_scores(scores)
         self._write(f"test_eval_results{suffix}.txt", scores)
@@ -265,12 +252,6 @@ class RunResults:
         """Writes the scores of the exported files on the dev set.
 
         Does not log them, because the table would only repeat the model's.
-
-        Args:
-            scores: {name: score}.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         self._write(EXPORT_RESULTS, scores)
 
