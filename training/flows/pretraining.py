@@ -19,7 +19,10 @@ from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import checks, evaluations, run_ending
-from training.flows.pretraining_evaluation import PretrainingEvaluation
+from training.flows.pretraining_evaluation import (
+    PretrainingEvaluation,
+    warn_of_no_progress,
+)
 from training.flows.pretraining_plan import (
     check_resumed_training,
     collect_settings,
@@ -39,12 +42,6 @@ from training.loop.best_step_callback import BestStepRule, Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
-
-# A run of fewer steps is a trial, of which nobody expects anything.
-_MIN_STEPS = 100
-# Smallest difference between the accuracies of a model that learns something
-# and of one that does not.
-_MIN_GAIN = 0.01
 
 
 def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
@@ -94,8 +91,8 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
         start,
         trainer,
         scores=scores,
-        begin_time=begin_time,
         baseline_accuracy=evaluation.baseline_accuracy,
+        begin_time=begin_time,
     )
 
 
@@ -146,8 +143,8 @@ def _end_pretraining(
     trainer: Trainer,
     *,
     scores: Scores,
-    begin_time: float,
     baseline_accuracy: float,
+    begin_time: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
 
@@ -157,9 +154,9 @@ def _end_pretraining(
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
         scores: scores of the evaluation, {} without an evaluation.
-        begin_time: time at which this command began, as time.time().
         baseline_accuracy: accuracy of always guessing the most frequent
             WordPiece.
+        begin_time: time at which this command began, as time.time().
     """
     config = start.config
     if config.export.export_dir or config.training.export_weights:
@@ -187,37 +184,6 @@ def _end_pretraining(
         commands=_list_commands(start),
         seconds=time.time() - begin_time,
     )
-
-
-def warn_of_no_progress(
-    scores: Mapping[str, float], baseline_accuracy: float
-) -> None:
-    """Logs a warning if the masked LM is not better than a guess.
-
-    On any text, a model first learns how frequent each WordPiece is, within
-    some hundred steps. Its loss falls meanwhile, and its accuracy becomes that
-    of always guessing the most frequent WordPiece. Only a model that reads the
-    other words gets beyond this accuracy, and a model that diverged never does.
-    So compare with this guess, not with the first weights, which may be those
-    of a trained model.
-
-    Args:
-        scores: scores of the evaluation after the training.
-        baseline_accuracy: accuracy of always guessing the most frequent
-            WordPiece.
-    """
-    accuracy = scores["masked_lm_accuracy"]
-    step = scores["global_step"]
-    if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
-        logging.warning(
-            "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
-            "frequent WordPiece reaches %.4f: the model has not learned from "
-            "the context yet. Train for more steps, or with another "
-            "--learning_rate.",
-            step,
-            accuracy,
-            baseline_accuracy,
-        )
 
 
 def _list_score_lines(scores: Mapping[str, float]) -> list[str]:
