@@ -6,12 +6,12 @@ import pytest
 from command_line.config_values import create_config
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
-from extraction import feature_extraction
-from extraction.extract_features_config import ExtractFeaturesConfig
 from model_folders.reading.preset_reading import read_preset
 from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
 from tests.support.paths import ROOT, SAMPLES
+from training.extraction import feature_extraction
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
 class IdPredictor:

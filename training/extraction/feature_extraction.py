@@ -21,7 +21,6 @@ from data.classification.classification_features import (
 from data.io import text_files
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
-from extraction.extract_features_config import ExtractFeaturesConfig
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
@@ -33,6 +32,7 @@ from training.config.model_flags import (
     read_bert_config,
     read_tokenizer,
 )
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 if TYPE_CHECKING:
     import tensorflow as tf
