@@ -22,24 +22,25 @@ def check_start(start: StartingPoint[TrainingConfig]) -> None:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
+    config = start.config
     if start.preset and not start.is_own_run:
         modeling.check_checkpoint(
             start.preset,
             config=start.bert_config,
-            layers=start.config.distillation.initial_blocks,
+            layers=config.distillation.initial_blocks,
         )
     outputs = {
-        "--export_dir": start.config.export.export_dir,
-        "--export_weights": start.config.training.export_weights,
+        "--export_dir": config.export.export_dir,
+        "--export_weights": config.training.export_weights,
     }
     for flag, path in outputs.items():
         if path:
             atomic_folders.check_folder(path, flag)
     settings_check.check_lengths(
         start.bert_config,
-        start.config.model.required_config_file,
-        max_seq_length=start.config.max_seq_length,
-        export_seq_length=start.config.export.export_seq_length,
+        config.model.required_config_file,
+        max_seq_length=config.max_seq_length,
+        export_seq_length=config.export.export_seq_length,
     )
 
 

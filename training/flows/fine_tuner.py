@@ -50,16 +50,18 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         self.encoded_sets = encoded_sets
         self.trainer = trainer
         self.dev_set_checksum = dev_set_checksum
+        self._config = task.config
+        self._run_weights = trainer.run_weights
         self._first_step = first_step
         self._output_dir = str(trainer.run_folder.path)
         self._evaluate_once = evaluate_once_per_step(
-            trainer.run_weights, self._evaluate_dev_sets
+            self._run_weights, self._evaluate_dev_sets
         )
 
     @property
     def has_trained(self) -> bool:
         """Whether this command has changed the weights."""
-        return self.trainer.run_weights.global_step != self._first_step
+        return self._run_weights.global_step != self._first_step
 
     @property
     def dev_sets(self) -> list[EncodedSet[ExampleT, OriginT]]:
@@ -80,7 +82,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         Raises:
             SystemExit: a signal stopped the training.
         """
-        config = self.task.config
+        config = self._config
         train_set = self.encoded_sets["train"]
         rule = BestStepRule(
             interval=max(train_set.num_records // config.batch_size, 1),
@@ -97,7 +99,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best:
-            self.trainer.run_weights.restore_best()
+            self._run_weights.restore_best()
 
     def evaluate(self) -> Scores:
         """Returns the scores of the dev sets, and "global_step".
@@ -107,7 +109,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return self._evaluate_once()
 
     def _evaluate_dev_sets(self) -> Scores:
-        results: Scores = {"global_step": self.trainer.run_weights.global_step}
+        results: Scores = {"global_step": self._run_weights.global_step}
         for dev_set in self.dev_sets:
             suffix = suffix_of(dev_set.name)
             scores = self._evaluate_set(dev_set)
@@ -143,7 +145,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         Returns:
             their scores, {} if the right answers are unknown.
         """
-        config = self.task.config
+        config = self._config
         batches = self._predict(
             test_set, config.fine_tuning.predict_batch_size, "Predicting"
         )
@@ -155,9 +157,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         self, dev_set: EncodedSet[ExampleT, OriginT], description: str
     ) -> Batches[OutputsT]:
         """Predicts in the batches of evaluation, see `_predict`."""
-        return self._predict(
-            dev_set, self.task.config.eval_batch_size, description
-        )
+        return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(
         self,
@@ -173,10 +173,9 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             description: text of the progress bar.
         """
         dataset = encoded_set.create_dataset(
-            batch_size, trims_padding=self.task.config.trims_padding
+            batch_size, trims_padding=self._config.trims_padding
         )
         num_batches = -(-encoded_set.num_records // batch_size)
-        batches = self.trainer.predictor.predict(
-            dataset, num_batches, description
-        )
+        predictor = self.trainer.predictor
+        batches = predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)

@@ -201,6 +201,7 @@ def check_export_scores(
         ValueError: a file of the export scores lower than --max_export_loss
             allows.
     """
+    config = task.config
     for format_name, encoded_set in itertools.product(
         engines.RUNTIME_OF_FORMAT, encoded_sets
     ):
@@ -211,9 +212,9 @@ def check_export_scores(
             continue
         loss = round((expected - score) / task.percentage_point, 6)
         # Write `not <=` instead of `>`, so that NaN is an error too.
-        if not loss <= task.config.fine_tuning.max_export_loss:
+        if not loss <= config.fine_tuning.max_export_loss:
             raise ValueError(
-                f"--export_dir={task.config.export.export_dir} was not "
+                f"--export_dir={config.export.export_dir} was not "
                 f"written: its {format_name} file scores {metric} = "
                 f"{score:.4f} on the dev set, {loss:.2f} percentage points "
                 f"below the model's {expected:.4f}. {_remedy_of(task)}, or "
@@ -225,7 +226,8 @@ def check_export_scores(
 
 def _remedy_of(task: AnyTask) -> str:
     """Returns what to do if an export scores lower than the model."""
-    if task.config.export.quantize:
+    config = task.config
+    if config.export.quantize:
         return "Export without --quantize"
     # A correlation of nearly equal numbers is one of rounding.
     return (
@@ -255,7 +257,8 @@ def _write_export_scores(
             "evaluate, or no engine can evaluate the export."
         )
         return
-    trainer.run_folder.results.write_export_scores(scores)
+    run_folder = trainer.run_folder
+    run_folder.results.write_export_scores(scores)
     if card:
         scored_card = dataclasses.replace(
             card,

@@ -43,14 +43,15 @@ class PretrainingEvaluation:
     ) -> None:
         self._config = config
         self._records = records
-        self._trainer = trainer
+        self._predictor = trainer.predictor
+        self._run_weights = trainer.run_weights
         # Bind once, because the Trainer traces each new function.
         self._metrics_of = functools.partial(
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,
         )
         self._evaluate_once = evaluate_once_per_step(
-            trainer.run_weights, self._compute_metrics
+            self._run_weights, self._compute_metrics
         )
         self._masked_counts: FloatArray = np.zeros(0)
 
@@ -82,7 +83,7 @@ class PretrainingEvaluation:
         counts: FloatArray = np.zeros(0)
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
-        for features, metrics in self._trainer.predictor.compute_metrics(
+        for features, metrics in self._predictor.compute_metrics(
             batches, self._metrics_of
         ):
             counts = add_masked_counts(counts, features)
@@ -94,7 +95,7 @@ class PretrainingEvaluation:
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
-        return {**means, "global_step": self._trainer.run_weights.global_step}
+        return {**means, "global_step": self._run_weights.global_step}
 
 
 def add_masked_counts(

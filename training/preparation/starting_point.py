@@ -90,7 +90,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 def read_start(
     parsed: flags.ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
-    """Reads the files that a training command starts from.
+    """Reads the files that a command starts from, and checks all flags.
+
+    The folder of the weights decides the flags that are still open.
 
     Raises:
         ValueError: a required flag is not set, and no folder states it. Or

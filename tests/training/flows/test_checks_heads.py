@@ -29,7 +29,14 @@ from training.preparation.starting_point import StartingPoint, read_start
 MNLI = ["contradiction", "entailment", "neutral"]
 
 
-def check_task(folder, head, labels=(), is_own_run=False, **settings):
+def check_task(
+    folder,
+    head,
+    labels=(),
+    is_own_run=False,
+    task_class=ToyTask,
+    **settings,
+):
     """Checks a folder for the task of a command that does not train."""
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,7 +50,7 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
     )
-    task = ToyTask(start)
+    task = task_class(start)
     task.labels = labels
     task.settings = settings
     checks.check_task(task)
@@ -160,6 +167,18 @@ def tagger(tmp_path):
     model = built(modeling.BertTokenClassifier(tiny_config(), 4))
     modeling.save_huggingface(model, tmp_path / "tagger")
     return tmp_path / "tagger"
+
+
+class SelectiveTask(ToyTask):
+    """A task that accepts no weights."""
+
+    def check_preset(self, preset):
+        raise ValueError(f"no weights of {preset.path}, please")
+
+
+def test_a_task_may_refuse_the_weights(tagger):
+    with pytest.raises(ValueError, match=f"no weights of {tagger}"):
+        check_task(tagger, "BertTokenClassifier", task_class=SelectiveTask)
 
 
 def test_outputs_without_names_are_warned_of(tagger, caplog):
