@@ -12,14 +12,14 @@ from absl import logging
 
 from command_line import cli
 from command_line.parsed_command import ParsedCommand
-from extraction.extract_features_config import ExtractFeaturesConfig
-from extraction.feature_extraction import (
+from model_folders.reading import preset_reading, settings_check
+from training.extraction.extract_features_config import ExtractFeaturesConfig
+from training.extraction.feature_extraction import (
     load_predictor,
     parse_layers,
     read_model_files,
     write_vectors,
 )
-from model_folders.reading import preset_reading, settings_check
 
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:

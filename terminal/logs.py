@@ -22,7 +22,6 @@ PACKAGES = (
     "command_line",
     "conversion",
     "data",
-    "extraction",
     "files",
     "imports",
     "model_folders",

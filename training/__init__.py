@@ -23,7 +23,10 @@ What concerns a run as a whole has "run" in its name. Its plan and its end are
 in flows/ (`RunPlan`, run_ending.py), its weights in loop/ (run_weights.py), and
 its folder, results and description in run_files/.
 
-What users do with finished runs:
+What trains nothing:
 
-    run_comparison/: draws the curves of runs, and writes a table of scores
+    run_comparison/: draws the curves of finished runs, and writes a table of
+        scores
+    extraction/: extracts the vectors of texts, with the flags and the devices
+        of a training
 """

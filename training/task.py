@@ -1,7 +1,7 @@
 """Defines the interface of a fine-tuning task.
 
 A task is one class. It reads and encodes the examples, creates the model, and
-turns the model's outputs into scores and files. fine_tuning.py calls its
+turns the model's outputs into scores and files. flows/fine_tuning.py calls its
 methods and trains the model. docs/adding_a_task.md shows how to add a task in a
 single file.
 """
@@ -14,7 +14,6 @@ from typing import (
     Any,
     Final,
     Generic,
-    Protocol,
     TypeAlias,
     TypeVar,
     Unpack,
@@ -24,6 +23,7 @@ from data.arrays import Batches as Batches
 from data.arrays import OutputsT as OutputsT
 from data.sets.set_names import SetName
 from model_folders.model_json_types import HeadSettings
+from model_folders.reading.presets import Preset
 from model_folders.scores import Scores
 from training.config.fine_tuning_config import FineTuningConfig
 from training.preparation.starting_point import StartingPoint
@@ -43,29 +43,15 @@ ConfigT_co = TypeVar("ConfigT_co", bound=FineTuningConfig, covariant=True)
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
+# The same in a set. Covariant, so that an AnyEncodedSet may be any set.
+ExampleT_co = TypeVar("ExampleT_co", covariant=True)
+OriginT_co = TypeVar("OriginT_co", covariant=True)
 # All tasks without settings share it. A task with settings assigns a new dict.
 _NO_SETTINGS: Final[HeadSettings] = {}
 
 
-class CreateModel(Protocol):
-    """Creates the model of a task, as `Task.create_model` does."""
-
-    def __call__(
-        self,
-        bert_config: "modeling.BertConfig",
-        /,
-        **options: "Unpack[TaskModelOptions]",
-    ) -> "AnyTaskModel":
-        """Creates the model.
-
-        Args:
-            bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts.
-        """
-
-
 @dataclasses.dataclass(frozen=True)
-class EncodedSet(Generic[ExampleT, OriginT]):
+class EncodedSet(Generic[ExampleT_co, OriginT_co]):
     """A set of examples, and its records.
 
     Attributes:
@@ -85,8 +71,8 @@ class EncodedSet(Generic[ExampleT, OriginT]):
     num_examples: int
     num_records: int
     checksum: int
-    examples: Sequence[ExampleT] = ()
-    origins: Sequence[OriginT] = ()
+    examples: Sequence[ExampleT_co] = ()
+    origins: Sequence[OriginT_co] = ()
 
     def create_dataset(
         self, batch_size: int, *, trims_padding: bool
@@ -105,9 +91,8 @@ class EncodedSet(Generic[ExampleT, OriginT]):
 
 # {name of a set: the set}
 EncodedSets: TypeAlias = Mapping[SetName, EncodedSet[ExampleT, OriginT]]
-# A set and sets, for functions that read none of the examples and origins.
-AnyEncodedSet: TypeAlias = EncodedSet[Any, Any]
-AnyEncodedSets: TypeAlias = EncodedSets[Any, Any]
+# Sets, for functions that read none of the examples and origins.
+AnyEncodedSets: TypeAlias = EncodedSets[object, object]
 
 
 class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
@@ -159,7 +144,10 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
             a run is resumed. An export records them too.
         export_settings: {name: value} of settings of the head that only an
             export records, or records with another value than `settings`. The
-            names are those of `serving.export`.
+            names are those of `serving.export`. `trim_padding` = False pads all
+            inputs of the export.
+        can_score_export: whether `evaluate` accepts the outputs of an export.
+            False if the export computes other outputs than the model.
     """
 
     # A subclass may set these, in its class or in its constructor.
@@ -173,6 +161,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     eval_files: Sequence[str] = ()
     settings: HeadSettings = _NO_SETTINGS
     export_settings: HeadSettings = _NO_SETTINGS
+    can_score_export: bool = True
 
     def __init__(
         self,
@@ -196,6 +185,20 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
     def head_settings(self) -> HeadSettings:
         """Settings of the model's head, for `serving.export`."""
         return {**self.settings, "labels": self.labels, **self.export_settings}
+
+    def check_preset(self, preset: Preset) -> None:
+        """Checks what the files beside the initial weights state.
+
+        By default does nothing. `fine_tune` has compared the network and the
+        tokenizer with the flags before, and compares the labels itself.
+
+        Args:
+            preset: Preset of the weights that the command starts from.
+
+        Raises:
+            ValueError: the task cannot use the weights.
+        """
+        return
 
     @abc.abstractmethod
     def read_examples(self, set_name: SetName) -> Sequence[ExampleT] | None:

@@ -40,7 +40,7 @@ from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
 from training.run_files.run_folder import RunFolder
-from training.task import AnyTask, CreateModel, EncodedSet
+from training.task import AnyTask, EncodedSet
 from training.tasks.classifier_setup import (
     load_task,
     open_processor,
@@ -92,7 +92,7 @@ def parse_flags(
 def create_training_work(
     start: StartingPoint[TrainingConfig],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
-    create_model: CreateModel,
+    create_model: trainer_setup.CreateModel,
     loss: AnyLoss,
 ) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
@@ -105,7 +105,6 @@ def create_training_work(
         loss=loss,
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         recorded_settings={},
-        dev_set_checksum=0,
     )
     trainer = trainer_setup.create_trainer(
         start,
@@ -244,7 +243,6 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         loss=task.loss,
         num_steps=None,
         recorded_settings={},
-        dev_set_checksum=0,
     )
     trainer = trainer_setup.create_trainer(
         start,
@@ -253,7 +251,9 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         strategy=devices.connect_devices(start.config.devices),
     )
     trainer.run_weights.restore_or_load()
-    fine_tuner = FineTuner(task, encoded_sets, trainer, dev_set_checksum=0)
+    fine_tuner = FineTuner(
+        task, encoded_sets, trainer, first_step=0, dev_set_checksum=0
+    )
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
     export_dir = str(start.config.export.export_dir)

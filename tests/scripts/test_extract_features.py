@@ -10,7 +10,6 @@ import pytest
 import extract_features
 from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
-from extraction.extract_features_config import ExtractFeaturesConfig
 from files.json_files import read_json
 from options.config_values import create_config
 from serving import engines
@@ -19,6 +18,7 @@ from tests.support.checkpoints import call_signature
 from tests.support.output_files import read_json_lines
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import parse_flags
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
 def extract_vectors(output_file, **flags):

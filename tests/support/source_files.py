@@ -30,7 +30,6 @@ PACKAGES = (
     "conversion",
     "serving",
     "training",
-    "extraction",
 )
 # All folders with Python files, besides the scripts at the top.
 ALL_FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from data.sets.set_names import file_stem_of
 from model_folders.model_json import MODEL_JSON_FILE, provenance_of
 from model_folders.model_json_types import DevSetRuleEntry
 from model_folders.reading.presets import Preset
@@ -14,10 +15,10 @@ from model_folders.reading.presets import Preset
 # `RecordedSet`, and "split" is not a set but the `DevSetRule`.
 RECORDED_SETS: Final = "data"
 DEV_SET_RULE: Final = "split"
-# Names of recorded sets, which are those of the files of a run. There, Google's
-# code calls the dev set "eval".
-TRAIN_SET: Final = "train"
-DEV_SET: Final = "eval"
+# Names of the recorded sets "train" and "dev". model.json names a set as the
+# files of a run do, and Google's code calls the file of the dev set "eval".
+TRAIN_SET: Final = file_stem_of("train")
+DEV_SET: Final = file_stem_of("dev")
 
 
 class RecordedSet(NamedTuple):

@@ -6,6 +6,7 @@ Fine-tuning a `Task` (training/task.py):
     encoded_sets.py: reads the sets, and writes their records
     fine_tuning_plan.py: the steps to train, and what model.json records
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
+    eval_loss.py: `LossAccumulator`: the loss of a dev set
     fine_tuning_export.py: exports the model, and scores the export
 
 Pretraining on the records of create_pretraining_data.py:
@@ -16,10 +17,11 @@ Pretraining on the records of create_pretraining_data.py:
 
 The steps of both flows, in their order:
 
-    checks.py: checks files and the task before slow work
+    checks.py: checks the start and the task before slow work
     teacher.py: loads the teacher
     trainer_setup.py: `RunPlan`, and the model and the Trainer that it says
-    run_ending.py: scores, stores and logs what was trained
+    evaluations.py: evaluates while training and after it
+    run_ending.py: stores, exports and logs what was trained
 
 The dev set of a fine-tuning is checked by training/dev_set/.
 """

@@ -1,20 +1,16 @@
 """Trains, evaluates and predicts the sets of a task with its model."""
 
-from collections.abc import Iterator
-from typing import Any, Generic, TypeAlias
+from typing import Generic
 
-import numpy as np
-
-from data.arrays import Batch
 from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
-from modeling.base_loss import Loss
 from training.flows.encoded_sets import select_sets
-from training.loop.best_step import (
-    BestStepRule,
+from training.flows.eval_loss import LossAccumulator
+from training.flows.evaluations import (
     evaluate_once_per_step,
     train_and_evaluate,
 )
+from training.loop.best_step_callback import BestStepRule
 from training.loop.trainer import Trainer
 from training.task import (
     Batches,
@@ -35,9 +31,10 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         encoded_sets: the sets of the command.
         trainer: the Trainer of the task's model. It has restored or loaded the
             weights that the command starts from.
+        first_step: number of the step that trained these weights.
         dev_set_checksum: checksum of the dev sets, 0 without one.
 
-    Each argument is an attribute too.
+    Each argument except `first_step` is an attribute too.
     """
 
     def __init__(
@@ -46,21 +43,25 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         encoded_sets: EncodedSets[ExampleT, OriginT],
         trainer: Trainer,
         *,
+        first_step: int,
         dev_set_checksum: int,
     ) -> None:
         self.task = task
         self.encoded_sets = encoded_sets
         self.trainer = trainer
         self.dev_set_checksum = dev_set_checksum
-        self._first_step = trainer.run_weights.global_step
+        self._config = task.config
+        self._run_weights = trainer.run_weights
+        self._first_step = first_step
+        self._output_dir = str(trainer.run_folder.path)
         self._evaluate_once = evaluate_once_per_step(
-            trainer.run_weights, self._evaluate_dev_sets
+            self._run_weights, self._evaluate_dev_sets
         )
 
     @property
     def has_trained(self) -> bool:
         """Whether this command has changed the weights."""
-        return self.trainer.run_weights.global_step != self._first_step
+        return self._run_weights.global_step != self._first_step
 
     @property
     def dev_sets(self) -> list[EncodedSet[ExampleT, OriginT]]:
@@ -81,7 +82,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         Raises:
             SystemExit: a signal stopped the training.
         """
-        config = self.task.config
+        config = self._config
         train_set = self.encoded_sets["train"]
         rule = BestStepRule(
             interval=max(train_set.num_records // config.batch_size, 1),
@@ -98,7 +99,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best:
-            self.trainer.run_weights.restore_best()
+            self._run_weights.restore_best()
 
     def evaluate(self) -> Scores:
         """Returns the scores of the dev sets, and "global_step".
@@ -108,7 +109,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return self._evaluate_once()
 
     def _evaluate_dev_sets(self) -> Scores:
-        results: Scores = {"global_step": self.trainer.run_weights.global_step}
+        results: Scores = {"global_step": self._run_weights.global_step}
         for dev_set in self.dev_sets:
             suffix = suffix_of(dev_set.name)
             scores = self._evaluate_set(dev_set)
@@ -128,16 +129,12 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         return scores | batches_with_loss.scores()
 
     def write_reports(self) -> None:
-        """Writes the task's files about the dev sets.
-
-        Raises:
-            OSError: a file cannot be written.
-        """
+        """Writes the task's files about the dev sets."""
         for dev_set in self.dev_sets:
             self.task.write_report(
                 dev_set,
                 self._predict_dev_set(dev_set, "Reporting"),
-                str(self.trainer.run_folder.path),
+                self._output_dir,
             )
 
     def write_and_score_predictions(
@@ -147,27 +144,20 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
 
         Returns:
             their scores, {} if the right answers are unknown.
-
-        Raises:
-            OSError: a file cannot be written.
         """
+        config = self._config
+        batches = self._predict(
+            test_set, config.fine_tuning.predict_batch_size, "Predicting"
+        )
         return self.task.write_and_score_predictions(
-            test_set,
-            self._predict(
-                test_set,
-                self.task.config.fine_tuning.predict_batch_size,
-                "Predicting",
-            ),
-            str(self.trainer.run_folder.path),
+            test_set, batches, self._output_dir
         )
 
     def _predict_dev_set(
         self, dev_set: EncodedSet[ExampleT, OriginT], description: str
     ) -> Batches[OutputsT]:
         """Predicts in the batches of evaluation, see `_predict`."""
-        return self._predict(
-            dev_set, self.task.config.eval_batch_size, description
-        )
+        return self._predict(dev_set, self._config.eval_batch_size, description)
 
     def _predict(
         self,
@@ -183,56 +173,9 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             description: text of the progress bar.
         """
         dataset = encoded_set.create_dataset(
-            batch_size, trims_padding=self.task.config.trims_padding
+            batch_size, trims_padding=self._config.trims_padding
         )
         num_batches = -(-encoded_set.num_records // batch_size)
-        batches = self.trainer.predictor.predict(
-            dataset, num_batches, description
-        )
+        predictor = self.trainer.predictor
+        batches = predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)
-
-
-# For functions that read none of its examples, origins and outputs.
-AnyFineTuner: TypeAlias = FineTuner[Any, Any, Any]
-
-
-class LossAccumulator(Generic[OutputsT]):
-    """Adds up the loss of evaluation batches while they are iterated over.
-
-    Iterate over the batches once, and then call `scores`.
-    """
-
-    def __init__(
-        self, loss: Loss[OutputsT], batches: Batches[OutputsT]
-    ) -> None:
-        self._loss = loss
-        self._unread = iter(batches)
-        # {name of a loss term: [(sum, divisor) of each batch]}.
-        self._parts: dict[str, list[tuple[float, float]]] = {}
-
-    def __iter__(self) -> Iterator[Batch[OutputsT]]:
-        """Yields the batches unchanged."""
-        for features, outputs in self._unread:
-            sums = self._loss.sums(outputs, features)
-            divisors = self._loss.divisors(features)
-            for name, value in sums.items():
-                pair = float(value), float(divisors[name])
-                self._parts.setdefault(name, []).append(pair)
-            yield features, outputs
-
-    def scores(self) -> Scores:
-        """Returns {"eval_loss": mean loss of all examples}.
-
-        The mean loss is the sum of the means of its terms, such as the masked
-        LM loss. Without a batch, it is NaN. Reads the batches that nobody has
-        read so far.
-        """
-        for _ in self:
-            pass
-        total = 0.0 if self._parts else float("nan")
-        for pairs in self._parts.values():
-            sums, divisors = np.array(pairs).T
-            # `Loss.means` adds Google's epsilon, for batches of the training.
-            # The mean over a set is exact, and 0 without any weight.
-            total += float(sums.sum() / max(divisors.sum(), 1.0))
-        return {"eval_loss": total}

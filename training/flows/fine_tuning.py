@@ -16,13 +16,18 @@ from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.set_checks import compare_dev_set, report_finding
-from training.flows import checks, run_ending
-from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuner import AnyFineTuner, FineTuner
+from training.flows import checks, evaluations, run_ending
+from training.flows.encoded_sets import (
+    compute_dev_set_checksum,
+    write_encoded_sets,
+)
+from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
 from training.flows.fine_tuning_plan import (
+    check_resumed_training,
+    collect_settings,
     create_fine_tuning_plan,
-    create_recorded_sets,
+    fingerprint_sets,
 )
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
@@ -48,7 +53,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     """
     begin_time = time.time()
     strategy = devices.connect_devices(task.config.devices)
-    checks.check_files(task.start)
+    checks.check_start(task.start)
     checks.check_task(task)
     teacher = load_teacher(
         task.start,
@@ -58,12 +63,15 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     )
     run_folder = RunFolder.open(task.start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
-    recorded_sets = create_recorded_sets(task.config, encoded_sets)
+    recorded_sets = fingerprint_sets(task.config, encoded_sets)
     finding = compare_dev_set(
         task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
     )
     report_finding(finding)
-    plan = create_fine_tuning_plan(task, encoded_sets, recorded_sets)
+    settings = collect_settings(task, encoded_sets, recorded_sets)
+    check_resumed_training(task.start, recorded_sets, settings)
+    plan = create_fine_tuning_plan(task, encoded_sets, settings)
+    dev_set_checksum = compute_dev_set_checksum(task, encoded_sets)
     set_seed_and_precision(task.config)
     trainer = create_trainer(
         task.start, run_folder, plan, strategy=strategy, teacher=teacher
@@ -73,7 +81,11 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         task.output_names, prefers_best=task.config.loads_best
     )
     fine_tuner = FineTuner(
-        task, encoded_sets, trainer, dev_set_checksum=plan.dev_set_checksum
+        task,
+        encoded_sets,
+        trainer,
+        first_step=trainer.run_weights.global_step,
+        dev_set_checksum=dev_set_checksum,
     )
     records = [encoded_set.records for encoded_set in encoded_sets.values()]
     with record_checks.named_record_errors(records):
@@ -85,7 +97,9 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
             end_without_scores(fine_tuner)
 
 
-def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
+def end_with_scores(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], begin_time: float
+) -> None:
     """Evaluates the dev sets, and writes all that the flags ask for.
 
     All workers evaluate. Only the chief writes files.
@@ -98,11 +112,14 @@ def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
         OSError: a file cannot be written.
         ValueError: the export scores lower than --max_export_loss allows.
     """
-    config = fine_tuner.task.config
+    task = fine_tuner.task
+    config = task.config
+    trainer = fine_tuner.trainer
+    run_folder = trainer.run_folder
     dev_scores: Scores = {}
     if config.training.do_eval:
-        dev_scores = run_ending.evaluate_and_write_scores(
-            fine_tuner.trainer, fine_tuner.evaluate, fine_tuner.dev_set_checksum
+        dev_scores = evaluations.evaluate_and_write_scores(
+            trainer, fine_tuner.evaluate, fine_tuner.dev_set_checksum
         )
     if not config.is_chief:
         return
@@ -112,39 +129,41 @@ def end_with_scores(fine_tuner: AnyFineTuner, begin_time: float) -> None:
         dev_scores = _predict_test_sets(fine_tuner, dev_scores)
     if export_dir := config.export.export_dir:
         export_model(fine_tuner, dev_scores, export_dir)
-    run_ending.store_weights(fine_tuner.trainer)
-    _write_card(fine_tuner.trainer.run_folder, config)
+    run_ending.store_weights(trainer)
+    _write_card(run_folder, config)
     if fine_tuner.has_trained:
-        fine_tuner.trainer.run_folder.results.warn_of_earlier_files(begin_time)
-    warn_of_missed_labels(config, dev_scores)
+        run_folder.results.warn_of_earlier_files(begin_time)
+    _warn_of_missed_labels(config, dev_scores)
     run_ending.log_end(
-        fine_tuner.trainer.run_folder,
-        score_lines=_list_score_lines(fine_tuner.task, dev_scores),
-        commands=_list_commands(fine_tuner.task),
+        run_folder,
+        score_lines=_list_score_lines(task, dev_scores),
+        commands=_list_commands(task),
         seconds=time.time() - begin_time,
     )
 
 
-def end_without_scores(fine_tuner: AnyFineTuner) -> None:
+def end_without_scores(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+) -> None:
     """Only shows the scores, and exports what the user asked for.
 
     The scores are on another dev set than the scores of the run. So the run's
     scores, card and report stay as they are.
-
-    Raises:
-        OSError: a file cannot be written.
     """
+    task = fine_tuner.task
     log_scores(fine_tuner.evaluate())
-    if not fine_tuner.task.config.is_chief:
+    if not task.config.is_chief:
         return
-    export_dir = fine_tuner.task.config.export.export_dir
+    export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
-    if export_dir and "export_dir" in fine_tuner.task.start.set_by_user:
+    if export_dir and "export_dir" in task.start.set_by_user:
         export_model(fine_tuner, {}, export_dir)
     run_ending.store_weights(fine_tuner.trainer)
 
 
-def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
+def _predict_test_sets(
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT], dev_scores: Scores
+) -> Scores:
     """Writes the predictions of the test sets, and their scores if known.
 
     Args:
@@ -156,6 +175,7 @@ def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
         such as --predict_file of SQuAD.
     """
     trainer = fine_tuner.trainer
+    results = trainer.run_folder.results
     logging.info("Predicting with %s", trainer.run_weights.describe())
     for test_set in fine_tuner.test_sets:
         scores = fine_tuner.write_and_score_predictions(test_set)
@@ -165,13 +185,11 @@ def _predict_test_sets(fine_tuner: AnyFineTuner, dev_scores: Scores) -> Scores:
         scores["global_step"] = trainer.run_weights.global_step
         if test_set.name in fine_tuner.task.dev_sets:
             dev_scores = dev_scores | scores
-            run_ending.write_dev_scores(
+            evaluations.write_dev_scores(
                 trainer, dev_scores, fine_tuner.dev_set_checksum
             )
         else:
-            trainer.run_folder.results.write_test_scores(
-                scores, suffix_of(test_set.name)
-            )
+            results.write_test_scores(scores, suffix_of(test_set.name))
     return dev_scores
 
 
@@ -188,7 +206,9 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
-def warn_of_missed_labels(config: FineTuningConfig, dev_scores: Scores) -> None:
+def _warn_of_missed_labels(
+    config: FineTuningConfig, dev_scores: Scores
+) -> None:
     """Warns of labels that a trained model finds in no example."""
     missing = find_missed_labels(dev_scores)
     if config.training.do_train and missing:

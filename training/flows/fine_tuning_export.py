@@ -24,15 +24,24 @@ from model_folders.scores import Scores
 from serving import engines
 from serving.engines import ExportFormat, ids_outputs
 from training.flows import run_ending
-from training.flows.fine_tuner import AnyFineTuner
+from training.flows.fine_tuner import FineTuner
 from training.loop.trainer import Trainer
-from training.task import AnyEncodedSet, AnyTask
+from training.task import (
+    AnyTask,
+    EncodedSet,
+    ExampleT,
+    FineTuningTask,
+    OriginT,
+    OutputsT,
+)
 
 _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
 def export_model(
-    fine_tuner: AnyFineTuner, model_scores: Mapping[str, float], export_dir: str
+    fine_tuner: FineTuner[ExampleT, OriginT, OutputsT],
+    model_scores: Mapping[str, float],
+    export_dir: str,
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
@@ -51,13 +60,12 @@ def export_model(
     config = task.config
     model_class = kinds.listed_class_of(trainer.model)
     scored_sets = []
-    # The export of an embedder computes vectors, and not their cosines.
-    if task.metrics[0] in model_scores and model_class != kinds.EMBEDDER:
+    if task.metrics[0] in model_scores and task.can_score_export:
         scored_sets = fine_tuner.dev_sets
     logging.info("Exporting %s", trainer.run_weights.describe())
     options = run_ending.create_export_options(
         task.start,
-        trainer.run_folder,
+        trainer.run_weights.preset,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
     )
@@ -72,10 +80,10 @@ def export_model(
 
 
 def evaluate_export(
-    task: AnyTask,
+    task: FineTuningTask[ExampleT, OriginT, OutputsT],
     model_class: kinds.ModelClass,
     folder: Path,
-    encoded_sets: Sequence[AnyEncodedSet],
+    encoded_sets: Sequence[EncodedSet[ExampleT, OriginT]],
 ) -> Scores:
     """Evaluates each format of an export that this machine can run.
 
@@ -136,19 +144,15 @@ def _predict_batches(
     task: AnyTask,
     model_class: kinds.ModelClass,
     engine: engines.Engine,
-    encoded_set: AnyEncodedSet,
+    encoded_set: EncodedSet[object, object],
 ) -> Iterator[Batch[Any]]:
-    """Yields features and logits, as the model itself would compute them.
-
-    The kind of the model decides whether a batch has one array of logits.
-    """
+    """Yields features and logits, as the model itself would compute them."""
     max_seq_length = task.config.fine_tuning.max_seq_length
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    needs_padding = (
-        model_class == kinds.SPAN_LABELER and not task.config.trims_padding
+    lengths = engine.lengths(
+        max_seq_length, needs_padding=settings.get("trim_padding") is False
     )
-    lengths = engine.lengths(max_seq_length, needs_padding=needs_padding)
     num_pieces = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:
@@ -181,7 +185,7 @@ def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
 
 def check_export_scores(
     task: AnyTask,
-    encoded_sets: Sequence[AnyEncodedSet],
+    encoded_sets: Sequence[EncodedSet[object, object]],
     model_scores: Mapping[str, float],
     export_scores: Mapping[str, float],
 ) -> None:
@@ -197,6 +201,7 @@ def check_export_scores(
         ValueError: a file of the export scores lower than --max_export_loss
             allows.
     """
+    config = task.config
     for format_name, encoded_set in itertools.product(
         engines.RUNTIME_OF_FORMAT, encoded_sets
     ):
@@ -207,9 +212,9 @@ def check_export_scores(
             continue
         loss = round((expected - score) / task.percentage_point, 6)
         # Write `not <=` instead of `>`, so that NaN is an error too.
-        if not loss <= task.config.fine_tuning.max_export_loss:
+        if not loss <= config.fine_tuning.max_export_loss:
             raise ValueError(
-                f"--export_dir={task.config.export.export_dir} was not "
+                f"--export_dir={config.export.export_dir} was not "
                 f"written: its {format_name} file scores {metric} = "
                 f"{score:.4f} on the dev set, {loss:.2f} percentage points "
                 f"below the model's {expected:.4f}. {_remedy_of(task)}, or "
@@ -221,7 +226,8 @@ def check_export_scores(
 
 def _remedy_of(task: AnyTask) -> str:
     """Returns what to do if an export scores lower than the model."""
-    if task.config.export.quantize:
+    config = task.config
+    if config.export.quantize:
         return "Export without --quantize"
     # A correlation of nearly equal numbers is one of rounding.
     return (
@@ -251,7 +257,8 @@ def _write_export_scores(
             "evaluate, or no engine can evaluate the export."
         )
         return
-    trainer.run_folder.results.write_export_scores(scores)
+    run_folder = trainer.run_folder
+    run_folder.results.write_export_scores(scores)
     if card:
         scored_card = dataclasses.replace(
             card,

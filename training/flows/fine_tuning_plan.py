@@ -1,4 +1,4 @@
-"""Plans a command of fine-tuning: its steps, and what it records."""
+"""Plans a command of fine-tuning: its steps, and what model.json records."""
 
 import functools
 import glob
@@ -16,20 +16,27 @@ from training.dev_set.recorded_sets import (
 )
 from training.dev_set.rules import find_rule_to_record
 from training.dev_set.set_checks import check_train_set
-from training.flows.encoded_sets import compute_dev_set_checksum
 from training.flows.trainer_setup import RunPlan
 from training.preparation import resuming
+from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
-from training.task import AnyEncodedSet, AnyEncodedSets, AnyTask
+from training.task import AnyEncodedSets, AnyTask
 
 
-def create_recorded_sets(
+def fingerprint_sets(
     config: FineTuningConfig, encoded_sets: AnyEncodedSets
 ) -> dict[str, RecordedSet]:
-    """Returns {name in model.json: RecordedSet}, for model.json and the card.
+    """Identifies the sets of a command, for model.json and the card.
 
     If a set is one file, which a flag names or which is alone in --data_dir,
-    the checksum is that of the file. Otherwise it is that of the records.
+    this function reads the file for its checksum. Otherwise the checksum is
+    that of the records.
+
+    Returns:
+        {name in model.json: RecordedSet}.
+
+    Raises:
+        OSError: a file cannot be read.
     """
     recorded_sets = {}
     for set_name, encoded_set in encoded_sets.items():
@@ -57,37 +64,62 @@ def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
     return files[0] if is_only_file else None
 
 
+def collect_settings(
+    task: AnyTask, encoded_sets: AnyEncodedSets, recorded_sets: RecordedSets
+) -> TrainingSettings | None:
+    """Collects the settings of the training, for model.json.
+
+    Reads the records of the train set and the checkpoints of the flags, for
+    their checksums.
+
+    Args:
+        task: the task, with its settings.
+        encoded_sets: the sets of the command.
+        recorded_sets: the same sets, as model.json records them.
+
+    Returns:
+        the settings besides the flags, None without training.
+
+    Raises:
+        ValueError: the folder of the initial weights states a rule of its dev
+            set that is incomplete, or a network that is not a BERT.
+        OSError: a file cannot be read.
+    """
+    if "train" not in encoded_sets:
+        return None
+    start = task.start
+    settings: TrainingSettings = {
+        **fingerprints.fingerprint_start(start),
+        **task.settings,
+        RECORDED_SETS: [*recorded_sets.values()],
+    }
+    if rule := find_rule_to_record(start.dev_set_rule, start.preset):
+        settings[DEV_SET_RULE] = rule.to_entry()
+    settings["train_records"] = fingerprints.fingerprint_files(
+        encoded_sets["train"].records.files
+    )
+    return settings
+
+
 def create_fine_tuning_plan(
     task: AnyTask,
     encoded_sets: AnyEncodedSets,
-    recorded_sets: RecordedSets,
+    settings: TrainingSettings | None,
 ) -> RunPlan:
-    """Plans the command, after `report_finding` has let the dev set pass.
+    """Plans the command.
 
     Args:
         task: what to train and evaluate, and with which flags.
         encoded_sets: the sets of the command.
-        recorded_sets: the same sets, as model.json records them.
+        settings: result of `collect_settings`.
 
     Raises:
-        ValueError: the training would be shorter than one step, or the run in
-            --output_dir began with another train set or other settings.
+        ValueError: the training would be shorter than one step.
     """
     start = task.start
-    num_steps = _compute_num_steps(task, encoded_sets)
     # Without training, those of the weights' training.
     recorded_settings = start.recorded_settings
-    if "train" in encoded_sets:
-        settings = create_fine_tuning_settings(
-            task, encoded_sets["train"], recorded_sets
-        )
-        check_train_set(
-            start.preset,
-            recorded_sets,
-            settings["train_records"],
-            has_table=start.dev_set_rule is not None,
-        )
-        resuming.check_resumed(task.config, start.preset, settings)
+    if settings is not None:
         recorded_settings = resuming.settings_to_record(
             task.config, start.preset, settings
         )
@@ -96,9 +128,8 @@ def create_fine_tuning_plan(
             task.create_model, **task.config.network
         ),
         loss=task.loss,
-        num_steps=num_steps,
+        num_steps=_compute_num_steps(task, encoded_sets),
         recorded_settings=recorded_settings,
-        dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
     )
 
 
@@ -119,27 +150,29 @@ def _compute_num_steps(
     return task.config.num_steps(train_set.num_records)
 
 
-def create_fine_tuning_settings(
-    task: AnyTask,
-    train_set: AnyEncodedSet,
+def check_resumed_training(
+    start: StartingPoint[FineTuningConfig],
     recorded_sets: RecordedSets,
-) -> TrainingSettings:
-    """Returns the settings of the training, for model.json.
+    settings: TrainingSettings | None,
+) -> None:
+    """Checks that a resumed run goes on with what it began with.
 
     Args:
-        task: the task, with its settings.
-        train_set: the set to train on.
+        start: StartingPoint of the command.
         recorded_sets: the sets of the command.
+        settings: result of `collect_settings`. None passes, because a command
+            that does not train resumes nothing.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings.
     """
-    start = task.start
-    settings: TrainingSettings = {
-        **fingerprints.fingerprint_start(start),
-        **task.settings,
-        RECORDED_SETS: [*recorded_sets.values()],
-    }
-    if rule := find_rule_to_record(start.dev_set_rule, start.preset):
-        settings[DEV_SET_RULE] = rule.to_entry()
-    settings["train_records"] = fingerprints.fingerprint_files(
-        train_set.records.files
+    if settings is None:
+        return
+    check_train_set(
+        start.preset,
+        recorded_sets,
+        settings["train_records"],
+        has_table=start.dev_set_rule is not None,
     )
-    return settings
+    resuming.check_resumed(start.config, start.preset, settings)

@@ -18,11 +18,18 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import checks, run_ending
-from training.flows.pretraining_evaluation import PretrainingEvaluation
+from training.flows import checks, evaluations, run_ending
+from training.flows.pretraining_evaluation import (
+    PretrainingEvaluation,
+    warn_of_no_progress,
+)
 from training.flows.pretraining_plan import (
+    check_resumed_training,
+    collect_settings,
+    compute_dev_set_checksum,
     create_pretraining_plan,
     find_all_records,
+    fingerprint_dev_set,
 )
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
@@ -31,20 +38,10 @@ from training.flows.trainer_setup import (
     set_seed_and_precision,
 )
 from training.loop import devices
-from training.loop.best_step import (
-    BestStepRule,
-    Evaluate,
-    train_and_evaluate,
-)
+from training.loop.best_step_callback import BestStepRule, Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
-
-# A run of fewer steps is a trial, of which nobody expects anything.
-_MIN_STEPS = 100
-# Smallest difference between the accuracies of a model that learns something
-# and of one that does not.
-_MIN_GAIN = 0.01
 
 
 def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
@@ -59,12 +56,16 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    checks.check_files(start)
+    checks.check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
     records = find_all_records(start)
-    plan = create_pretraining_plan(start, records)
+    dev_set = fingerprint_dev_set(config, records)
+    dev_set_checksum = compute_dev_set_checksum(config, dev_set)
+    settings = collect_settings(start, records.train, dev_set)
+    check_resumed_training(start, settings)
+    plan = create_pretraining_plan(start, settings)
     set_seed_and_precision(config)
     trainer = create_trainer(
         start, run_folder, plan, strategy=strategy, teacher=teacher
@@ -80,18 +81,18 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
                 trainer,
                 records.train,
                 evaluate=evaluation.evaluate,
-                dev_set_checksum=plan.dev_set_checksum,
+                dev_set_checksum=dev_set_checksum,
             )
         if config.training.do_eval:
-            scores = run_ending.evaluate_and_write_scores(
-                trainer, evaluation.evaluate, plan.dev_set_checksum
+            scores = evaluations.evaluate_and_write_scores(
+                trainer, evaluation.evaluate, dev_set_checksum
             )
     _end_pretraining(
         start,
         trainer,
         scores=scores,
-        begin_time=begin_time,
         baseline_accuracy=evaluation.baseline_accuracy,
+        begin_time=begin_time,
     )
 
 
@@ -124,7 +125,7 @@ def _train(
     Raises:
         SystemExit: a signal stopped the training.
     """
-    train_and_evaluate(
+    evaluations.train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,
@@ -142,8 +143,8 @@ def _end_pretraining(
     trainer: Trainer,
     *,
     scores: Scores,
-    begin_time: float,
     baseline_accuracy: float,
+    begin_time: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
 
@@ -153,9 +154,9 @@ def _end_pretraining(
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
         scores: scores of the evaluation, {} without an evaluation.
-        begin_time: time at which this command began, as time.time().
         baseline_accuracy: accuracy of always guessing the most frequent
             WordPiece.
+        begin_time: time at which this command began, as time.time().
     """
     config = start.config
     if config.export.export_dir or config.training.export_weights:
@@ -168,7 +169,9 @@ def _end_pretraining(
     if export_dir := config.export.export_dir:
         # The export accepts text if the vocabulary is set.
         options = run_ending.create_export_options(
-            start, trainer.run_folder, config.pretraining.max_seq_length
+            start,
+            trainer.run_weights.preset,
+            config.pretraining.max_seq_length,
         )
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
@@ -181,37 +184,6 @@ def _end_pretraining(
         commands=_list_commands(start),
         seconds=time.time() - begin_time,
     )
-
-
-def warn_of_no_progress(
-    scores: Mapping[str, float], baseline_accuracy: float
-) -> None:
-    """Logs a warning if the masked LM is not better than a guess.
-
-    On any text, a model first learns how frequent each WordPiece is, within
-    some hundred steps. Its loss falls meanwhile, and its accuracy becomes that
-    of always guessing the most frequent WordPiece. Only a model that reads the
-    other words gets beyond this accuracy, and a model that diverged never does.
-    So compare with this guess, not with the first weights, which may be those
-    of a trained model.
-
-    Args:
-        scores: scores of the evaluation after the training.
-        baseline_accuracy: accuracy of always guessing the most frequent
-            WordPiece.
-    """
-    accuracy = scores["masked_lm_accuracy"]
-    step = scores["global_step"]
-    if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
-        logging.warning(
-            "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
-            "frequent WordPiece reaches %.4f: the model has not learned from "
-            "the context yet. Train for more steps, or with another "
-            "--learning_rate.",
-            step,
-            accuracy,
-            baseline_accuracy,
-        )
 
 
 def _list_score_lines(scores: Mapping[str, float]) -> list[str]:

@@ -1,9 +1,11 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
 import functools
+from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
+from absl import logging
 
 import modeling
 from data.arrays import FeatureArrays, FloatArray
@@ -12,8 +14,14 @@ from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
-from training.loop.best_step import evaluate_once_per_step
+from training.flows.evaluations import evaluate_once_per_step
 from training.loop.trainer import Trainer
+
+# A run of fewer steps is a trial, of which nobody expects anything.
+_MIN_STEPS = 100
+# Smallest difference between the accuracies of a model that learns something
+# and of one that does not.
+_MIN_GAIN = 0.01
 
 
 class PretrainingEvaluation:
@@ -35,14 +43,15 @@ class PretrainingEvaluation:
     ) -> None:
         self._config = config
         self._records = records
-        self._trainer = trainer
+        self._predictor = trainer.predictor
+        self._run_weights = trainer.run_weights
         # Bind once, because the Trainer traces each new function.
         self._metrics_of = functools.partial(
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,
         )
         self._evaluate_once = evaluate_once_per_step(
-            trainer.run_weights, self._compute_metrics
+            self._run_weights, self._compute_metrics
         )
         self._masked_counts: FloatArray = np.zeros(0)
 
@@ -74,9 +83,8 @@ class PretrainingEvaluation:
         counts: FloatArray = np.zeros(0)
         sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
-        # The number of batches is unknown, so the progress bar shows no total.
-        for features, metrics in self._trainer.predictor.predict(
-            batches, description="Evaluating", metrics=self._metrics_of
+        for features, metrics in self._predictor.compute_metrics(
+            batches, self._metrics_of
         ):
             counts = add_masked_counts(counts, features)
             for name, pair in metrics.items():
@@ -87,7 +95,7 @@ class PretrainingEvaluation:
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
-        return {**means, "global_step": self._trainer.run_weights.global_step}
+        return {**means, "global_step": self._run_weights.global_step}
 
 
 def add_masked_counts(
@@ -146,3 +154,34 @@ def pretraining_metrics(
         num_pairs = tf.cast(tf.size(right), tf.float32)
         metrics["next_sentence_accuracy"] = tf.reduce_sum(right), num_pairs
     return metrics
+
+
+def warn_of_no_progress(
+    scores: Mapping[str, float], baseline_accuracy: float
+) -> None:
+    """Logs a warning if the masked LM is not better than a guess.
+
+    On any text, a model first learns how frequent each WordPiece is, within
+    some hundred steps. Its loss falls meanwhile, and its accuracy becomes that
+    of always guessing the most frequent WordPiece. Only a model that reads the
+    other words gets beyond this accuracy, and a model that diverged never does.
+    So compare with this guess, not with the first weights, which may be those
+    of a trained model.
+
+    Args:
+        scores: scores of the evaluation after the training.
+        baseline_accuracy: accuracy of always guessing the most frequent
+            WordPiece.
+    """
+    accuracy = scores["masked_lm_accuracy"]
+    step = scores["global_step"]
+    if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
+        logging.warning(
+            "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
+            "frequent WordPiece reaches %.4f: the model has not learned from "
+            "the context yet. Train for more steps, or with another "
+            "--learning_rate.",
+            step,
+            accuracy,
+            baseline_accuracy,
+        )

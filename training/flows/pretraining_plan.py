@@ -139,65 +139,41 @@ def _create_masking(
     )
 
 
-def create_pretraining_plan(
-    start: StartingPoint[PretrainingConfig], records: PretrainingRecords
-) -> RunPlan:
-    """Identifies the records, and plans what to do with them.
-
-    Args:
-        start: StartingPoint of the command.
-        records: the records to train on, and those to evaluate on.
+def fingerprint_dev_set(
+    config: PretrainingConfig, records: PretrainingRecords
+) -> list[Fingerprint]:
+    """Reads and identifies the records of --eval_input_file, [] without it.
 
     Raises:
-        ValueError: the run in --output_dir began with other settings or
-            records.
+        ValueError: a record is damaged.
+        OSError: a file cannot be read.
     """
-    config = start.config
-    dev_set: list[Fingerprint] = []
-    if config.pretraining.eval_input_file:
-        dev_set = record_inspection.fingerprint_records(records.eval.files)
-    # Without training, those of the weights' training.
-    recorded_settings = start.recorded_settings
-    if config.training.do_train:
-        settings = create_pretraining_settings(start, records.train, dev_set)
-        _check_same_records(start, settings)
-        resuming.check_resumed(config, start.preset, settings)
-        recorded_settings = resuming.settings_to_record(
-            config, start.preset, settings
-        )
-    return RunPlan(
-        create_model=functools.partial(
-            modeling.BertPretrainer, left_to_right=config.training.left_to_right
-        ),
-        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
-        num_steps=_compute_num_steps(config),
-        recorded_settings=recorded_settings,
-        dev_set_checksum=_compute_records_checksum(config, dev_set),
-    )
+    if not config.pretraining.eval_input_file:
+        return []
+    return record_inspection.fingerprint_records(records.eval.files)
 
 
-def _compute_num_steps(config: PretrainingConfig) -> NumSteps | None:
-    """Returns the numbers of training and warmup steps, or None."""
-    if not config.training.do_train:
-        return None
-    return NumSteps(
-        training=config.pretraining.num_train_steps,
-        warmup=config.pretraining.num_warmup_steps,
-    )
-
-
-def create_pretraining_settings(
+def collect_settings(
     start: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set: list[Fingerprint],
-) -> TrainingSettings:
-    """Returns the settings of the training, for model.json.
+) -> TrainingSettings | None:
+    """Reads the records to train on, and collects the settings for model.json.
 
     Args:
         start: StartingPoint of the command.
         records: the records to train on.
-        dev_set: identity of the records of --eval_input_file.
+        dev_set: result of `fingerprint_dev_set`.
+
+    Returns:
+        the settings besides the flags, None without training.
+
+    Raises:
+        ValueError: a record is damaged.
+        OSError: a file cannot be read.
     """
+    if not start.config.training.do_train:
+        return None
     settings = fingerprints.fingerprint_start(start)
     settings["input_file"] = record_inspection.fingerprint_records(
         records.files
@@ -207,12 +183,32 @@ def create_pretraining_settings(
     return settings
 
 
+def check_resumed_training(
+    start: StartingPoint[PretrainingConfig], settings: TrainingSettings | None
+) -> None:
+    """Checks that a resumed run goes on with what it began with.
+
+    Args:
+        start: StartingPoint of the command.
+        settings: result of `collect_settings`. None passes, because a command
+            that does not train resumes nothing.
+
+    Raises:
+        ValueError: the run in --output_dir began with other records or
+            settings.
+    """
+    if settings is None:
+        return
+    _check_same_records(start, settings)
+    resuming.check_resumed(start.config, start.preset, settings)
+
+
 def _check_same_records(
     start: StartingPoint[PretrainingConfig], settings: TrainingSettings
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
-    `settings` is the result of `create_pretraining_settings`.
+    `settings` is the result of `collect_settings`.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
@@ -236,7 +232,43 @@ def _check_same_records(
         )
 
 
-def _compute_records_checksum(
+def create_pretraining_plan(
+    start: StartingPoint[PretrainingConfig], settings: TrainingSettings | None
+) -> RunPlan:
+    """Plans what to do with the records.
+
+    Args:
+        start: StartingPoint of the command.
+        settings: result of `collect_settings`.
+    """
+    config = start.config
+    # Without training, those of the weights' training.
+    recorded_settings = start.recorded_settings
+    if settings is not None:
+        recorded_settings = resuming.settings_to_record(
+            config, start.preset, settings
+        )
+    return RunPlan(
+        create_model=functools.partial(
+            modeling.BertPretrainer, left_to_right=config.training.left_to_right
+        ),
+        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
+        num_steps=_compute_num_steps(config),
+        recorded_settings=recorded_settings,
+    )
+
+
+def _compute_num_steps(config: PretrainingConfig) -> NumSteps | None:
+    """Returns the numbers of training and warmup steps, or None."""
+    if not config.training.do_train:
+        return None
+    return NumSteps(
+        training=config.pretraining.num_train_steps,
+        warmup=config.pretraining.num_warmup_steps,
+    )
+
+
+def compute_dev_set_checksum(
     config: PretrainingConfig, dev_set: Sequence[Fingerprint]
 ) -> int:
     """Returns a checksum of the records that evaluations read.
@@ -246,7 +278,7 @@ def _compute_records_checksum(
 
     Args:
         config: tells how many batches are read, and of what size.
-        dev_set: identity of the records of --eval_input_file, [] without it.
+        dev_set: result of `fingerprint_dev_set`.
     """
     scored = [
         config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,

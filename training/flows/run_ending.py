@@ -1,4 +1,4 @@
-"""The last steps of both flows: they score, store and log what was trained.
+"""The last steps of both flows: they store and log what was trained.
 
 Each flow has an ending of its own, which calls these steps.
 """
@@ -13,60 +13,15 @@ import serving
 from imports.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import copies, model_card
-from model_folders.scores import Scores
+from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig
-from training.loop.best_step import Evaluate
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 
 
-def evaluate_and_write_scores(
-    trainer: Trainer, evaluate: Evaluate, dev_set_checksum: int
-) -> Scores:
-    """Evaluates the trained weights, and writes their scores.
-
-    Args:
-        trainer: the Trainer, with the weights to evaluate.
-        evaluate: evaluates the current weights.
-        dev_set_checksum: checksum of the dev sets.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    logging.info("Evaluating %s", trainer.run_weights.describe())
-    scores = evaluate()
-    write_dev_scores(trainer, scores, dev_set_checksum)
-    return scores
-
-
-def write_dev_scores(
-    trainer: Trainer, scores: Scores, dev_set_checksum: int
-) -> None:
-    """Writes the scores on the dev sets to the history and eval_results.txt.
-
-    Args:
-        trainer: the Trainer, with the weights that were scored.
-        scores: all scores of the dev sets in this command.
-        dev_set_checksum: checksum of the dev sets.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    trainer.run_folder.history.add_if_comparable(
-        trainer.run_weights.global_step,
-        scores,
-        dev_set_checksum=dev_set_checksum,
-    )
-    trainer.run_folder.results.write_dev_scores(scores)
-
-
 def store_weights(trainer: Trainer) -> None:
-    """Stores the best step's weights once, and writes --export_weights.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
+    """Stores the best step's weights once, and writes --export_weights."""
     trainer.run_weights.link_best()
     path = trainer.config.training.export_weights
     if path is not None:
@@ -82,7 +37,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     run_folder = trainer.run_folder
     tokenizer = run_folder.tokenizer
     contents = copies.create_model_json_of_copy(
-        run_folder.current_preset,
+        trainer.run_weights.preset,
         kinds.model_class_of(trainer.model),
         step=trainer.run_weights.global_step or None,
     )
@@ -105,15 +60,15 @@ def _export_weights(trainer: Trainer, path: str) -> None:
 
 def create_export_options(
     start: StartingPoint[TrainingConfig],
-    run_folder: RunFolder,
+    weights: Preset | None,
     max_seq_length: int,
     predict_batch_size: int = 32,
 ) -> serving.ExportOptions:
-    """Returns the options that the flags and the folder of the run state.
+    """Returns the options that the flags state.
 
     Args:
         start: its flags state the formats, and its tokenizer is exported.
-        run_folder: folder of the run. It states what the weights are.
+        weights: Preset of the weights to export, None if they are random.
         max_seq_length: maximum length of an input in WordPieces.
         predict_batch_size: number of inputs that an export computes at once.
     """
@@ -125,7 +80,7 @@ def create_export_options(
         formats=export_flags.export_formats,
         fixed_length=export_flags.export_seq_length,
         quantize=export_flags.quantize,
-        weights=run_folder.current_preset,
+        weights=weights,
     )
 
 

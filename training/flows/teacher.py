@@ -14,8 +14,8 @@ from model_folders.reading.presets import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.flows import checks
+from training.flows.trainer_setup import CreateModel
 from training.preparation.starting_point import StartingPoint
-from training.task import CreateModel
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel

@@ -1,12 +1,12 @@
 """Creates the model and the Trainer of a run by its `RunPlan`.
 
 `RunWeights.restore_or_load` then loads the weights, and `train_and_evaluate` in
-loop/best_step.py trains. run_ending.py has the steps after the training.
+evaluations.py trains. run_ending.py has the steps after the training.
 """
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import keras
 import tensorflow as tf
@@ -23,10 +23,27 @@ from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
-from training.task import CreateModel
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
+    from modeling.options import TaskModelOptions
+
+
+class CreateModel(Protocol):
+    """Creates the model of a task, as `Task.create_model` does."""
+
+    def __call__(
+        self,
+        bert_config: "modeling.BertConfig",
+        /,
+        **options: "Unpack[TaskModelOptions]",
+    ) -> "AnyTaskModel":
+        """Creates the model.
+
+        Args:
+            bert_config: configuration of the model.
+            **options: arguments that every model of `modeling` accepts.
+        """
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,14 +58,12 @@ class RunPlan:
         num_steps: numbers of the steps, None without training.
         recorded_settings: result of `resuming.settings_to_record`, {} to record
             none.
-        dev_set_checksum: checksum of the dev set, 0 without one.
     """
 
     create_model: CreateModel
     loss: AnyLoss
     num_steps: NumSteps | None
     recorded_settings: TrainingSettings
-    dev_set_checksum: int
 
 
 def set_seed_and_precision(config: TrainingConfig) -> None:

@@ -11,7 +11,7 @@ Read them in this order:
     batch_gradients.py: the loss and gradients of a batch, at once or in parts
     callbacks.py: `Callback`, which runs after each step, and its first kind,
         which logs losses, speed and memory
-    best_step.py: evaluates, and keeps the weights of the best step
+    best_step_callback.py: evaluates, and keeps the weights of the best step
     checkpointer.py: saves, restores and removes checkpoints, and links the best
     batch_predictor.py: a model's outputs, batch by batch
     devices.py: strategies of devices, and how they share batches

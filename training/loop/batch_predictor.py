@@ -1,24 +1,27 @@
 """Predicts with a model, batch by batch."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
-from data.arrays import Batch
+from data.arrays import Batch, FloatArray, OutputsT
 from modeling.accelerated.inference import GraphPredictor
 from modeling.base_model import BaseModel
 from modeling.features import select_features
 from modeling.tensors import Features
 from terminal import progress
 
-# A function (outputs, features) -> tensors to yield instead of the outputs.
-ComputeTensors: TypeAlias = Callable[[object, Features], object]
+# What a function of `BatchPredictor.compute_metrics` returns: tensors, and then
+# NumPy arrays in the same structure.
+MetricsT = TypeVar("MetricsT", bound="FloatArray | Mapping[str, object]")
+# A function (features, kernels) -> tensors, as a graph.
+_Graph: TypeAlias = tf.types.experimental.PolymorphicFunction
 
 
-class BatchPredictor:
+class BatchPredictor(Generic[OutputsT]):
     """Runs a model on batches, and returns NumPy arrays.
 
     Args:
@@ -36,18 +39,14 @@ class BatchPredictor:
             autograph=False,
         )
         # {metrics: its graph}, so that later evaluations reuse the graph.
-        self._graph_of_metrics: dict[
-            ComputeTensors, tf.types.experimental.PolymorphicFunction
-        ] = {}
+        self._graph_of_metrics: dict[Callable[..., object], _Graph] = {}
 
-    # Any, because only a task knows what its model returns.
     def predict(
         self,
         dataset: Iterable[Features],
         num_batches: int | None = None,
         description: str = "Predicting",
-        metrics: ComputeTensors | None = None,
-    ) -> Iterator[Batch[Any]]:
+    ) -> Iterator[Batch[OutputsT]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
         Logs one error if any output is NaN.
@@ -56,31 +55,75 @@ class BatchPredictor:
             dataset: batches of features.
             num_batches: number of batches, for the progress bar.
             description: text of the progress bar.
-            metrics: function (outputs, features) -> tensors, which runs on the
-                device. If set, its results are yielded instead of the outputs.
-                Pass the same function to each call, because a new function is
-                traced again.
         """
-        inputs_of: Callable[[Features], Features] = self._inputs
-        forward = self._forward
-        if metrics:
-            inputs_of = dict
-            forward = self._graph_of(metrics)
+        return self._run(
+            self._forward,
+            self._inputs,
+            dataset,
+            num_batches=num_batches,
+            description=description,
+        )
+
+    def compute_metrics(
+        self,
+        dataset: Iterable[Features],
+        metrics: Callable[[OutputsT, Features], MetricsT],
+        description: str = "Evaluating",
+    ) -> Iterator[Batch[MetricsT]]:
+        """Yields (features, metrics) of each batch as NumPy arrays.
+
+        Logs one error if any metric is NaN.
+
+        Args:
+            dataset: batches of features.
+            metrics: function (outputs, features) -> tensors, which runs on the
+                device. Pass the same function to each call, because a new
+                function is traced again.
+            description: text of the progress bar.
+        """
+        return self._run(
+            self._graph_of(metrics),
+            dict,
+            dataset,
+            num_batches=None,
+            description=description,
+        )
+
+    # Any, because only a caller knows what its graph returns.
+    def _run(
+        self,
+        graph: _Graph,
+        inputs_of: Callable[[Features], Features],
+        dataset: Iterable[Features],
+        *,
+        num_batches: int | None,
+        description: str,
+    ) -> Iterator[Batch[Any]]:
+        """Yields (features, results of a graph) of each batch.
+
+        Args:
+            graph: the graph.
+            inputs_of: selects the features that the graph reads.
+            dataset: batches of features.
+            num_batches: number of batches, for the progress bar, which shows
+                no total without it.
+            description: text of the progress bar.
+        """
         # Cast the kernels once, not for every batch.
         kernels = self._predictor.cast_kernels()
         if isinstance(dataset, tf.data.Dataset):
             # Trace once for all shapes. Otherwise TensorFlow would trace for
             # the first batch, and again for the next length or batch size.
-            forward.get_concrete_function(
+            graph.get_concrete_function(
                 inputs_of(dataset.element_spec), kernels
             )
         has_warned = False
         batches = progress.track(dataset, num_batches, "batch", description)
         for batch_number, features in enumerate(batches, start=1):
-            outputs = tf.nest.map_structure(
-                np.asarray, forward(inputs_of(features), kernels)
+            results = tf.nest.map_structure(
+                np.asarray, graph(inputs_of(features), kernels)
             )
-            if not has_warned and _has_nan(outputs):
+            if not has_warned and _has_nan(results):
                 has_warned = True
                 logging.error(
                     "The model's outputs are NaN from batch %d on, so the "
@@ -88,11 +131,11 @@ class BatchPredictor:
                     "overflow in the data type that --mixed_precision selects.",
                     batch_number,
                 )
-            yield tf.nest.map_structure(np.asarray, features), outputs
+            yield tf.nest.map_structure(np.asarray, features), results
 
     def _graph_of(
-        self, metrics: ComputeTensors
-    ) -> tf.types.experimental.PolymorphicFunction:
+        self, metrics: Callable[[OutputsT, Features], MetricsT]
+    ) -> _Graph:
         """Returns the graph of the network and of the metrics."""
         if metrics not in self._graph_of_metrics:
 
@@ -100,7 +143,9 @@ class BatchPredictor:
             def forward(
                 features: Features, kernels: Sequence[tf.Tensor]
             ) -> object:
-                return metrics(self._predictor(features, kernels), features)
+                # Any, because a BaseModel does not say what it returns.
+                outputs: Any = self._predictor(features, kernels)
+                return metrics(outputs, features)
 
             self._graph_of_metrics[metrics] = forward
         return self._graph_of_metrics[metrics]

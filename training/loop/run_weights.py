@@ -31,6 +31,9 @@ class RunWeights:
         global_step: number of steps that trained the current weights,
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
+        preset: Preset of the current weights, None if they are random. It is
+            that of the start until `Trainer.fit` describes the weights that it
+            trains.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class RunWeights:
     ) -> None:
         self.global_step = 0
         self.is_best_step = False
+        self.preset = run_folder.initial_preset
         self._model = model
         self._config = config
         self._run_folder = run_folder
@@ -80,8 +84,8 @@ class RunWeights:
     ) -> None:
         """Sets the weights that training or evaluation starts from.
 
-        The history of the run then goes on from the step of the checkpoint that
-        was restored.
+        The history and the best step of the run then go on from the step of the
+        checkpoint that was restored.
 
         The weights are the first of these that exist:
 
@@ -112,7 +116,7 @@ class RunWeights:
         if step is None:
             if may_use_best and self.restore_best():
                 return
-            if self._run_folder.find_best():
+            if self._run_folder.find_best_checkpoint():
                 logging.warning(
                     "%s contains a best step, but no checkpoint to resume "
                     "from. The training starts again.",
@@ -120,7 +124,7 @@ class RunWeights:
                 )
             self._load_initial(output_names)
         self.global_step = step or 0
-        self._run_folder.history.restore(self.global_step)
+        self._run_folder.continue_from(self.global_step)
 
     def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
         """Loads the weights that a new run starts from, if there are any."""
@@ -130,7 +134,7 @@ class RunWeights:
             return
         report = modeling.load_checkpoint(
             self._model,
-            self._run_folder.current_preset or config.initial_checkpoint,
+            self.preset or config.initial_checkpoint,
             layers=config.distillation.initial_blocks,
             output_names=output_names,
             best=None if config.loads_best else False,
@@ -159,7 +163,7 @@ class RunWeights:
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
-        path = self._run_folder.find_best()
+        path = self._run_folder.find_best_checkpoint()
         if path:
             self.global_step = self._best_checkpointer.restore_from(path)
             self.is_best_step = True
@@ -182,20 +186,18 @@ class RunWeights:
         logging.info("Saved the checkpoint of step %d", self.global_step)
 
     def save_best(self) -> None:
-        """Saves the current weights, and names their step as the best step.
-
-        The history and model.json name it.
+        """Saves the current weights, and makes their step the best step.
 
         Raises:
             ValueError: a weight is not finite.
             OSError: the checkpoint could not be written.
         """
         self._best_checkpointer.save(self.global_step)
-        self._run_folder.write_best_step(self.global_step)
+        self._run_folder.best_step.set(self.global_step)
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
-        step = self._run_folder.history.best_step
+        step = self._run_folder.best_step.step
         if self._config.is_chief and step is not None:
             link_checkpoint(
                 step, self._run_folder.path, self._run_folder.best_folder

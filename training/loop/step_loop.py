@@ -16,7 +16,7 @@ from training.loop import devices
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
 from training.loop.train_step import Outcome, TrainStep
-from training.run_files.history import History
+from training.run_files.run_folder import RunFolder
 
 # Several workers agree to stop after this number of steps, or when a save or
 # evaluation is due. To agree after each step would slow the training down.
@@ -49,7 +49,7 @@ class StepLoop:
     Args:
         train_step: the training step of the model.
         run_weights: the weights that the steps change, to save them.
-        history: history of the run.
+        run_folder: folder of the run, whose history gets a line of each save.
         config: the flags.
         callbacks: run after each step, in this order.
         num_train_steps: number of the step at which training ends.
@@ -59,7 +59,7 @@ class StepLoop:
         self,
         train_step: TrainStep,
         run_weights: RunWeights,
-        history: History,
+        run_folder: RunFolder,
         config: TrainingConfig,
         *,
         callbacks: Sequence[Callback],
@@ -67,7 +67,8 @@ class StepLoop:
     ) -> None:
         self._train_step = train_step
         self._run_weights = run_weights
-        self._history = history
+        self._history = run_folder.history
+        self._best_step = run_folder.best_step
         self._config = config
         self._callbacks = callbacks
         self._num_train_steps = num_train_steps
@@ -230,7 +231,9 @@ class StepLoop:
     def _save(self, logs: Logs, reasons: EndReasons) -> None:
         """Saves the current step, with the optimizer if training may go on."""
         step = self._run_weights.global_step
-        self._history.add_checkpoint(step, logs["learning_rate"])
+        self._history.add_checkpoint(
+            step, logs["learning_rate"], best_step=self._best_step.step
+        )
         # A run that a signal or the time ended may be resumed.
         goes_on = not (reasons.is_complete or reasons.has_ended)
         self._run_weights.save(

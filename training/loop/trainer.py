@@ -9,7 +9,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import tensorflow as tf
 from absl import logging
@@ -65,7 +65,8 @@ class Trainer:
         self.config = config
         self.run_folder = run_folder
         self.train_step = train_step
-        self.predictor = BatchPredictor(
+        # Any, because only a task knows what its model returns.
+        self.predictor: BatchPredictor[Any] = BatchPredictor(
             model, jit_compile=config.devices.jit_compile
         )
         self._recorded_settings = recorded_settings
@@ -114,8 +115,8 @@ class Trainer:
             return
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
-        if self._recorded_settings is not None:
-            self.run_folder.replace_description(
+        if self.config.is_chief and self._recorded_settings is not None:
+            self.run_weights.preset = self.run_folder.write_description(
                 self.model, self._recorded_settings
             )
         first_step = self.run_weights.global_step
@@ -148,7 +149,7 @@ class Trainer:
         return StepLoop(
             self.train_step,
             self.run_weights,
-            self.run_folder.history,
+            self.run_folder,
             config,
             callbacks=callbacks,
             num_train_steps=num_train_steps,

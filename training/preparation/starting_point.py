@@ -90,7 +90,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 def read_start(
     parsed: ParsedCommand[TrainingConfigT],
 ) -> StartingPoint[TrainingConfigT]:
-    """Reads the files that a training command starts from.
+    """Reads the files that a command starts from, and checks all flags.
+
+    The folder of the weights decides the flags that are still open.
 
     Raises:
         ValueError: a required flag is not set, and no folder states it. Or
@@ -100,7 +102,7 @@ def read_start(
     preset = read_initial_preset(parsed.config)
     parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
-    # `checks.check_files` later checks its lengths, because the rows of
+    # `checks.check_start` later checks its lengths, because the rows of
     # --data_file may still change the flags.
     bert_config = read_bert_config(config.model, preset)
     tokenizer = None

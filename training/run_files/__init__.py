@@ -6,7 +6,8 @@ loop/checkpointer.py writes the checkpoints:
         `RunResults`: the scores, and which files contain results
     run_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run, also
-        for TensorBoard, and remembers the best step
+        for TensorBoard
     history_lines.py: the lines of its file
+    best_step.py: `BestStep`: the step of a run with the best scores
     fingerprints.py: tells inputs apart by their checksums
 """

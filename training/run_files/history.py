@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from files import atomic
 from training.config.training_config import TrainingConfig
@@ -27,23 +27,8 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
 
-class BestEvaluation(NamedTuple):
-    """The evaluation of the best step.
-
-    Attributes:
-        step: number of the step.
-        scores: {name: score}. A score of an earlier command that was not
-            finite is NaN.
-    """
-
-    step: int
-    scores: Mapping[str, float]
-
-
 class History:
     """Writes the history of a run, and counts the hours of its training.
-
-    It also remembers which step is the best, and the scores of that step.
 
     Args:
         config: flags of the run. Only the chief writes the history and, unless
@@ -51,11 +36,6 @@ class History:
         file: path of the file.
         events: folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
-
-    Attributes:
-        best_step: step of the best evaluation so far, or None before the first
-            evaluation. `RunFolder.write_best_step` sets this number, and each
-            `checkpoint` line contains it.
     """
 
     def __init__(
@@ -72,10 +52,8 @@ class History:
         self._began: float | None = None
         # Hours of training before `_began`.
         self._hours_before = 0.0
-        self.best_step: int | None = None
         self._lines = {(line["kind"], line["step"]): line for line in lines}
-        saved = [step for kind, step in self._lines if kind == "checkpoint"]
-        self.restore(max(saved, default=0))
+        self.restore(self.last_checkpoint_step)
 
     @classmethod
     def read(cls, config: TrainingConfig, file: Path, events: Path) -> Self:
@@ -103,13 +81,18 @@ class History:
             return self._hours_before
         return self._hours_before + (time.monotonic() - self._began) / 3600
 
+    @property
+    def last_checkpoint_step(self) -> int:
+        """Number of the last step with a line of a checkpoint, or 0."""
+        saved = [step for kind, step in self._lines if kind == "checkpoint"]
+        return max(saved, default=0)
+
     def restore(self, step: int) -> None:
         """Continues from the line of the checkpoint that was restored.
 
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step))
-        self.best_step = line.get("best_step") if line else None
         self._hours_before = line["hours"] if line else 0.0
 
     @contextlib.contextmanager
@@ -142,27 +125,26 @@ class History:
             step: number of steps trained.
             metrics: {name: value}, such as the losses and the speed.
             learning_rate: learning rate of the step, None if it is unknown.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         self._add(self._create_line("train", step, metrics, learning_rate))
 
     def add_checkpoint(
-        self, step: int, learning_rate: float | None = None
+        self,
+        step: int,
+        learning_rate: float | None = None,
+        *,
+        best_step: int | None = None,
     ) -> None:
-        """Adds the line of a checkpoint, with the best step so far.
+        """Adds the line of a checkpoint.
 
         Args:
             step: number of steps trained.
             learning_rate: learning rate of the step, None if it is unknown.
-
-        Raises:
-            OSError: the file cannot be written.
+            best_step: the best step so far, None before the first evaluation.
         """
         line = self._create_line("checkpoint", step, {}, learning_rate)
-        if self.best_step is not None:
-            line["best_step"] = self.best_step
+        if best_step is not None:
+            line["best_step"] = best_step
         self._add(line)
 
     def add_evaluation(
@@ -177,61 +159,25 @@ class History:
 
         Args:
             step: number of steps trained.
-            scores: {name: score}.
+            scores: scores of the dev set.
             dev_set_checksum: checksum of the dev set.
             learning_rate: learning rate of the step, None if it is unknown.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         line = self._create_line("eval", step, scores, learning_rate)
         line["dev_set"] = dev_set_checksum
         self._add(line)
 
-    def add_if_comparable(
-        self,
-        step: int,
-        scores: Mapping[str, float],
-        *,
-        dev_set_checksum: int,
-    ) -> None:
-        """Adds an evaluation, unless the best step is of another dev set.
+    def find_evaluation(self, step: int) -> HistoryLine | None:
+        """Returns the line of the evaluation of a step, None without one."""
+        return self._lines.get(("eval", step))
 
-        After the training, an evaluation must not replace the one that the best
-        step was chosen by.
+    def find_best_step_at(self, checkpoint_step: int) -> int | None:
+        """Returns the best step that the line of a checkpoint contains.
 
-        Args:
-            step: number of steps trained.
-            scores: {name: score}.
-            dev_set_checksum: checksum of the dev set.
-
-        Raises:
-            OSError: the file cannot be written.
+        Returns None if there is no such line, or the line has no best step.
         """
-        is_comparable = (
-            self.best_step is None
-            or self.find_best_evaluation(dev_set_checksum) is not None
-        )
-        if is_comparable:
-            self.add_evaluation(step, scores, dev_set_checksum=dev_set_checksum)
-
-    def find_best_evaluation(
-        self, dev_set_checksum: int
-    ) -> BestEvaluation | None:
-        """Returns the evaluation of the best step, None without one.
-
-        An evaluation on a dev set with another checksum does not count.
-        """
-        if self.best_step is None:
-            return None
-        line = self._lines.get(("eval", self.best_step))
-        if line is None or line.get("dev_set") != dev_set_checksum:
-            return None
-        scores = {
-            name: math.nan if value is None else value
-            for name, value in line["metrics"].items()
-        }
-        return BestEvaluation(line["step"], scores)
+        line = self._lines.get(("checkpoint", checkpoint_step))
+        return line.get("best_step") if line else None
 
     def _create_line(
         self,

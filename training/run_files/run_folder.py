@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self
 
 from absl import logging
 
-from files import json_files
 from files.atomic import write_text
 from model_folders.cards import model_card
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best_checkpoint
@@ -20,6 +19,7 @@ from model_folders.model_json_types import (
     TrainingSettings,
 )
 from model_folders.reading import preset_reading
+from model_folders.reading.presets import Preset
 from model_folders.scores import (
     DEV_RESULTS,
     EXPORT_RESULTS,
@@ -29,6 +29,7 @@ from options.path_kinds import STATE_FOLDER
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
+from training.run_files.best_step import BestStep
 from training.run_files.history import History
 
 if TYPE_CHECKING:
@@ -69,8 +70,9 @@ class RunFolder:
         labels: names of the model's outputs, in order, or None.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         history: metrics, steps and hours of the run.
-        current_preset: Preset of the current weights, None if they are random.
-            It is the Preset of the start until `replace_description` runs.
+        best_step: the step of the run with the best scores.
+        initial_preset: Preset of the weights that the command starts from, None
+            if they are random.
         results: the files of the scores, reports and predictions.
     """
 
@@ -85,9 +87,12 @@ class RunFolder:
         self.state_folder = self.path / STATE_FOLDER
         self.labels = labels
         self.tokenizer = start.tokenizer
-        self.current_preset = start.preset
+        self.initial_preset = start.preset
         self.results = RunResults(self.path, is_chief=start.config.is_chief)
         self.history = run_history
+        self.best_step = BestStep(
+            self.path, run_history, is_chief=start.config.is_chief
+        )
         self._start = start
 
     @classmethod
@@ -113,25 +118,34 @@ class RunFolder:
         )
         return cls(start, labels, run_history)
 
-    def replace_description(
-        self, model: "AnyTaskModel", settings: TrainingSettings
-    ) -> None:
-        """Describes the weights that training changes, instead of the start's.
+    def continue_from(self, step: int) -> None:
+        """Lets the history and the best step go on from a restored checkpoint.
 
-        Writes the files of the description and the card to the folder, and sets
-        `current_preset` to the Preset of these files.
+        Args:
+            step: step of the checkpoint, 0 if none was restored.
+        """
+        self.history.restore(step)
+        self.best_step.restore(step)
+
+    def write_description(
+        self, model: "AnyTaskModel", settings: TrainingSettings
+    ) -> Preset:
+        """Describes the weights that a training is about to change.
+
+        Writes model.json, the files that it lists, and the card. Only the chief
+        calls this method.
 
         Args:
             model: the model of the weights.
             settings: result of `resuming.settings_to_record`.
 
+        Returns:
+            the Preset of these files.
+
         Raises:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        config = self._start.config
-        if not config.is_chief:
-            return
         files = run_description.create_listed_files(
             model, self.tokenizer, self.labels
         )
@@ -139,16 +153,14 @@ class RunFolder:
             self._start, model, settings
         )
         run_description.write_listed_files(
-            self.path, files, description, best_step=self.history.best_step
+            self.path, files, description, best_step=self.best_step.step
         )
-        if config.keeps_best:
+        if self._start.config.keeps_best:
             run_description.write_listed_files(
                 self.best_folder, files, description
             )
-        self.current_preset = preset_reading.create_preset_of_run(
-            str(self.path), description
-        )
         self.write_card(is_finished=False)
+        return preset_reading.create_preset_of_run(str(self.path), description)
 
     @property
     def _fixed_model_json(self) -> ModelJson | None:
@@ -156,30 +168,14 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        is_fixed = not self._start.config.training.do_train
-        preset = self.current_preset
-        if is_fixed and preset and preset.is_own_run:
-            return preset.model_json
-        return None
+        start = self._start
+        if start.config.training.do_train or not start.is_own_run:
+            return None
+        return start.preset.model_json if start.preset else None
 
-    def find_best(self) -> str | None:
+    def find_best_checkpoint(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
         return find_best_checkpoint(self.path, self._fixed_model_json)
-
-    def write_best_step(self, step: int) -> None:
-        """Writes the step of the best weights to model.json.
-
-        The history remembers the step, for each later line of a checkpoint.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self.history.best_step = step
-        file = self.path / MODEL_JSON_FILE
-        if self._start.config.is_chief and file.is_file():
-            json_files.write_json(
-                file, {**json_files.read_json(file), "best_step": step}
-            )
 
     def write_card(
         self,
@@ -197,9 +193,6 @@ class RunFolder:
             export: name of the exported model's folder, or None.
             table: name of the single table that the run was trained on, or
                 None.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         path = self.path / model_card.CARD_FILE
         if not (self.path / MODEL_JSON_FILE).is_file():
@@ -238,14 +231,7 @@ class RunResults:
         self._is_chief = is_chief
 
     def write_dev_scores(self, scores: Mapping[str, float]) -> None:
-        """Logs the scores on the dev sets, and writes eval_results.txt.
-
-        Args:
-            scores: {name: score}.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Logs the scores on the dev sets, and writes eval_results.txt."""
         log_scores(scores)
         self.dev_scores = scores
         self._write(DEV_RESULTS, scores)
@@ -256,11 +242,8 @@ class RunResults:
         """Logs the scores on a test set, and writes its file.
 
         Args:
-            scores: {name: score}.
+            scores: scores of the predictions.
             suffix: suffix of the set's name, such as "_mm".
-
-        Raises:
-            OSError: the file cannot be written.
         """
         log_scores(scores)
         self._write(f"test_eval_results{suffix}.txt", scores)
@@ -269,12 +252,6 @@ class RunResults:
         """Writes the scores of the exported files on the dev set.
 
         Does not log them, because the table would only repeat the model's.
-
-        Args:
-            scores: {name: score}.
-
-        Raises:
-            OSError: the file cannot be written.
         """
         self._write(EXPORT_RESULTS, scores)
 

@@ -19,6 +19,7 @@ from data.classification.classification_processor import (
 )
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
+from model_folders.reading.presets import Preset
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig
@@ -48,6 +49,9 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         temperature: temperature that divides the cosines of pairs without
             scores, in training.
     """
+
+    # An export computes the vectors, and not their cosines.
+    can_score_export = False
 
     def __init__(
         self,
@@ -79,6 +83,11 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             "task_name": start.config.selected_task_name,
             "max_seq_length": self.max_seq_length,
         }
+
+    def check_preset(self, preset: Preset) -> None:
+        """Warns if weights that are not trained need another pooling."""
+        if not self.config.training.do_train:
+            preset.warn_of_pooling()
 
     def read_examples(self, set_name: SetName) -> Sequence[InputExample] | None:
         """Reads a set's pairs of texts."""

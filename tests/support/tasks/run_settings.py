@@ -39,7 +39,7 @@ def begin_run(
     """Describes a model in a run's folder, as the start of a run does."""
     start = toy_task.create_start(config, model.config)
     run_folder = RunFolder.open(start, labels)
-    run_folder.replace_description(model, settings)
+    run_folder.write_description(model, settings)
 
 
 def start_or_resume(

@@ -102,7 +102,6 @@ def create_trainer(
         loss=created.loss,
         num_steps=None,
         recorded_settings={},
-        dev_set_checksum=0,
     )
     return trainer_setup.create_trainer(
         created.start,

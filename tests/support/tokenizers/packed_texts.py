@@ -16,9 +16,9 @@ from data.classification.classification_features import (
 )
 from data.text import packing_layer
 from data.text.tokenization import FullTokenizer
-from extraction import feature_extraction
 from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
+from training.extraction import feature_extraction
 
 
 def pack(

@@ -243,7 +243,7 @@ def _start(folder: Path, **switches: object) -> None:
     }
     config = config_values.create_config(ClassifierConfig, **given)
     start = read_start(ParsedCommand(config, given))
-    checks.check_files(start)
+    checks.check_start(start)
     fingerprints.fingerprint_start(start)
 
 

@@ -1,7 +1,9 @@
-"""Scores on rows of the train set are refused, or come with a warning."""
+"""How a dev set relates to the sets of its weights, and what the user reads."""
 
 import dataclasses
+import functools
 import re
+from typing import NamedTuple
 
 import pytest
 
@@ -11,7 +13,7 @@ from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.recorded_sets import DevSetRule, RecordedSet
+from training.dev_set.recorded_sets import DEV_SET, DevSetRule, RecordedSet
 from training.dev_set.set_checks import (
     DevSetCase,
     compare_dev_set,
@@ -29,137 +31,187 @@ DOUBTFUL_RULE = dataclasses.replace(RULE, clean_fraction=0.0)
 OTHER_RULE = DevSetRule(RULE_VERSION, 0.1, ("text",), clean_fraction=0.1)
 
 
-def own_run(rule=None, sets=TRAINED_ON_SETS, **attributes):
-    """Returns the run in --output_dir, which read `sets` by `rule`."""
+def random_weights():
+    """Returns no Preset."""
+    return
+
+
+def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
+    """Returns the run in --output_dir, which read `sets` by `rule`.
+
+    With `has_table`, the run cut a table into its sets.
+    """
     settings = {"data": [*sets]}
     if rule:
         settings["split"] = rule.to_entry()
+    command = {"data_file": "train.csv"} if has_table else {}
     return Preset(
         "run",
         weights_path="run",
         flag="--output_dir",
         is_own_run=True,
         recorded_settings=settings,
-        **attributes,
+        model_json={"origin": {"command": command}},
     )
 
 
-def first_weights(rule=None, **attributes):
+def first_weights(rule=None, **run):
     """Returns weights of a run from which a command starts a new one."""
     return dataclasses.replace(
-        own_run(rule, **attributes),
+        own_run(rule, **run),
         weights_path="first",
         flag="--init_checkpoint",
         is_own_run=False,
     )
 
 
-# What model.json records of a command that cut a table into its sets.
-ON_TABLE = {"origin": {"command": {"data_file": "train.csv"}}}
+class Command(NamedTuple):
+    """A command that evaluates.
+
+    Attributes:
+        checksum: checksum of its dev set now.csv, None without a dev set.
+        rule: rule by which it cuts a table, None without a table.
+        num_rows: number of rows in its dev set.
+        do_train: whether it trains too.
+        config_class: the flags of its script.
+    """
+
+    checksum: int | None
+    rule: DevSetRule | None = None
+    num_rows: int = 4
+    do_train: bool = False
+    config_class: type[FineTuningConfig] = ClassifierConfig
 
 
-def create_start(
-    preset, rule=None, config_class=ClassifierConfig, do_train=False
-):
-    """Returns the start of a command that scores a dev set."""
-    flags = toy_task.create_flags("run", do_train=do_train, do_eval=True)
-    config = config_values.create_config(config_class, **flags)
-    start = toy_task.create_start(config, None)
-    return dataclasses.replace(start, preset=preset, dev_set_rule=rule)
-
-
-def dev_set(checksum, num_rows=4):
-    """Returns the sets of a command that reads only a dev set, now.csv."""
-    return {"eval": RecordedSet("eval", "now.csv", num_rows, checksum)}
-
-
-def find_and_check(start, sets):
-    """Checks the dev set, as a command does. Returns its case."""
-    finding = compare_dev_set(
-        start.config, start.preset, start.dev_set_rule, sets
+def find(weights, command):
+    """Returns the finding about the dev set of a command."""
+    flags = toy_task.create_flags(
+        "run", do_train=command.do_train, do_eval=True
     )
-    report_finding(finding)
-    return finding.case
+    config = config_values.create_config(command.config_class, **flags)
+    recorded_sets = {}
+    if command.checksum is not None:
+        recorded_sets[DEV_SET] = RecordedSet(
+            DEV_SET, "now.csv", command.num_rows, command.checksum
+        )
+    return compare_dev_set(config, weights, command.rule, recorded_sets)
+
+
+cut_table = functools.partial(own_run, has_table=True)
+run_by_rule = functools.partial(own_run, RULE)
+run_by_other_rule = functools.partial(own_run, OTHER_RULE)
+run_without_sets = functools.partial(own_run, sets=())
+run_without_dev_set = functools.partial(own_run, sets=TRAINED_ON_SETS[:1])
+run_by_rule_without_dev_set = functools.partial(
+    own_run, RULE, sets=TRAINED_ON_SETS[:1]
+)
+first_weights_of_table = functools.partial(first_weights, has_table=True)
+first_weights_by_rule = functools.partial(first_weights, RULE)
+without_data_file = functools.partial(Command, config_class=FineTuningConfig)
+resume = functools.partial(Command, do_train=True)
+
+# For each case: (the weights, the command, what the two are together).
+SITUATIONS = {
+    DevSetCase.EXPECTED: [
+        (random_weights, Command(TRAIN), "random weights"),
+        (random_weights, Command(OTHER, RULE), "random weights and a table"),
+        (own_run, Command(None), "no dev set"),
+        (run_by_rule, Command(None, RULE), "no dev set of a table"),
+        (own_run, Command(DEV), "the dev set of the run"),
+        (run_without_sets, Command(TRAIN), "a run that records no sets"),
+        (run_without_dev_set, Command(OTHER), "a run without a dev set"),
+        (own_run, resume(TRAIN), "a resume on the train set"),
+        (own_run, resume(OTHER), "a resume on another file"),
+        (run_by_rule, resume(OTHER, RULE), "a resume on other rows"),
+        (run_by_rule, Command(DEV, RULE), "the rows of the run"),
+        (own_run, without_data_file(TRAIN), "no --data_file, train set"),
+        (own_run, without_data_file(OTHER), "no --data_file, another file"),
+        (first_weights, Command(OTHER), "a new run on another file"),
+        (first_weights_by_rule, Command(OTHER, RULE), "a new run on a table"),
+        (first_weights_of_table, Command(TRAIN, RULE), "both cut the table"),
+    ],
+    DevSetCase.SEEN_BY_OTHER_WEIGHTS: [
+        (first_weights, Command(TRAIN), "only an evaluation"),
+        (first_weights, Command(TRAIN, do_train=True), "a new run"),
+        (
+            first_weights,
+            Command(TRAIN, RULE, do_train=True),
+            "a new run on a table that is not in doubt",
+        ),
+        (first_weights, Command(TRAIN, DOUBTFUL_RULE), "a table in doubt"),
+    ],
+    DevSetCase.SEEN_BY_RUN: [
+        (own_run, Command(TRAIN), "both on sets of the user"),
+        (own_run, Command(TRAIN, RULE), "only the command cuts a table"),
+        (cut_table, Command(TRAIN), "only the run cut a table"),
+    ],
+    DevSetCase.OTHER_ROWS: [
+        (run_by_rule, Command(OTHER, RULE), "other rows"),
+        (run_by_rule, Command(DEV, RULE, num_rows=3), "fewer rows"),
+        (run_by_other_rule, Command(DEV, RULE), "another rule"),
+        (own_run, Command(DEV, RULE), "a run on sets of the user"),
+        (cut_table, Command(TRAIN, RULE), "a run without a rule"),
+        (
+            run_by_rule_without_dev_set,
+            Command(DEV, RULE),
+            "a run by a rule without a dev set",
+        ),
+    ],
+    DevSetCase.OTHER_FILE: [
+        (own_run, Command(OTHER), "another file"),
+        (run_by_rule, Command(OTHER), "only the run cut a table"),
+    ],
+}
 
 
 @pytest.mark.parametrize(
-    "start",
+    ("weights", "command", "case"),
     [
-        pytest.param(create_start(own_run()), id="both on sets of the user"),
+        pytest.param(weights, command, case, id=f"{case.name}: {what}")
+        for case, situations in SITUATIONS.items()
+        for weights, command, what in situations
+    ],
+)
+def test_the_case_of_a_dev_set(weights, command, case):
+    assert find(weights(), command).case is case
+
+
+def test_only_scores_on_other_rows_are_not_written():
+    written = {case for case in DevSetCase if case.may_write_scores}
+    assert {*DevSetCase} - written == {DevSetCase.OTHER_ROWS}
+
+
+@pytest.mark.parametrize(
+    ("weights", "command"),
+    [
+        pytest.param(own_run, Command(DEV), id="the expected dev set"),
         pytest.param(
-            create_start(own_run(), RULE), id="only the command cuts a table"
-        ),
-        pytest.param(
-            create_start(own_run(model_json=ON_TABLE)),
-            id="only the run cut a table",
+            first_weights,
+            Command(TRAIN, DOUBTFUL_RULE),
+            id="a doubt that was logged before",
         ),
     ],
 )
-def test_a_run_is_not_scored_on_its_train_set(start):
+def test_nothing_is_said_of(weights, command, caplog):
+    with caplog.at_level("INFO", logger="absl"):
+        report_finding(find(weights(), command))
+    assert caplog.messages == []
+
+
+def test_a_dev_set_that_the_run_was_trained_on_is_an_error():
     says = re.escape(
         "now.csv: --output_dir=run was trained on this file (9 rows of "
         "train.csv), so the dev set contains rows of the train set. Nothing is "
         "scored. To answer other rows, use predict.py; to train on them, set "
         "another --output_dir"
     )
+    finding = find(own_run(), Command(TRAIN))
     with pytest.raises(ValueError, match=f"^{says}$"):
-        find_and_check(start, dev_set(TRAIN))
+        report_finding(finding)
 
 
-@pytest.mark.parametrize(
-    ("start", "sets"),
-    [
-        pytest.param(create_start(None), dev_set(TRAIN), id="random weights"),
-        pytest.param(
-            create_start(own_run()), dev_set(OTHER), id="another file"
-        ),
-        pytest.param(create_start(own_run()), {}, id="no dev set"),
-        pytest.param(
-            create_start(own_run(sets=())),
-            dev_set(TRAIN),
-            id="a run that records no sets",
-        ),
-        pytest.param(
-            create_start(own_run(), do_train=True),
-            dev_set(TRAIN),
-            id="a resume",
-        ),
-        pytest.param(
-            create_start(first_weights()), dev_set(TRAIN), id="a new run"
-        ),
-        pytest.param(
-            create_start(own_run(model_json=ON_TABLE), RULE),
-            dev_set(TRAIN),
-            id="both cut the table",
-        ),
-        pytest.param(
-            create_start(own_run(), config_class=FineTuningConfig),
-            dev_set(TRAIN),
-            id="a script without --data_file",
-        ),
-    ],
-)
-def test_a_run_is_scored_on_what_is_not_its_train_set(start, sets):
-    find_and_check(start, sets)
-
-
-@pytest.mark.parametrize(
-    "start",
-    [
-        pytest.param(
-            create_start(first_weights(), do_train=True), id="sets of the user"
-        ),
-        pytest.param(
-            create_start(first_weights(), RULE, do_train=True),
-            id="a table that is not in doubt",
-        ),
-        pytest.param(create_start(first_weights()), id="only an evaluation"),
-    ],
-)
-def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(
-    start, caplog
-):
-    find_and_check(start, dev_set(TRAIN))
+def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(caplog):
+    report_finding(find(first_weights(), Command(TRAIN)))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -168,7 +220,7 @@ def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(
 
 
 def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
-    find_and_check(create_start(own_run()), dev_set(OTHER))
+    report_finding(find(own_run(), Command(OTHER)))
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     message = record.getMessage()
@@ -176,119 +228,13 @@ def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
     assert "dev.csv" in message
 
 
-@pytest.mark.parametrize(
-    ("start", "sets"),
-    [
-        pytest.param(create_start(None), dev_set(TRAIN), id="random weights"),
-        pytest.param(
-            create_start(first_weights()),
-            dev_set(OTHER),
-            id="a new run on another file",
-        ),
-        pytest.param(
-            create_start(first_weights(), DOUBTFUL_RULE),
-            dev_set(TRAIN),
-            id="a table whose doubt was logged before",
-        ),
-        pytest.param(
-            create_start(first_weights(model_json=ON_TABLE), RULE),
-            dev_set(TRAIN),
-            id="both cut the table",
-        ),
-        pytest.param(
-            create_start(own_run()), dev_set(DEV), id="the dev set of the run"
-        ),
-        pytest.param(
-            create_start(own_run(sets=TRAINED_ON_SETS[:1])),
-            dev_set(OTHER),
-            id="a run without a dev set",
-        ),
-        pytest.param(
-            create_start(own_run(), RULE),
-            dev_set(OTHER),
-            id="a table, whose scores are not written",
-        ),
-        pytest.param(
-            create_start(own_run(), do_train=True),
-            dev_set(OTHER),
-            id="a resume",
-        ),
-        pytest.param(create_start(own_run()), {}, id="no dev set"),
-        pytest.param(
-            create_start(own_run(), config_class=FineTuningConfig),
-            dev_set(OTHER),
-            id="a script without --data_file",
-        ),
-    ],
-)
-def test_expected_scores_come_without_a_warning(start, sets, caplog):
-    find_and_check(start, sets)
-    assert caplog.messages == []
-
-
-@pytest.mark.parametrize(
-    ("run", "sets"),
-    [
-        pytest.param(own_run(RULE), dev_set(OTHER), id="other rows"),
-        pytest.param(
-            own_run(RULE),
-            dev_set(DEV, num_rows=3),
-            id="fewer rows",
-        ),
-        pytest.param(own_run(OTHER_RULE), dev_set(DEV), id="another rule"),
-        pytest.param(own_run(), dev_set(DEV), id="a run on sets of the user"),
-        pytest.param(
-            own_run(RULE, sets=TRAINED_ON_SETS[:1]),
-            dev_set(DEV),
-            id="a run without a dev set",
-        ),
-    ],
-)
-def test_another_part_of_a_table_is_another_dev_set(run, sets):
-    case = find_and_check(create_start(run, RULE), sets)
-    assert case is DevSetCase.OTHER_ROWS
-    assert not case.may_write_scores
-
-
-@pytest.mark.parametrize(
-    ("start", "sets"),
-    [
-        pytest.param(
-            create_start(own_run(RULE), RULE),
-            dev_set(DEV),
-            id="the rows of the run, in another file",
-        ),
-        pytest.param(
-            create_start(own_run(RULE)),
-            dev_set(OTHER),
-            id="a command that cuts no table",
-        ),
-        pytest.param(
-            create_start(own_run(RULE), RULE, do_train=True),
-            dev_set(OTHER),
-            id="a resume",
-        ),
-        pytest.param(
-            create_start(first_weights(RULE), RULE),
-            dev_set(OTHER),
-            id="weights of another folder",
-        ),
-        pytest.param(
-            create_start(None, RULE), dev_set(OTHER), id="random weights"
-        ),
-        pytest.param(create_start(own_run(RULE), RULE), {}, id="no dev set"),
-    ],
-)
-def test_scores_of_all_other_commands_may_be_written(start, sets):
-    assert find_and_check(start, sets).may_write_scores
-
-
 def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
-    start = create_start(own_run(RULE), RULE)
     with caplog.at_level("INFO", logger="absl"):
-        find_and_check(start, dev_set(OTHER))
-    assert caplog.messages == [
+        report_finding(find(own_run(RULE), Command(OTHER, RULE)))
+    (record,) = caplog.records
+    assert record.levelname == "INFO"
+    assert record.getMessage() == (
         "This is not the dev set of --output_dir=run. The scores are only "
         "shown, and the files of the run stay as they are. To write them, set "
         "another --output_dir, with --init_checkpoint=run"
-    ]
+    )

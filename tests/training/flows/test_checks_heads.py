@@ -29,7 +29,14 @@ from training.preparation.starting_point import StartingPoint, read_start
 MNLI = ["contradiction", "entailment", "neutral"]
 
 
-def check_task(folder, head, labels=(), is_own_run=False, **settings):
+def check_task(
+    folder,
+    head,
+    labels=(),
+    is_own_run=False,
+    task_class=ToyTask,
+    **settings,
+):
     """Checks a folder for the task of a command that does not train."""
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,7 +50,7 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
     )
-    task = ToyTask(start)
+    task = task_class(start)
     task.labels = labels
     task.settings = settings
     checks.check_task(task)
@@ -162,12 +169,16 @@ def tagger(tmp_path):
     return tmp_path / "tagger"
 
 
-def test_another_pooling_is_warned_of_before_an_export(tmp_path, caplog):
-    (tmp_path / "1_Pooling").mkdir()
-    config = '{"pooling_mode_cls_token": true}'
-    (tmp_path / "1_Pooling/config.json").write_text(config)
-    check_task(tmp_path, "BertEmbedder")
-    assert "pooling_mode_cls_token" in caplog.text
+class SelectiveTask(ToyTask):
+    """A task that accepts no weights."""
+
+    def check_preset(self, preset):
+        raise ValueError(f"no weights of {preset.path}, please")
+
+
+def test_a_task_may_refuse_the_weights(tagger):
+    with pytest.raises(ValueError, match=f"no weights of {tagger}"):
+        check_task(tagger, "BertTokenClassifier", task_class=SelectiveTask)
 
 
 def test_outputs_without_names_are_warned_of(tagger, caplog):

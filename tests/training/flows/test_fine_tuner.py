@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from modeling.base_loss import BatchLoss
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import (
     ToyTask,
@@ -13,7 +12,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows.encoded_sets import write_encoded_sets
-from training.flows.fine_tuner import FineTuner, LossAccumulator
+from training.flows.fine_tuner import FineTuner
 
 
 class TwoDevSetsTask(ToyTask):
@@ -68,6 +67,7 @@ def begin(tmp_path):
             task,
             write_encoded_sets(task, tmp_path / "records"),
             create_trainer(task),
+            first_step=0,
             dev_set_checksum=0,
         )
 
@@ -105,32 +105,3 @@ def test_a_run_without_a_step_has_not_trained(begin):
     assert not fine_tuner.has_trained
     fine_tuner.trainer.run_weights.advance(1)
     assert fine_tuner.has_trained
-
-
-class TwoParts(BatchLoss):
-    """A loss whose sums are the outputs, and whose divisors the features."""
-
-    def sums(self, outputs, features):
-        return outputs
-
-    def divisors(self, features):
-        return features
-
-
-def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
-    sums = [{"word": 6.0, "end": 1.0}, {"word": 2.0, "end": 3.0}]
-    weights = [{"word": 4.0, "end": 2.0}, {"word": 1.0, "end": 2.0}]
-    batches = list(zip(weights, sums, strict=True))
-    batches_with_loss = LossAccumulator(TwoParts(), batches)
-    assert list(batches_with_loss) == batches
-    assert batches_with_loss.scores() == pytest.approx(
-        {"eval_loss": 8 / 5 + 4 / 4}
-    )
-
-
-def test_the_loss_counts_the_batches_that_a_task_leaves_unread():
-    weights = {"word": 1.0}
-    batches = [(weights, {"word": 2.0}), (weights, {"word": 4.0})]
-    batches_with_loss = LossAccumulator(TwoParts(), batches)
-    next(iter(batches_with_loss))
-    assert batches_with_loss.scores() == {"eval_loss": 3.0}

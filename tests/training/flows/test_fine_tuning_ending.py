@@ -16,7 +16,6 @@ from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning import (
     end_with_scores,
     end_without_scores,
-    warn_of_missed_labels,
 )
 from training.run_files.history_lines import HISTORY_FILE, read_history
 
@@ -47,12 +46,38 @@ def score_label(label, f1, support):
     }
 
 
-def test_a_label_that_is_never_found_is_named_with_other_flags(caplog):
-    config = create_config(
-        "run", do_train=True, learning_rate=1e-5, num_train_epochs=2
-    )
+@pytest.fixture
+def end_with(tmp_path):
+    """(scores, **flags) -> ends a command whose dev set has these scores."""
+
+    def end(scores, **flags):
+        class ScoredTask(ToyTask):
+            eval_loss = None
+
+            def evaluate(self, encoded_set, batches):
+                return scores
+
+        config = create_config(tmp_path / "run", do_eval=True, **flags)
+        (tmp_path / "run").mkdir()
+        bert_config = tiny_config(vocab_size=1600)
+        task = ScoredTask(create_start(config, bert_config, load_tokenizer()))
+        fine_tuner = FineTuner(
+            task,
+            write_encoded_sets(task, tmp_path / "records"),
+            create_trainer(task),
+            first_step=0,
+            dev_set_checksum=0,
+        )
+        end_with_scores(fine_tuner, begin_time=0)
+
+    return end
+
+
+def test_a_label_that_is_never_found_is_named_with_other_flags(
+    end_with, caplog
+):
     scores = score_label("yes", 0.8, 9) | score_label("no", 0.0, 3)
-    warn_of_missed_labels(config, scores)
+    end_with(scores, do_train=True, learning_rate=1e-5, num_train_epochs=2)
     assert "no example of no in the dev set" in caplog.text
     assert "--learning_rate=2e-05 and --num_train_epochs=4." in caplog.text
 
@@ -64,16 +89,14 @@ def test_a_label_that_is_never_found_is_named_with_other_flags(caplog):
         pytest.param(0.0, 0, id="not in the dev set"),
     ],
 )
-def test_other_labels_are_no_news(caplog, f1, support):
-    config = create_config("run", do_train=True)
-    warn_of_missed_labels(config, score_label("no", f1, support))
-    assert caplog.text == ""
+def test_other_labels_are_no_news(end_with, caplog, f1, support):
+    end_with(score_label("no", f1, support), do_train=True)
+    assert "no example of" not in caplog.text
 
 
-def test_a_command_that_does_not_train_gives_no_advice(caplog):
-    config = create_config("run", do_train=False)
-    warn_of_missed_labels(config, score_label("no", 0.0, 3))
-    assert caplog.text == ""
+def test_a_command_that_does_not_train_gives_no_advice(end_with, caplog):
+    end_with(score_label("no", 0.0, 3), do_train=False)
+    assert "no example of" not in caplog.text
 
 
 @pytest.fixture
@@ -88,7 +111,11 @@ def finish(tmp_path):
             create_start(config, SMALL, load_tokenizer(), set_by_user=given)
         )
         fine_tuner = FineTuner(
-            task, {}, create_trainer(task), dev_set_checksum=0
+            task,
+            {},
+            create_trainer(task),
+            first_step=0,
+            dev_set_checksum=0,
         )
         end_without_scores(fine_tuner)
 
@@ -127,6 +154,7 @@ def test_the_scores_of_predictions_join_those_of_the_evaluation(tmp_path):
         task,
         write_encoded_sets(task, tmp_path / "records"),
         create_trainer(task),
+        first_step=0,
         dev_set_checksum=0,
     )
     end_with_scores(fine_tuner, begin_time=0)

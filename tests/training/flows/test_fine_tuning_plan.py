@@ -10,9 +10,10 @@ from training.config.training_config import NumSteps
 from training.dev_set.recorded_sets import RECORDED_SETS, RecordedSet
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_plan import (
+    check_resumed_training,
+    collect_settings,
     create_fine_tuning_plan,
-    create_fine_tuning_settings,
-    create_recorded_sets,
+    fingerprint_sets,
 )
 from training.preparation.starting_point import read_start
 
@@ -55,8 +56,16 @@ def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
 
 def create_plan(task, encoded_sets):
     """Returns the plan of a command on the sets of a task."""
-    sets = create_recorded_sets(task.config, encoded_sets)
-    return create_fine_tuning_plan(task, encoded_sets, sets)
+    recorded_sets = fingerprint_sets(task.config, encoded_sets)
+    settings = collect_settings(task, encoded_sets, recorded_sets)
+    return create_fine_tuning_plan(task, encoded_sets, settings)
+
+
+def check_resume(task, encoded_sets):
+    """Checks a command that resumes a run, as `fine_tune` does."""
+    recorded_sets = fingerprint_sets(task.config, encoded_sets)
+    settings = collect_settings(task, encoded_sets, recorded_sets)
+    check_resumed_training(task.start, recorded_sets, settings)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +125,12 @@ def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
 def test_a_resume_on_other_examples_is_refused(begun_run):
     folder, _ = begun_run
     with pytest.raises(ValueError, match="data/train has changed"):
-        create_plan(*read_task(folder, OtherExamplesTask))
+        check_resume(*read_task(folder, OtherExamplesTask))
+
+
+def test_a_resume_on_the_same_examples_passes(begun_run):
+    folder, _ = begun_run
+    check_resume(*read_task(folder))
 
 
 TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
@@ -125,9 +139,7 @@ TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
 def settings_of(folder, task_class=LabeledTask, **flags):
     """Returns the settings of a training on TRAIN_SET."""
     task, encoded_sets = read_task(folder, task_class, **flags)
-    return create_fine_tuning_settings(
-        task, encoded_sets["train"], {"train": TRAIN_SET}
-    )
+    return collect_settings(task, encoded_sets, {"train": TRAIN_SET})
 
 
 def test_the_settings_include_those_of_the_task(tmp_path):

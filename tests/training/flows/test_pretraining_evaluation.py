@@ -162,3 +162,20 @@ def test_the_counts_of_batches_add_up():
             },
         )
     assert counts.tolist() == [0, 0, 0, 0, 0, 3, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "step", "is_named"),
+    [
+        (0.0, 300, True),
+        (0.07, 300, True),
+        (0.075, 5000, True),
+        (0.09, 300, False),
+        (0.0, 99, False),
+        (0.6, 5000, False),
+    ],
+)
+def test_an_unmoved_accuracy_is_named(caplog, accuracy, step, is_named):
+    results = {"masked_lm_accuracy": accuracy, "global_step": step}
+    pretraining_evaluation.warn_of_no_progress(results, 0.07)
+    assert ("not learned from the context" in caplog.text) == is_named

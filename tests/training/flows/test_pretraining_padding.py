@@ -106,10 +106,10 @@ def test_evaluations_are_the_same(records):
             metrics
             for _, metrics in BatchPredictor(
                 create_model(trims_padding), jit_compile=False
-            ).predict(
+            ).compute_metrics(
                 # The last batch is smaller.
                 create_batches(records, True, trims_padding, False, 5).skip(63),
-                metrics=pretraining_evaluation.pretraining_metrics,
+                pretraining_evaluation.pretraining_metrics,
             )
         ]
         for trims_padding in (False, True)

@@ -15,7 +15,11 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.flows.pretraining_plan import (
     PretrainingRecords,
+    check_resumed_training,
+    collect_settings,
+    compute_dev_set_checksum,
     create_pretraining_plan,
+    fingerprint_dev_set,
 )
 
 
@@ -41,13 +45,23 @@ def create_start(preset=None, **flags):
     return dataclasses.replace(start, preset=preset)
 
 
-def create_plan(start, train, dev_set=None):
-    """Returns the plan for files of records."""
+def fingerprint_records(start):
+    """Returns what identifies the dev set of --eval_input_file."""
+    pretraining = start.config.pretraining
+    dev_set = pretraining.eval_input_file or pretraining.input_file
     records = PretrainingRecords(
-        record_datasets.Records([train], {}),
-        record_datasets.Records([dev_set or train], {}),
+        record_datasets.Records([pretraining.input_file], {}),
+        record_datasets.Records([dev_set], {}),
     )
-    return create_pretraining_plan(start, records)
+    return fingerprint_dev_set(start.config, records)
+
+
+def create_plan(start):
+    """Checks and plans a command as `pretrain` does."""
+    records = record_datasets.Records([start.config.pretraining.input_file], {})
+    settings = collect_settings(start, records, fingerprint_records(start))
+    check_resumed_training(start, settings)
+    return create_pretraining_plan(start, settings)
 
 
 def plan_training(train, preset=None, dev_set=None, **flags):
@@ -59,7 +73,13 @@ def plan_training(train, preset=None, dev_set=None, **flags):
         do_train=True,
         **flags,
     )
-    return create_plan(start, train, dev_set)
+    return create_plan(start)
+
+
+def checksum_of(dev_set, train="train", **flags):
+    """Returns the checksum of a dev set, a file of records."""
+    start = create_start(input_file=train, eval_input_file=dev_set, **flags)
+    return compute_dev_set_checksum(start.config, fingerprint_records(start))
 
 
 def run_of(plan):
@@ -80,7 +100,7 @@ def test_the_steps_are_those_of_the_flags(write):
 
 def test_a_command_that_does_not_train_has_no_steps(write):
     train = write("train")
-    plan = create_plan(create_start(input_file=train, do_eval=True), train)
+    plan = create_plan(create_start(input_file=train, do_eval=True))
     assert plan.num_steps is None
 
 
@@ -88,7 +108,7 @@ def test_a_command_that_does_not_train_keeps_the_settings(write):
     train = write("train")
     run = run_of(plan_training(train))
     start = create_start(run, input_file=train, do_eval=True)
-    assert create_plan(start, train).recorded_settings == run.recorded_settings
+    assert create_plan(start).recorded_settings == run.recorded_settings
 
 
 def test_the_loss_has_the_terms_that_the_flags_ask_for(write):
@@ -125,10 +145,8 @@ def test_a_resume_with_another_dev_set_is_refused(write):
 
 
 def test_scores_on_the_same_dev_set_may_be_compared(write):
-    train, dev = write("train"), write("dev")
-    first = plan_training(train, dev_set=dev).dev_set_checksum
-    again = plan_training(write("more", "more"), dev_set=dev).dev_set_checksum
-    assert again == first
+    dev = write("dev")
+    assert checksum_of(dev, train="more") == checksum_of(dev)
 
 
 @pytest.mark.parametrize(
@@ -139,8 +157,5 @@ def test_scores_on_the_same_dev_set_may_be_compared(write):
     ],
 )
 def test_scores_on_another_dev_set_may_not_be_compared(write, dev_set, flags):
-    train = write("train")
     paths = {"dev": write("dev"), "other": write("other", "others")}
-    first = plan_training(train, dev_set=paths["dev"]).dev_set_checksum
-    plan = plan_training(train, dev_set=paths[dev_set], **flags)
-    assert plan.dev_set_checksum != first
+    assert checksum_of(paths[dev_set], **flags) != checksum_of(paths["dev"])

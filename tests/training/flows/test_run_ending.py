@@ -4,7 +4,6 @@ import pytest
 
 from model_folders.reading.preset_reading import read_preset
 from tests.support.models import tiny_config
-from tests.support.output_files import read_results
 from tests.support.tasks import toy_task
 from tests.support.tasks.toy_task import (
     ToyTask,
@@ -13,7 +12,6 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.flows import run_ending
-from training.run_files.history_lines import HISTORY_FILE, read_history
 
 
 @pytest.fixture
@@ -29,28 +27,6 @@ def create_trainer(tmp_path):
         return toy_task.create_trainer(ToyTask(start), ["no", "yes"])
 
     return create
-
-
-def evaluate():
-    """Returns the scores of a step that was evaluated."""
-    return {"accuracy": 0.25, "global_step": 0}
-
-
-def test_the_last_evaluation_is_written(create_trainer, tmp_path):
-    run_ending.evaluate_and_write_scores(create_trainer(), evaluate, 7)
-    assert read_results(tmp_path / "run")["accuracy"] == 0.25
-
-
-def test_the_last_evaluation_is_a_line_of_the_history(create_trainer, tmp_path):
-    run_ending.evaluate_and_write_scores(create_trainer(), evaluate, 7)
-    (line,) = read_history(tmp_path / "run" / HISTORY_FILE)
-    assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
-    assert line["dev_set"] == 7
-
-
-def test_the_last_evaluation_returns_its_scores(create_trainer):
-    scores = run_ending.evaluate_and_write_scores(create_trainer(), evaluate, 7)
-    assert scores == evaluate()
 
 
 def test_weights_are_stored_as_a_release(create_trainer, tmp_path):
@@ -75,7 +51,7 @@ def test_stored_weights_name_their_labels(create_trainer, tmp_path):
 def test_the_card_of_stored_weights_states_the_scores(create_trainer, tmp_path):
     folder = tmp_path / "weights"
     trainer = create_trainer(export_weights=str(folder))
-    run_ending.evaluate_and_write_scores(trainer, evaluate, 7)
+    trainer.run_folder.results.write_dev_scores({"accuracy": 0.25})
     run_ending.store_weights(trainer)
     assert "0.25" in (folder / "README.md").read_text()
 

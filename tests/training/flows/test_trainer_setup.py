@@ -36,7 +36,6 @@ def create(tmp_path):
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
             recorded_settings={},
-            dev_set_checksum=7,
         )
         trainer_setup.set_seed_and_precision(config)
         return trainer_setup.create_trainer(

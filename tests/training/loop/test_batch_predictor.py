@@ -16,8 +16,8 @@ def test_a_metric_traces_the_network_once(tmp_path):
     results = []
     for weight in (1.0, 2.0, 4.0):
         trainer.model.one.assign(weight)
-        (result,) = trainer.predictor.predict(
-            batches([3.0])[:1], metrics=first_output
+        (result,) = trainer.predictor.compute_metrics(
+            batches([3.0])[:1], first_output
         )
         results.append(result[1])
     assert len(traced) == 1

@@ -11,7 +11,7 @@ from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
 from tests.support.two_weight_model import OnStep, batches, create_trainer
 from training.loop import step_loop
-from training.loop.best_step import BestStepCallback, BestStepRule
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.train_step import Outcome
 from training.loop.trainer import INTERRUPTED_STATUS
 
@@ -44,10 +44,8 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
     assert evaluated == [7, 14, 21]
     assert list_checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert list_checkpoint_steps(tmp_path / "best") == [7]
-    assert trainer.run_folder.history.find_best_evaluation(0) == (
-        7,
-        {"figure": -1},
-    )
+    best_step = trainer.run_folder.best_step
+    assert best_step.find_evaluation(0) == (7, {"figure": -1})
     assert [*tensorboard_events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling import losses
+from modeling import losses, task_models
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
 from tests.support.two_weight_model import OnStep, create_trainer
@@ -91,7 +91,7 @@ def test_training_equals_the_original(
 ):
     """In plain operations, as compiled, and from two halves of each batch."""
     # The classifier's own dropout is fixed at 0.1; recordings have none.
-    monkeypatch.setattr("modeling.task_models.HEAD_DROPOUT_PROB", 0.0)
+    monkeypatch.setattr(task_models, "HEAD_DROPOUT_PROB", 0.0)
     logs = []
     with golden.version(version):
         recording, variables, trainer = load_recorded_run(

@@ -93,14 +93,3 @@ def test_metrics_are_written_with_a_prefix(tmp_path):
         "eval/loss": {3: 0.5, 6: 0.25},
         "eval/f1": {6: 0.75},
     }
-
-
-def test_only_an_evaluation_of_the_best_step_is_the_best(tmp_path):
-    run_history = history_of(tmp_path)
-    run_history.add_evaluation(0, {"f1": 0.25}, dev_set_checksum=7)
-    assert run_history.find_best_evaluation(7) is None
-    run_history.add_evaluation(1, {"f1": 0.5}, dev_set_checksum=7)
-    run_history.best_step = 1
-    best = run_history.find_best_evaluation(7)
-    assert best == history.BestEvaluation(1, {"f1": 0.5})
-    assert run_history.find_best_evaluation(8) is None

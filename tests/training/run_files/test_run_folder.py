@@ -100,7 +100,7 @@ def described(folder):
     }
     start_or_resume(folder, settings)
     start = toy_task.create_start(toy_task.create_config(folder), None)
-    RunFolder.open(start).write_best_step(1)
+    RunFolder.open(start).best_step.set(1)
     return folder / model_json.MODEL_JSON_FILE, settings
 
 

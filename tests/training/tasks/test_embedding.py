@@ -11,6 +11,7 @@ from data.classification.user_tables.user_table_processor import (
 )
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
+from model_folders.reading.preset_reading import read_preset
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.embedding import EmbeddingTask
@@ -29,9 +30,9 @@ SWAPPED = np.array([[[1, 0], [0.1, 1]], [[0, 1], [0, 1]]], "float32")
 
 @pytest.fixture
 def create_task(tmp_path):
-    """A function (has_scores) -> task for texts of 8 WordPieces."""
+    """A function (has_scores, **flags) -> task for texts of 8 WordPieces."""
 
-    def create_embedding_task(has_scores):
+    def create_embedding_task(has_scores, **flags):
         processor = open_table_processor(
             SPEC_OF_TABLE_TASK["embedding"],
             tmp_path,
@@ -40,7 +41,7 @@ def create_task(tmp_path):
             set_by_user=frozenset(),
         )
         return EmbeddingTask(
-            create_task_start(tmp_path, max_seq_length=8),
+            create_task_start(tmp_path, max_seq_length=8, **flags),
             processor,
             has_scores=has_scores,
             max_score=1.0,
@@ -48,6 +49,27 @@ def create_task(tmp_path):
         )
 
     return create_embedding_task
+
+
+@pytest.fixture
+def cls_preset(tmp_path):
+    """The Preset of weights whose vectors are those of [CLS]."""
+    (tmp_path / "1_Pooling").mkdir()
+    config = '{"pooling_mode_cls_token": true}'
+    (tmp_path / "1_Pooling/config.json").write_text(config)
+    return read_preset(tmp_path)
+
+
+def test_another_pooling_is_warned_of_before_an_export(
+    create_task, cls_preset, caplog
+):
+    create_task(SCORED).check_preset(cls_preset)
+    assert "pooling_mode_cls_token" in caplog.text
+
+
+def test_a_training_may_change_the_pooling(create_task, cls_preset, caplog):
+    create_task(SCORED, do_train=True).check_preset(cls_preset)
+    assert caplog.text == ""
 
 
 def test_pairs_with_scores_are_trained_on_their_cosines(create_task):

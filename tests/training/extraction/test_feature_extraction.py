@@ -5,13 +5,13 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
-from extraction import feature_extraction
-from extraction.extract_features_config import ExtractFeaturesConfig
 from model_folders.reading.preset_reading import read_preset
 from options.config_values import create_config
 from tests.support.models import write_config
 from tests.support.output_files import read_json_lines
 from tests.support.paths import ROOT, SAMPLES
+from training.extraction import feature_extraction
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
 class IdPredictor:

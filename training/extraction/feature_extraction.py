@@ -21,7 +21,6 @@ from data.classification.classification_features import (
 from data.io import text_files
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
-from extraction.extract_features_config import ExtractFeaturesConfig
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
@@ -33,10 +32,12 @@ from training.config.model_flags import (
     read_bert_config,
     read_tokenizer,
 )
+from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 if TYPE_CHECKING:
     import tensorflow as tf
 
+    from modeling.bert import EncoderOutputs
     from modeling.tensors import Features
     from training.loop.batch_predictor import BatchPredictor
 
@@ -105,7 +106,7 @@ def load_predictor(
     config: ExtractFeaturesConfig,
     bert_config: BertConfig,
     preset: Preset,
-) -> "BatchPredictor":
+) -> "BatchPredictor[EncoderOutputs]":
     """Loads the encoder that computes the vectors.
 
     Sets the dtype policy of Keras to the one of --mixed_precision.
@@ -199,7 +200,7 @@ def compute_vectors(
     batches: "Iterable[Features]",
     tokenizer: FullTokenizer,
     layers: Sequence[int],
-    predictor: "BatchPredictor",
+    predictor: "BatchPredictor[EncoderOutputs]",
 ) -> Iterator[TokenVectors]:
     """Yields the vectors of each text in batches, without those of padding.
 
@@ -212,7 +213,7 @@ def compute_vectors(
     for features, outputs in predictor.predict(
         batches, description="Extracting"
     ):
-        blocks = outputs["all_encoder_layers"]
+        blocks = [*map(np.asarray, outputs["all_encoder_layers"])]
         for row_index, length in enumerate(features["input_mask"].sum(1)):
             ids = features["input_ids"][row_index, :length].tolist()
             yield TokenVectors(
@@ -253,7 +254,7 @@ def write_vectors(
     config: ExtractFeaturesConfig,
     tokenizer: FullTokenizer,
     layers: Sequence[int],
-    predictor: "BatchPredictor",
+    predictor: "BatchPredictor[EncoderOutputs]",
 ) -> int:
     """Writes the vectors of all lines. Returns the number of lines."""
     has_fixed_shapes = config.devices.is_tpu or config.devices.jit_compile

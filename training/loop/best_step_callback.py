@@ -1,9 +1,4 @@
-"""Evaluates while training, saves the best step's weights, and stops early.
-
-`History.best_step` says which step is the best, and everything here asks the
-history. `RunWeights` saves the weights of this step, and `RunFolder` writes its
-number to model.json, where later commands find it.
-"""
+"""Evaluates while training, saves the best step's weights, and stops early."""
 
 import math
 from collections.abc import Callable
@@ -11,13 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 from absl import logging
 
-from data.io import record_datasets
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.scores import Scores, overall_scores
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.run_weights import RunWeights
-from training.loop.trainer import Trainer
-from training.run_files.history import BestEvaluation
+from training.run_files.best_step import BestEvaluation
 from training.run_files.run_folder import RunFolder
 
 # Returns the scores of the current weights on the dev set.
@@ -46,9 +39,9 @@ class BestStepRule(NamedTuple):
 class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
-    The best weights are saved in a separate folder, and model.json names their
-    step. The history remembers this step and its scores. A resumed run
-    continues with these scores, unless they are of another dev set.
+    The best weights are saved in a separate folder, and the `BestStep` of the
+    run remembers their step. A resumed run continues with the scores of this
+    step, unless they are of another dev set.
 
     Args:
         run_folder: folder of the run.
@@ -69,6 +62,7 @@ class BestStepCallback(Callback):
         self.interval = rule.interval
         self._rule = rule
         self._history = run_folder.history
+        self._best_step = run_folder.best_step
         self._best_folder = run_folder.best_folder
         self._run_weights = run_weights
         self._evaluate = evaluate
@@ -80,7 +74,7 @@ class BestStepCallback(Callback):
 
     def on_train_begin(self) -> None:
         """Continues with the best step of a resumed run."""
-        step = self._history.best_step
+        step = self._best_step.step
         if step is None:
             return
         if step not in list_checkpoint_steps(self._best_folder):
@@ -101,7 +95,7 @@ class BestStepCallback(Callback):
 
     def _find_best(self) -> BestEvaluation | None:
         """Returns the evaluation of the best step so far, None without one."""
-        best = self._history.find_best_evaluation(self._rule.dev_set_checksum)
+        best = self._best_step.find_evaluation(self._rule.dev_set_checksum)
         return best if best and best.step != self._missing_step else None
 
     def on_step(self, step: int, logs: Logs) -> Decision:
@@ -167,62 +161,3 @@ def _log_evaluation(
         ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
         " (the best so far)" if is_best else "",
     )
-
-
-def evaluate_once_per_step(
-    run_weights: RunWeights, evaluate: Evaluate
-) -> Evaluate:
-    """Returns a function like `evaluate` that remembers each step's scores.
-
-    The last step of the training is often the one that --do_eval evaluates.
-
-    Args:
-        run_weights: the weights that `evaluate` evaluates.
-        evaluate: evaluates the current weights.
-    """
-    scores_of_step: dict[int, Scores] = {}
-
-    def evaluate_new_step() -> Scores:
-        step = run_weights.global_step
-        if step not in scores_of_step:
-            scores_of_step[step] = evaluate()
-        return {**scores_of_step[step]}
-
-    return evaluate_new_step
-
-
-def train_and_evaluate(
-    trainer: Trainer,
-    records: record_datasets.Records,
-    num_train_steps: int,
-    *,
-    evaluate: Evaluate,
-    rule: BestStepRule,
-    epochs: float | None = None,
-) -> None:
-    """Trains, and evaluates meanwhile if the flags say so.
-
-    Args:
-        trainer: holds the weights to train, and the folder of the run.
-        records: the records to train on.
-        num_train_steps: number of the last step.
-        evaluate: evaluates the current weights.
-        rule: when to evaluate, and which step is the best.
-        epochs: as in `Trainer.fit`.
-
-    Raises:
-        SystemExit: a signal stopped the training. `Trainer.fit` lists the other
-            errors.
-    """
-    callbacks: list[Callback] = []
-    if trainer.config.keeps_best:
-        callbacks.append(
-            BestStepCallback(
-                trainer.run_folder,
-                trainer.run_weights,
-                evaluate,
-                rule,
-                num_train_steps=num_train_steps,
-            )
-        )
-    trainer.fit(records, num_train_steps, callbacks, epochs=epochs)

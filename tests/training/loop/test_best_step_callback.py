@@ -1,7 +1,6 @@
 """Which step is evaluated, predicted and exported after training."""
 
 import logging
-import types
 
 import numpy as np
 import pytest
@@ -16,10 +15,9 @@ from tests.support.tasks.scripted_task import (
     run_without_training,
 )
 from tests.support.two_weight_model import batches, create_trainer
-from training.loop.best_step import (
+from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
-    evaluate_once_per_step,
 )
 
 
@@ -95,24 +93,6 @@ def test_metric_for_best_without_an_evaluation_of_each_epoch_is_refused(
     config = toy_task.parse_flags(options | changes).config
     with pytest.raises(ValueError, match="--metric_for_best"):
         config.check(frozenset())
-
-
-def test_the_scores_of_a_step_are_computed_once():
-    steps = []
-    weights = types.SimpleNamespace(global_step=0)
-
-    def evaluate():
-        steps.append(weights.global_step)
-        return {"accuracy": weights.global_step / 10}
-
-    evaluate_once = evaluate_once_per_step(weights, evaluate)
-    for step in (3, 5, 5, 3):
-        weights.global_step = step
-        scores = evaluate_once()
-        assert scores == {"accuracy": step / 10}
-        # A caller may add to its scores.
-        scores["loss"] = 1.0
-    assert steps == [3, 5]
 
 
 def best_step_of(trainer, values):
