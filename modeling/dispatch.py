@@ -20,7 +20,8 @@ For example, modeling/ops.py contains:
    called with the same arguments. If `choose_version` returns None, the plain
    version is called.
 
-On other backends than TensorFlow, each call runs the plain version.
+On other backends than TensorFlow, and without the folder
+modeling/accelerated/, each call runs the plain version.
 """
 
 import contextlib
@@ -29,6 +30,7 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from typing import (
     Concatenate,
     Generic,
@@ -187,12 +189,14 @@ def _choose_plain(
 
 @functools.cache
 def _find_chooser() -> _Chooser:
-    """Returns `choose_version`, if the backend has faster versions."""
-    if keras.backend.backend() != "tensorflow":
+    """Returns `choose_version`, if there are faster versions.
+
+    The network computes the same without the folder modeling/accelerated/.
+    """
+    package = "modeling.accelerated"
+    if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return _choose_plain
     # Imported late, because the package imports modeling/ops.py, which uses
     # this module.
-    choose: _Chooser = importlib.import_module(
-        "modeling.accelerated"
-    ).choose_version
+    choose: _Chooser = importlib.import_module(package).choose_version
     return choose
