@@ -4,7 +4,7 @@ import pytest
 
 from options.config_values import create_config
 from tests.support.models import SMALL
-from tests.support.squad.squad_files import write_squad
+from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.squad_config import SquadConfig
 from training.tasks.squad_setup import load_task, open_processor
