@@ -18,7 +18,7 @@ subclasses reads files in another way:
     GlueSets        files of GLUE and XNLI
     UserClassSets   what a user's class reads
     UnknownSets     no set, because only the labels of a model are known
-    SquadProcessor  questions about passages
+    SquadSets  questions about passages
 
 A classification has labels and metrics beside its sets. A
 `ClassificationProcessor` knows them, and has a `TaskSets`: a UserTableProcessor

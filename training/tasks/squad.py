@@ -24,7 +24,7 @@ from data.squad.passage_windows import (
 )
 from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import to_settings
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
@@ -63,7 +63,7 @@ class SquadTask(
     def __init__(
         self,
         start: StartingPoint[SquadConfig],
-        processor: SquadProcessor,
+        processor: SquadSets,
     ) -> None:
         super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
         self.processor = processor

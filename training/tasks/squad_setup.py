@@ -4,14 +4,14 @@ Importing this module loads no TensorFlow.
 """
 
 from data.squad import answer_scoring
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.squad import SquadTask
 
 
-def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
+def open_processor(start: StartingPoint[SquadConfig]) -> SquadSets:
     """Creates the processor of the files that the command reads.
 
     It has read no file yet.
@@ -23,7 +23,7 @@ def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
     predict_file = None
     if config.reads_predict_file:
         predict_file = required_value(config.predict_file)
-    return SquadProcessor(
+    return SquadSets(
         train_file,
         predict_file,
         config.table.layout(),
@@ -33,7 +33,7 @@ def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
 
 
 def load_task(
-    start: StartingPoint[SquadConfig], processor: SquadProcessor
+    start: StartingPoint[SquadConfig], processor: SquadSets
 ) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 

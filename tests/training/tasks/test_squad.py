@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from options.config_values import create_config
@@ -38,7 +38,7 @@ def create_task(tmp_path):
 
     def create_squad_task(answers=(ANSWER,)):
         predict_file = write_question(tmp_path / "dev.json", answers)
-        processor = SquadProcessor(
+        processor = SquadSets(
             write_question(tmp_path / "train.json", [ANSWER]),
             predict_file,
             DEFAULT_LAYOUT,

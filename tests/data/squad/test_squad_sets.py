@@ -2,14 +2,14 @@
 
 import pytest
 
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from data.tables.table_layout import DEFAULT_LAYOUT
 from tests.support.squad.squad_passages import write_squad
 
 
 def create_processor(train=None, dev=None):
     """Returns the processor of files of SQuAD v2.0."""
-    return SquadProcessor(
+    return SquadSets(
         train,
         dev,
         DEFAULT_LAYOUT,
