@@ -11,11 +11,8 @@ from training.preparation.starting_point import StartingPoint
 from training.tasks.squad import SquadTask
 
 
-def open_processor(start: StartingPoint[SquadConfig]) -> SquadSets:
-    """Creates the processor of the files that the command reads.
-
-    It has read no file yet.
-    """
+def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
+    """Creates the sets of the command, none of which was read yet."""
     config = start.config
     train_file = None
     if config.training.do_train:
@@ -32,9 +29,7 @@ def open_processor(start: StartingPoint[SquadConfig]) -> SquadSets:
     )
 
 
-def load_task(
-    start: StartingPoint[SquadConfig], processor: SquadSets
-) -> SquadTask:
+def load_task(start: StartingPoint[SquadConfig], sets: SquadSets) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 
     A wrong file thus stops the script now, and not after an epoch.
@@ -45,15 +40,15 @@ def load_task(
     """
     config = start.config
     if config.reads_predict_file:
-        processor.read_predict_file()
+        sets.read_predict_file()
     if config.training.do_train:
-        processor.read("train")
+        sets.read("train")
     if config.reads_predict_file:
-        processor.read("dev")
+        sets.read("dev")
     if config.evaluates:
         gold_answers = answer_scoring.read_gold_answers(
-            processor.read_predict_file(),
+            sets.read_predict_file(),
             version_2_with_negative=config.decoding.version_2_with_negative,
         )
         gold_answers.log_num_skipped()
-    return SquadTask(start, processor)
+    return SquadTask(start, sets)
