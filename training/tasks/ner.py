@@ -102,7 +102,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         gold_tags = [example.labels for example in encoded_set.examples]
         return entity_scoring.score_entities(gold_tags, tags)
 
-    def write_report(
+    def write_dev_files(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],
