@@ -13,19 +13,19 @@ from command_line.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
-from training.tasks.ner_setup import load_task, open_processor
+from training.tasks.ner_setup import load_task, open_sets
 
 
 def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    processor = open_processor(start)
+    sets = open_sets(start)
     start = adapt_to_data_file(
         start,
-        processor,
+        sets,
         may_set_flags=not start.config.ner.document_context,
     )
-    ner_task = load_task(start, processor)
+    ner_task = load_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning

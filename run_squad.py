@@ -13,14 +13,14 @@ from command_line import cli
 from command_line.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import read_start
-from training.tasks.squad_setup import load_task, open_processor
+from training.tasks.squad_setup import load_task, open_sets
 
 
 def main(parsed: ParsedCommand[SquadConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    processor = open_processor(start)
-    squad_task = load_task(start, processor)
+    sets = open_sets(start)
+    squad_task = load_task(start, sets)
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training.flows import fine_tuning

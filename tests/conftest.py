@@ -204,7 +204,7 @@ def pretrained(made_once, two_blocks):
     """
 
     def make_pretrained(folder):
-        flags = two_blocks | script_runner.parse_flags("""
+        flags = two_blocks | script_runner.split_flags("""
             --output_dir=run --do_train --do_eval --num_train_steps=7
             --save_checkpoints_steps=1
         """)
@@ -247,7 +247,7 @@ def classified(made_once, random_start):
         # Remove the last newline, to test that copies do not add one.
         words = random_start["vocab_file"].read_bytes().rstrip()
         (folder / "words.txt").write_bytes(words)
-        flags = script_runner.parse_flags(f"""
+        flags = script_runner.split_flags(f"""
             --task_name=MRPC --data_dir={SAMPLES}/glue
             --vocab_file=words.txt --do_train --do_eval --do_predict --report
             --max_seq_length=32 --num_train_epochs=0.3 --glue_submission

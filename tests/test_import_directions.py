@@ -115,7 +115,7 @@ WITHOUT_TENSORFLOW = (
     "model_folders.reading",
     "options",
     "serving",
-    "serving.engines.ids_outputs",
+    "serving.engines.exported_outputs",
     "terminal",
     "training.config",
     "training.dev_set",

@@ -36,7 +36,7 @@ from model_folders import tokenizer_files
 def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
     """Learns or extends a vocabulary, writes it and prints its statistics."""
     config = parsed.config
-    start = time.monotonic()
+    begin_time = time.monotonic()
     casing_file = find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     old_vocab = read_old_vocab(config)
@@ -54,10 +54,10 @@ def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
     num_unknown, num_tokens = vocabulary_learning.count_corpus_tokens(
         vocab, counts
     )
+    seconds = time.monotonic() - begin_time
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
-        f"{time.monotonic() - start:.1f} s; {num_unknown / num_tokens:.3%} "
-        "[UNK] in the input"
+        f"{seconds:.1f} s; {num_unknown / num_tokens:.3%} [UNK] in the input"
     )
 
 

@@ -260,16 +260,17 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         The best step may be chosen by the scores named in `metrics`.
         """
 
-    def write_report(
+    def write_dev_files(
         self,
         encoded_set: EncodedSet[ExampleT, OriginT],
         batches: Batches[OutputsT],
         output_dir: str,
     ) -> None:
-        """Writes files about an evaluated set. By default does nothing.
+        """Writes files about an evaluated dev set. By default does nothing.
 
-        These are a report, and what the model predicts for each example. The
-        batches are only computed if they are read.
+        These are what the model predicts for each example, such as
+        dev_predictions.csv, and with --report a report. The batches are only
+        computed if they are read.
         """
         return
 

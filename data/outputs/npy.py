@@ -41,8 +41,8 @@ def write_npy(
     prediction are NaN.
 
     The file states the number of rows before the rows, but the number is known
-    only at the end. So the rows for a pipe or a packed file are first written
-    to a temporary file.
+    only at the end. So the rows for a pipe or a compressed file are first
+    written to a temporary file.
 
     Args:
         batches: the rows to write, in batches as they are predicted.

@@ -144,8 +144,8 @@ def _open_output(path: str | None) -> Iterator[IO[bytes]]:
         if path.endswith(".gz"):
             # Omit the time from the gzip header, so that equal rows produce
             # equal files.
-            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+            gzip_file = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
             # GzipFile has all methods of IO that writing needs, but is no
             # subclass.
-            file = stack.enter_context(cast(IO[bytes], packed))
+            file = stack.enter_context(cast(IO[bytes], gzip_file))
         yield file

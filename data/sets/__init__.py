@@ -18,13 +18,13 @@ subclasses reads files in another way:
     GlueSets        files of GLUE and XNLI
     UserClassSets   what a user's class reads
     UnknownSets     no set, because only the labels of a model are known
-    SquadProcessor  questions about passages
+    SquadSets       questions about passages
 
-A classification has labels and metrics beside its sets. A
-`ClassificationProcessor` knows them, and has a `TaskSets`: a UserTableProcessor
-has FileSets, a GlueProcessor GlueSets, a UserClassProcessor UserClassSets, and
-a RecordedProcessor UnknownSets. The GlueProcessor of MultiNLI, which has two
-dev sets and two test sets, has two GlueSets.
+Code calls such an object `sets`. A `ClassificationProcessor` is none of these:
+it knows the labels and metrics of a classification, and has a `TaskSets`. A
+UserTableProcessor has FileSets, a GlueProcessor GlueSets, a UserClassProcessor
+UserClassSets, and a RecordedProcessor UnknownSets. The GlueProcessor of
+MultiNLI, which has two dev sets and two test sets, has two GlueSets.
 
 SWAG has no such class: its sets tell nothing that a command needs before it
 writes their records, so that nothing is held.

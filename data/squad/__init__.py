@@ -1,7 +1,7 @@
 """Reads SQuAD's questions, cuts them into windows, and finds answers.
 
     squad_options.py: the options
-    squad_processor.py: `SquadProcessor`, the sets of run_squad.py
+    squad_sets.py: `SquadSets`, the sets of run_squad.py
     squad_examples.py: questions as examples, with their answers' places
     squad_questions.py: questions from SQuAD's JSON and from tables
     table_answers.py: answers from the cells of a table

@@ -123,9 +123,11 @@ class Preset:
 
     @property
     def identity_flags(self) -> dict[str, str | bool | None]:
-        """{flag: value, None if unknown} that the weights determine.
+        """{flag: value, None if unknown} of the network and its tokenizer.
 
-        A command uses these values for the flags that the user did not set.
+        The weights determine these values: with any others, the model would
+        compute something else. So every command that reads the weights uses
+        them for the flags that the user did not set.
         """
         return {
             "left_to_right": self.network["left_to_right"],
@@ -138,8 +140,9 @@ class Preset:
     def decision_flags(self) -> dict[str, bool | None]:
         """{flag: recorded value} for a command that does not train.
 
-        These flags are of the training, but a command that evaluates, predicts
-        or exports the trained model must decide the same.
+        A training decides these flags anew, whatever the weights that it
+        starts from state. A command that only evaluates, predicts or exports
+        the trained model uses the run's values, so that its outputs are equal.
         """
         recorded = self.recorded_settings.get("flags", {})
         # The copy of a model may state it with the settings of the head.

@@ -7,7 +7,7 @@ the library has loaded.
     engine.py: `Engine`, arrays in, arrays out, and the errors of engines
     batching.py: plans the batches of many requests, and collects their outputs
     runtimes.py: lists the runtimes, and loads an export into one of them
-    ids_outputs.py: what exports compute from logits, and how to undo this
+    exported_outputs.py: what exports compute from logits, and how to undo this
 
 Each runtime has a module:
 

@@ -15,7 +15,7 @@ from model_folders.cards import model_card
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder, BertMultipleChoice
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
 from serving.exporting.export_folder import write_export
 from serving.exporting.signatures.answer_graph import create_answer_signatures
 from serving.exporting.signatures.classify_graph import (
@@ -114,7 +114,7 @@ def _create_choice_signatures(
 ) -> ExportSignatures:
     """Returns only `ids`, whose `probabilities` are those of the choices."""
     return ExportSignatures(
-        create_label_predictor(model, ids_outputs.CLASSIFICATION)
+        create_label_predictor(model, exported_outputs.CLASSIFICATION)
     )
 
 

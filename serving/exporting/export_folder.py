@@ -21,7 +21,7 @@ from model_folders.reading import preset_reading, presets
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import checksums, engines
-from serving.engines import ExportFormat, ids_outputs
+from serving.engines import ExportFormat, exported_outputs
 from serving.exporting.signatures.export_signatures import (
     ExportOptions,
     ExportSignatures,
@@ -130,7 +130,7 @@ def _create_card(
         },
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=ids_outputs.output_name_of(signatures.ids_output),
+        output=exported_outputs.output_name_of(signatures.exported_output),
     )
 
 
@@ -165,7 +165,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
-    mode = ids_outputs.output_mode_of(settings)
+    mode = exported_outputs.output_mode_of(settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),

@@ -127,8 +127,8 @@ def _result_of(manifest: Manifest, text: str) -> BulkResult:
 def _find_ending(path: str) -> str:
     """Returns the ending of a path, such as ".csv.gz", for the shards."""
     name = os.path.basename(path)
-    packing = ".gz" if name.endswith(".gz") else ""
-    return os.path.splitext(name.removesuffix(packing))[1] + packing
+    compression = ".gz" if name.endswith(".gz") else ""
+    return os.path.splitext(name.removesuffix(compression))[1] + compression
 
 
 def _create_units(

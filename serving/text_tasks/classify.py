@@ -10,7 +10,7 @@ from data.classification.label_codec import pool_logits
 from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
-from serving.engines import OutputArrays, ids_outputs
+from serving.engines import OutputArrays, exported_outputs
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
@@ -101,14 +101,14 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = ids_outputs.output_mode_of(loaded_model.settings)
+    mode = exported_outputs.output_mode_of(loaded_model.settings)
     labels = loaded_model.labels
     predictions = _read_outputs(outputs, mode)
-    if mode == ids_outputs.REGRESSION:
+    if mode == exported_outputs.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
-    if mode == ids_outputs.CLASSIFICATION:
+    if mode == exported_outputs.CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:

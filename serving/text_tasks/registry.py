@@ -7,7 +7,7 @@ from pathlib import Path
 
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
 from model_folders.model_json_types import HeadSettings
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
@@ -95,7 +95,7 @@ def check_settings(
     names = ["max_seq_length"]
     for text_task in TEXT_TASKS_OF_CLASS[model_class]:
         names += text_task.required_settings
-    if settings.get("output_mode") == ids_outputs.REGRESSION:
+    if settings.get("output_mode") == exported_outputs.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -111,8 +111,8 @@ def _may_rank(settings: HeadSettings) -> bool:
     A classifier ranks by its only output, or by the probability of the second
     of two labels.
     """
-    mode = ids_outputs.output_mode_of(settings)
-    if mode == ids_outputs.REGRESSION:
+    mode = exported_outputs.output_mode_of(settings)
+    if mode == exported_outputs.REGRESSION:
         return True
     labels = settings.get("labels") or ()
-    return len(labels) == 2 and mode != ids_outputs.MULTILABEL
+    return len(labels) == 2 and mode != exported_outputs.MULTILABEL

@@ -13,7 +13,7 @@ from tests.support.tasks.task_runs import fine_tuning_flags
 def test_a_second_run_in_the_same_folder_is_refused(
     tmp_path, pretraining_flags
 ):
-    flags = pretraining_flags | script_runner.parse_flags("""
+    flags = pretraining_flags | script_runner.split_flags("""
         --output_dir=run --do_train --num_train_steps=100000
         --save_checkpoints_steps=1
     """)

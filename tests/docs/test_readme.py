@@ -22,7 +22,7 @@ def hide_numbers(text):
 def test_one_table_becomes_a_model_that_answers(model_flags, tmp_path):
     command = blocks(PAGE, "bash")[0].replace("\\\n", " ")
     _, script, arguments = command.split(maxsplit=2)
-    flags = script_runner.parse_flags(arguments)
+    flags = script_runner.split_flags(arguments)
     table = ROOT / flags["data_file"]
     changed = {"data_file": table, "num_train_epochs": 1}
     done = script_runner.run(script, tmp_path, **flags | model_flags | changed)

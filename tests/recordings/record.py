@@ -140,9 +140,9 @@ class Recorder:
         if command.resumes:
             shutil.copytree(self.work / command.resumes, folder)
         folder.mkdir(exist_ok=True)
-        start = time.monotonic()
+        begin_time = time.monotonic()
         status, stdout, stderr = self._execute(command, folder)
-        seconds = time.monotonic() - start
+        seconds = time.monotonic() - begin_time
         places = {self.checkout: "CHECKOUT", self.output: "OUTPUT"}
         outcome = {
             "command": command.arguments,
@@ -237,10 +237,10 @@ def main():
         commands.select(options.only)
     except ValueError as error:
         parser.error(str(error))
-    start = time.monotonic()
+    begin_time = time.monotonic()
     recorder = Recorder(options.checkout, options.output, options.base)
     failed = recorder.record(options.only, options.jobs)
-    print(f"recorded in {time.monotonic() - start:.0f} s")
+    print(f"recorded in {time.monotonic() - begin_time:.0f} s")
     if failed:
         print(f"another exit status than expected: {', '.join(failed)}")
     if not options.base:

@@ -17,7 +17,7 @@ from tests.support import golden, script_runner
 from tests.support.checkpoints import call_signature
 from tests.support.output_files import read_json_lines
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from training.extraction.extract_features_config import ExtractFeaturesConfig
 
 
@@ -105,7 +105,7 @@ def extracted(model_flags, tmp_path_factory):
     """A folder, and the tokens of a text pair with their vectors in it."""
     folder = tmp_path_factory.mktemp("extracted")
     (folder / "lines.txt").write_text(TEXT_PAIR)
-    flags = parse_flags("""
+    flags = split_flags("""
         --input_file=lines.txt --output_file=features.jsonl --layers=-1
         --max_seq_length=40
     """)
@@ -132,7 +132,7 @@ def test_an_exported_encoder_computes_the_extracted_vectors(
     folder, features = extracted
     shutil.copytree(model_flags["init_checkpoint"].parent, folder / "model")
     shutil.copy(model_flags["vocab_file"], folder / "model")
-    export = parse_flags("--model=model --task=embed --export_dir=encoder/12")
+    export = split_flags("--model=model --task=embed --export_dir=encoder/12")
     script_runner.run("tools.export", folder, **export).check()
     # Versions are numbered folders and nothing else.
     assert os.listdir(folder / "encoder") == ["12"]
@@ -146,7 +146,7 @@ def test_an_exported_encoder_computes_the_extracted_vectors(
 def test_a_pretrained_model_is_exported_without_a_training(
     batch, sample_records, model_flags, tmp_path
 ):
-    flags = parse_flags(f"""
+    flags = split_flags(f"""
         --input_file={sample_records} --output_dir=pretraining
         --max_seq_length=32 --max_predictions_per_seq=5
         --export_dir=pretrainer/1

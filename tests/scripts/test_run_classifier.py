@@ -21,7 +21,7 @@ from tests.support.models import write_config
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import check_refusals, parse_flags
+from tests.support.script_runner import check_refusals, split_flags
 from tests.support.tasks.task_runs import read_predictions
 from training.config.classifier_config import ClassifierConfig
 
@@ -166,7 +166,7 @@ def test_an_export_leaves_nothing_unfinished_beside_it(classified):
 @pytest.fixture
 def predict_flags(classified, random_start):
     """Flags that predict the test set by the weights of the run."""
-    return random_start | parse_flags(f"""
+    return random_start | split_flags(f"""
         --task_name=mrpc --data_dir={SAMPLES}/glue --do_predict
         --init_checkpoint={classified.folder}/run/model.ckpt-8
         --output_dir=predicted --max_seq_length=32
@@ -180,7 +180,7 @@ def predict_flags(classified, random_start):
 def test_a_run_is_predicted_again_in_other_batches_or_roughly(
     flag, tolerance, tmp_path, classified, predict_flags
 ):
-    flags = predict_flags | parse_flags(flag)
+    flags = predict_flags | split_flags(flag)
     script_runner.run("run_classifier.py", tmp_path, **flags).check()
     expected, _ = read_predictions(classified.folder / "run")
     predictions, _ = read_predictions(tmp_path / "predicted")
@@ -227,7 +227,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
         label = lines[number][0]
         lines[number] = "10"[int(label)] + lines[number][1:]
     path.write_text("\n".join(lines) + "\n", "utf-8")
-    flags = random_start | parse_flags("""
+    flags = random_start | split_flags("""
         --task_name=mrpc --data_dir=data --output_dir=run --do_train
         --max_seq_length=32 --num_train_epochs=1
     """)
@@ -245,7 +245,7 @@ def test_a_train_set_that_was_changed_within_is_refused(
 def test_minilm_learns_mrpc_in_an_epoch(tmp_path):
     """Released weights learn, which no small example stands for."""
     minilm, mrpc = (os.environ[name] for name in RELEASED)
-    flags = parse_flags(f"""
+    flags = split_flags(f"""
         --task_name=mrpc --data_dir={mrpc} --init_checkpoint={minilm}
         --output_dir=run --do_train --do_eval --max_seq_length=128
         --train_batch_size=8 --learning_rate=5e-5 --num_train_epochs=1 --seed=4

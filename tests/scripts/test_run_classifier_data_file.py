@@ -12,7 +12,7 @@ from serving import engines
 from tests.support import script_runner
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import FinishedRun, check_refusals, parse_flags
+from tests.support.script_runner import FinishedRun, check_refusals, split_flags
 from tests.support.tables.csv_files import read_csv, write_csv
 from tests.support.tasks.task_runs import (
     find_evaluated_steps,
@@ -44,7 +44,7 @@ def finished_run(tmp_path_factory, model_flags, rows):
     """FinishedRun on tickets.csv. A test that changes it copies its folder."""
     folder = tmp_path_factory.mktemp("table")
     write_csv(folder / "tickets.csv", TICKETS, rows)
-    flags = model_flags | parse_flags("""
+    flags = model_flags | split_flags("""
         --data_file=tickets.csv --output_dir=run
         --num_train_epochs=2 --train_batch_size=16
     """)

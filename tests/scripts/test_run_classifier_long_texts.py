@@ -11,7 +11,7 @@ from tests.support import script_runner
 from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import check_refusals, parse_flags
+from tests.support.script_runner import check_refusals, split_flags
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import (
     check_resume,
@@ -27,7 +27,7 @@ def flags(tmp_path_factory, tiny):
     """Flags of runs that read windows, and write an export."""
     folder = tmp_path_factory.mktemp("long")
     task_files.write_long_texts(folder / "data")
-    flags = parse_flags("""
+    flags = split_flags("""
         --task_name=csv --max_seq_length=16 --doc_stride=7 --report
         --train_batch_size=16 --learning_rate=3e-3 --num_train_epochs=8
     """)

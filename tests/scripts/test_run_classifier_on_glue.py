@@ -11,7 +11,7 @@ from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tables.csv_files import read_csv
 from tests.support.tasks import task_files
 from tests.support.tasks.task_runs import read_predictions, run_task_test
@@ -39,7 +39,7 @@ def runs(tmp_path_factory, tiny):
             --label_column=colours --label_separator=| --report
         """,
     }
-    flags = parse_flags(f"""
+    flags = split_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json
         --vocab_file={SAMPLES}/vocab.txt --max_seq_length=24
         --train_batch_size=4 --num_train_epochs=1 --learning_rate=1e-3
@@ -52,7 +52,7 @@ def runs(tmp_path_factory, tiny):
             "data_dir": folder / f"{name}-data",
             "output_dir": folder / name,
             "export_dir": folder / f"{name}_export",
-            **parse_flags(more),
+            **split_flags(more),
         }
         for name, more in changes.items()
     }
@@ -165,7 +165,7 @@ def test_a_model_of_multinli_predicts_the_diagnostic_set(
     finished, runs, tmp_path
 ):
     flags = runs["mnli"] | PREDICTING
-    flags |= parse_flags(f"""
+    flags |= split_flags(f"""
         --task_name=ax --glue_submission --early_stopping_patience=0
         --init_checkpoint={finished}/mnli/best --output_dir={tmp_path}/ax
     """)

@@ -13,7 +13,7 @@ from tests.support import script_runner
 from tests.support.models import TINY
 from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks.task_files import EXCEL
 from tests.support.tasks.task_runs import fine_tuning_flags, run_task_test
@@ -106,7 +106,7 @@ def export_from_elsewhere(folder, changes, *arguments):
     modeling.save_huggingface(
         model, folder / "theirs", tokenizer=TOKENIZER, labels=labels
     )
-    flags = parse_flags("--init_checkpoint=theirs --export_format=litert")
+    flags = split_flags("--init_checkpoint=theirs --export_format=litert")
     flags["max_seq_length"] = 32
     changes = [
         {"output_dir": f"run{i}", "export_dir": f"export{i}"} | change

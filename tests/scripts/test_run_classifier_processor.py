@@ -9,7 +9,7 @@ import serving
 from tests.support import output_files, script_runner
 from tests.support.output_files import read_results
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.script_runner import FinishedRun, parse_flags
+from tests.support.script_runner import FinishedRun, split_flags
 from tests.support.source_files import blocks
 from tests.support.tables.csv_files import read_csv
 
@@ -95,7 +95,7 @@ def trained_run(flags, tmp_path_factory):
     A test that changes the folder works on `copied`.
     """
     folder = tmp_path_factory.mktemp("trained")
-    given = flags | parse_flags("""
+    given = flags | split_flags("""
         --do_train --do_eval --do_predict --report --num_train_epochs=1
         --class_weights=balanced --train_batch_size=8
         --output_dir=run --export_dir=export
@@ -168,7 +168,7 @@ def test_an_export_of_a_run_needs_no_class(copied, script, model_flag):
 
 
 def test_predictions_of_a_run_need_its_class(copied, flags):
-    given = parse_flags("--do_predict --output_dir=other --init_checkpoint=run")
+    given = split_flags("--do_predict --output_dir=other --init_checkpoint=run")
     given["data_dir"] = flags["data_dir"]
     refused = script_runner.run("run_classifier.py", copied, **given).error
     assert "set --processor=FILE.py:TicketsProcessor" in refused
@@ -217,7 +217,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     (tmp_path / "code/single.py").write_text(SINGLE)
     (tmp_path / "code/helper_of_single.py").write_text("NOTHING = None")
     text = "--processor=code/single.py:Single --output_dir=run"
-    given = flags | parse_flags(text) | parse_flags("--do_train --do_eval")
+    given = flags | split_flags(text) | split_flags("--do_train --do_eval")
     given["data_dir"] = SAMPLES / "glue"
     given["num_train_epochs"] = 0.1
     script_runner.run("run_classifier.py", tmp_path, **given).check()
@@ -250,7 +250,7 @@ def test_the_class_in_the_documentation_reads_its_files(trained_run, tmp_path):
     code = code.replace('"billing", "login"', '"0", "1"')
     (tmp_path / "tickets.py").write_text(code)
     (tmp_path / "test.tsv").write_text("0\tA bill of an inn.\n", "utf-8")
-    predict = parse_flags("--do_predict --output_dir=run --data_dir=.")
+    predict = split_flags("--do_predict --output_dir=run --data_dir=.")
     predict["doc_stride"] = 4
     predict["processor"] = "tickets.py:TicketsProcessor"
     predict["init_checkpoint"] = trained_run.folder / "run"
@@ -263,7 +263,7 @@ def test_the_class_in_the_documentation_reads_its_files(trained_run, tmp_path):
 def test_a_mistake_in_the_class_is_one_line(flags, tmp_path, case):
     code, message = MISTAKES[case]
     (tmp_path / "tickets.py").write_text(code)
-    given = flags | parse_flags("--do_train --output_dir=run")
+    given = flags | split_flags("--do_train --output_dir=run")
     given["processor"] = "tickets.py:TicketsProcessor"
     done = script_runner.run("run_classifier.py", tmp_path, **given)
     assert message in f"{done.error}\n"
@@ -281,6 +281,6 @@ def test_a_mistake_in_the_class_is_one_line(flags, tmp_path, case):
 )
 def test_flags_that_name_no_class_are_refused(flags, tmp_path, change, message):
     (tmp_path / "tickets.py").write_text(TICKETS)
-    given = flags | parse_flags("--do_train --output_dir=run") | change
+    given = flags | split_flags("--do_train --output_dir=run") | change
     done = script_runner.run("run_classifier.py", tmp_path, **given)
     assert message in done.error

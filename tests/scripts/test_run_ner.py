@@ -13,7 +13,7 @@ from tests.support import script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.output_files import read_json_lines, read_results, snapshot
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import check_refusals, parse_flags
+from tests.support.script_runner import check_refusals, split_flags
 from tests.support.tasks import task_files
 from tests.support.tasks.task_files import SENTENCES
 from tests.support.tasks.task_runs import (
@@ -135,7 +135,7 @@ def export_model(flags, tmp_path_factory):
             init_checkpoint="model",
             export_dir=export_dir,
             export_format="litert",
-            **parse_flags(more),
+            **split_flags(more),
         )
 
     return export_model

@@ -16,7 +16,7 @@ from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
 from tests.support.output_files import read_json_lines, read_results
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tasks.task_runs import (
     find_evaluated_steps,
     read_length,
@@ -68,7 +68,7 @@ def entities(request, tmp_path_factory, model_flags):
     lines = [json.dumps(row) for row, _ in rows.values()]
     path = folder / f"names.{request.param}"
     path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
-    flags = model_flags | parse_flags(f"""
+    flags = model_flags | split_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --learning_rate=2e-3
     """)
@@ -143,7 +143,7 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     folder = entities.folder
     shutil.copy(entities.path, folder / "test.jsonl")
     flags = "--init_checkpoint=run --data_dir=. --output_dir=again --do_predict"
-    done = script_runner.run("run_ner.py", folder, **parse_flags(flags))
+    done = script_runner.run("run_ner.py", folder, **split_flags(flags))
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = folder / "again/predictions.jsonl"
     labels = [

@@ -16,7 +16,7 @@ from tests.support import pretraining_records, script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 
 WORDS = "bert/embeddings/word_embeddings"
 
@@ -102,7 +102,7 @@ def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
     pretraining_records.create_records(
         tmp_path, "made", num_shards=1, dynamic_masking=True
     )
-    flags = pretraining_flags | parse_flags(f"""
+    flags = pretraining_flags | split_flags(f"""
         --input_file=made-* --vocab_file={SAMPLES}/vocab.txt
         --output_dir=run --do_train --do_eval --num_train_steps=2
         --max_eval_steps=2 --do_whole_word_mask
@@ -116,7 +116,7 @@ def flags_without_lengths(pretraining_flags):
     """Flags of a run that learns nothing, and does not name its lengths."""
     flags = {**pretraining_flags, "learning_rate": 0.0, "train_batch_size": 2}
     del flags["max_seq_length"], flags["max_predictions_per_seq"]
-    flags |= parse_flags("--output_dir=run --do_train --num_train_steps=100")
+    flags |= split_flags("--output_dir=run --do_train --num_train_steps=100")
     return flags | {"vocab_file": SAMPLES / "vocab.txt"}
 
 
@@ -173,7 +173,7 @@ def test_a_resume_on_records_of_equal_name_size_and_time_is_an_error(
         os.utime(tmp_path / "made.tfrecord", (1, 1))
 
     write(made)
-    flags = pretraining_flags | parse_flags("""
+    flags = pretraining_flags | split_flags("""
         --input_file=made.tfrecord --output_dir=run --do_train
     """)
     script_runner.run(

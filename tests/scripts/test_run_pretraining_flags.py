@@ -11,7 +11,7 @@ from model_folders.reading import preset_reading
 from tests.support import script_runner, tensorboard_events
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.output_files import read_results
-from tests.support.script_runner import FinishedRun, check_refusals, parse_flags
+from tests.support.script_runner import FinishedRun, check_refusals, split_flags
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +21,7 @@ WORDS = "bert/embeddings/word_embeddings"
 @pytest.fixture(scope="module")
 def flags(two_blocks, pretrained):
     """Flags of 4 steps that start from the pretrained weights."""
-    return two_blocks | parse_flags(f"""
+    return two_blocks | split_flags(f"""
         --init_checkpoint={pretrained.folder}/run/model.ckpt-7 --do_train
         --num_train_steps=4 --num_warmup_steps=0 --summary_steps=1
     """)
@@ -52,7 +52,7 @@ def runs(flags, tiny, sample_records, tmp_path_factory):
         """,
     }
     changes = {
-        name: {"output_dir": name, **parse_flags(text)}
+        name: {"output_dir": name, **split_flags(text)}
         for name, text in changes.items()
     }
     changes["scratch"]["init_checkpoint"] = None

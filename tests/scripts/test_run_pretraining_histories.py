@@ -7,7 +7,7 @@ import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import pretraining_records, script_runner, tensorboard_events
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tasks.task_runs import check_resume
 from training.run_files import history_lines
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def flags(pretraining_flags, sample_records):
     """Flags of a pretraining that evaluates and saves every second step."""
-    return pretraining_flags | parse_flags(f"""
+    return pretraining_flags | split_flags(f"""
         --do_train --do_eval --num_train_steps=8
         --eval_input_file={sample_records} --eval_steps=2
         --max_eval_steps=2 --save_checkpoints_steps=2 --keep_checkpoint_max=0

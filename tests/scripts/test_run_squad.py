@@ -11,7 +11,7 @@ from tests.support import script_runner
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tasks.task_runs import check_resume, run_task_test
 
 SQUAD = SAMPLES / "squad"
@@ -31,7 +31,7 @@ def read_questions(path):
 def flags(tmp_path_factory, tiny):
     """Flags of a run on SQuAD 1.1."""
     folder = tmp_path_factory.mktemp("squad")
-    return parse_flags(f"""
+    return split_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json
         --vocab_file={SAMPLES}/vocab.txt
         --do_train --do_predict --max_seq_length=64 --max_query_length=24
@@ -103,7 +103,7 @@ def run_with_null_answers(flags, tmp_path_factory):
     No test changes it.
     """
     folder = tmp_path_factory.mktemp("squad2")
-    flags = flags | parse_flags(f"""
+    flags = flags | split_flags(f"""
         --train_file={SQUAD}/train-v2.json --predict_file={SQUAD}/dev-v2.json
         --output_dir=v2 --version_2_with_negative --left_to_right --bilstm
         --use_char_offsets --report
@@ -154,7 +154,7 @@ def test_the_report_shows_each_wrong_answer(run_with_null_answers):
 def trimmed(flags, tmp_path_factory):
     """Folder with a `run` on SQuAD 2.0 without padding. No test changes it."""
     folder = tmp_path_factory.mktemp("trimmed")
-    flags = flags | parse_flags(f"""
+    flags = flags | split_flags(f"""
         --train_file={SQUAD}/train-v2.json --predict_file={SQUAD}/dev-v2.json
         --output_dir=run --version_2_with_negative --trim_padding
     """)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from files.paths import StrPath
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags, run
+from tests.support.script_runner import run, split_flags
 
 
 def create_records(
     folder: StrPath, output_file: StrPath, **flags: object
 ) -> None:
     """Creates pretraining records of the sample corpus in a folder."""
-    defaults = parse_flags(f"""
+    defaults = split_flags(f"""
         --input_file={SAMPLES}/corpus.txt --vocab_file={SAMPLES}/vocab.txt
         --max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=1
     """)

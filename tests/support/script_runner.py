@@ -48,7 +48,7 @@ SCRIPTS = sorted(
 _ASKING = threading.Lock()
 
 
-def parse_flags(text: str) -> Flags:
+def split_flags(text: str) -> Flags:
     """Returns {name: value} of flags in a text, such as "--name=value"."""
     pairs = (flag.partition("=") for flag in text.split())
     return {name[2:]: value if sep else True for name, sep, value in pairs}
@@ -259,7 +259,7 @@ def check_refusals(
     # Of all cases, so that the first wrong one does not hide the others.
     wrong = []
     for text, *parts in cases:
-        error = run(script, folder, **flags | parse_flags(text)).error
+        error = run(script, folder, **flags | split_flags(text)).error
         lost = [part for part in parts if part not in error]
         if lost:
             wrong.append(f"{text}: {lost} not in: {error}")

@@ -12,7 +12,7 @@ from terminal import progress
 from tests.support import golden, script_runner
 from tests.support.checkpoints import read_checkpoint
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tokenizers.reference_tokenizer import wordpiece
 
 CORPUS = ROOT / "tests/testdata/golden/pretraining_data/corpus"
@@ -104,7 +104,7 @@ def test_lines_that_are_no_text_are_counted(tmp_path):
     lines = ['<doc id="1" title="A > B">', "A B", "", "It is a boat.", "</doc>"]
     lines += ['{"text": "a"}', ""]
     (tmp_path / "wiki_00").write_text("\n".join(lines))
-    flags = parse_flags("""
+    flags = split_flags("""
         --input_file=wiki_00 --output_file=vocab.txt --vocab_size=300
     """)
     done = script_runner.run(SCRIPT, tmp_path, **flags).check()
@@ -151,12 +151,12 @@ def extended_checkpoint(tmp_path_factory, pretrained, tiny):
         "",
     ]
     (folder / "domain.txt").write_text("\n".join(lines * 20))
-    flags = parse_flags(f"""
+    flags = split_flags(f"""
         --input_file=domain.txt --extend={VOCAB} --output_file=new.txt
         --num_new_words=120
     """)
     script_runner.run(SCRIPT, folder, **flags).check()
-    convert = parse_flags(f"""
+    convert = split_flags(f"""
         --init_checkpoint={pretrained.folder}/run/model.ckpt-7
         --bert_config_file={tiny}/bert_config.json --vocab_file={VOCAB}
         --extended_vocab_file=new.txt --output_dir=model

@@ -60,8 +60,8 @@ def test_records_are_examples_unless_a_task_pools_them(start):
     assert task.pool(create_set("dev", [1, 2]), BATCHES) is BATCHES
 
 
-def test_a_task_writes_no_report_by_default(start, tmp_path):
-    folder = tmp_path / "report"
+def test_a_task_writes_no_files_of_a_dev_set_by_default(start, tmp_path):
+    folder = tmp_path / "run"
     folder.mkdir()
-    ToyTask(start).write_report(create_set("dev", [1]), BATCHES, folder)
+    ToyTask(start).write_dev_files(create_set("dev", [1]), BATCHES, folder)
     assert not [*folder.iterdir()]

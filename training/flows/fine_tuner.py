@@ -128,10 +128,10 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         scores = self.task.evaluate(encoded_set, batches_with_loss)
         return scores | batches_with_loss.scores()
 
-    def write_reports(self) -> None:
-        """Writes the task's files about the dev sets."""
+    def write_dev_files(self) -> None:
+        """Writes the files of predictions and reports about the dev sets."""
         for dev_set in self.dev_sets:
-            self.task.write_report(
+            self.task.write_dev_files(
                 dev_set,
                 self._predict_dev_set(dev_set, "Reporting"),
                 self._output_dir,

@@ -124,7 +124,7 @@ def end_with_scores(
     if not config.is_chief:
         return
     if config.training.do_eval:
-        fine_tuner.write_reports()
+        fine_tuner.write_dev_files()
     if config.fine_tuning.do_predict:
         dev_scores = _predict_test_sets(fine_tuner, dev_scores)
     if export_dir := config.export.export_dir:

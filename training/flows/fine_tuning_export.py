@@ -22,7 +22,7 @@ from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.scores import Scores
 from serving import engines
-from serving.engines import ExportFormat, ids_outputs
+from serving.engines import ExportFormat, exported_outputs
 from training.flows import run_ending
 from training.flows.fine_tuner import FineTuner
 from training.loop.trainer import Trainer
@@ -167,7 +167,7 @@ def _predict_batches(
                 for name in engines.ONNX_NAME_OF_INPUT
             }
         )
-        logits = ids_outputs.to_logits(model_class, settings, outputs)
+        logits = exported_outputs.to_logits(model_class, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {

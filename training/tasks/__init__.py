@@ -9,7 +9,8 @@ Only scripts import them.
     swag.py: choices, for run_swag.py
 
 The `main` of a script lists the same steps for each task. After `read_start`,
-`open_processor` creates what knows the sets, and `load_task` reads what must be
+`open_sets` creates what holds the sets, or `open_processor` what knows a
+classification's labels and metrics too. Then `load_task` reads what must be
 known, or checked, before TensorFlow is loaded:
 
     classifier_setup.py: the steps of run_classifier.py. The first of them finds

@@ -188,7 +188,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             encoded_set, label_codec.concatenate_outputs(batches)
         )
 
-    def write_report(
+    def write_dev_files(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

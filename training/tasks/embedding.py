@@ -127,7 +127,7 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             encoded_set, label_codec.concatenate_outputs(batches)
         )
 
-    def write_report(
+    def write_dev_files(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

@@ -37,13 +37,13 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     Args:
         start: as in `Task`.
-        processor: the tags and the sentences.
+        sets: the tags and the sentences.
     """
 
     def __init__(
         self,
         start: StartingPoint[NerConfig],
-        processor: FileSets[NerExample],
+        sets: FileSets[NerExample],
     ) -> None:
         super().__init__(
             start,
@@ -51,9 +51,9 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             metrics=("f1", "precision", "recall", "accuracy"),
         )
         self.eval_loss = self.loss
-        self.processor = processor
+        self.sets = sets
         # There are tags, because the task is no regression.
-        self.tags = processor.read_labels() or []
+        self.tags = sets.read_labels() or []
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings = {"legal_tags": self.config.legal_tags}
@@ -61,7 +61,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     def read_examples(self, set_name: SetName) -> Sequence[NerExample] | None:
         """Returns the sentences of a set."""
-        return self.processor.take(base_set_of(set_name))
+        return self.sets.take(base_set_of(set_name))
 
     def encode(
         self, set_name: SetName, examples: Sequence[NerExample]
@@ -102,7 +102,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         gold_tags = [example.labels for example in encoded_set.examples]
         return entity_scoring.score_entities(gold_tags, tags)
 
-    def write_report(
+    def write_dev_files(
         self,
         encoded_set: _EncodedSet,
         batches: task.Batches[FloatArray],

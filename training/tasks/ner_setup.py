@@ -11,7 +11,7 @@ from training.preparation.starting_point import StartingPoint
 from training.tasks.ner import NerTask
 
 
-def open_processor(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
+def open_sets(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
     """Creates the sets, none of which was read yet.
 
     Raises:
@@ -24,7 +24,7 @@ def open_processor(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
 
 
 def load_task(
-    start: StartingPoint[NerConfig], processor: FileSets[NerExample]
+    start: StartingPoint[NerConfig], sets: FileSets[NerExample]
 ) -> NerTask:
     """Creates the task, and reads the tags and all sets of the command.
 
@@ -34,7 +34,7 @@ def load_task(
         ValueError: a file is malformed.
         OSError: a file cannot be read.
     """
-    processor.read_labels()
+    sets.read_labels()
     for set_name in start.config.set_names:
-        processor.read(set_name)
-    return NerTask(start, processor)
+        sets.read(set_name)
+    return NerTask(start, sets)

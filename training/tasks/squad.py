@@ -24,7 +24,7 @@ from data.squad.passage_windows import (
 )
 from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import to_settings
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from data.text import token_windows
 from files.json_files import write_json
 from model_folders.scores import Scores
@@ -49,7 +49,7 @@ class SquadTask(
 
     Args:
         start: as in `Task`.
-        processor: reads --train_file and --predict_file.
+        sets: reads --train_file and --predict_file.
     """
 
     # SQuAD's official scores are percentages, not fractions.
@@ -63,21 +63,21 @@ class SquadTask(
     def __init__(
         self,
         start: StartingPoint[SquadConfig],
-        processor: SquadProcessor,
+        sets: SquadSets,
     ) -> None:
         super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
-        self.processor = processor
+        self.sets = sets
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
-        if processor.predict_file:
-            self.eval_files = [os.fspath(processor.predict_file)]
+        if sets.predict_file:
+            self.eval_files = [os.fspath(sets.predict_file)]
         self.export_settings = to_settings(
             self.config.windows, self.config.decoding
         )
 
     def read_examples(self, set_name: SetName) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.processor.take(base_set_of(set_name))
+        return self.sets.take(base_set_of(set_name))
 
     def encode(
         self, set_name: SetName, examples: Sequence[SquadExample]
@@ -158,7 +158,7 @@ class SquadTask(
             return {}
         scores = self._compute_scores(gold_answers, answers)
         if self.config.report:
-            file = self.processor.read_predict_file()
+            file = self.sets.read_predict_file()
             heading = report.create_heading("SQuAD", file.path, scores)
             answer_report.write_answer_report(
                 os.path.join(output_dir, "report.html"),
@@ -196,7 +196,7 @@ class SquadTask(
 
     def _read_gold_answers(self) -> answer_scoring.GoldAnswers:
         return answer_scoring.read_gold_answers(
-            self.processor.read_predict_file(),
+            self.sets.read_predict_file(),
             version_2_with_negative=(
                 self.config.decoding.version_2_with_negative
             ),

@@ -4,18 +4,15 @@ Importing this module loads no TensorFlow.
 """
 
 from data.squad import answer_scoring
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from training.config.model_flags import required_value
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.squad import SquadTask
 
 
-def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
-    """Creates the processor of the files that the command reads.
-
-    It has read no file yet.
-    """
+def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
+    """Creates the sets of the command, none of which was read yet."""
     config = start.config
     train_file = None
     if config.training.do_train:
@@ -23,7 +20,7 @@ def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
     predict_file = None
     if config.reads_predict_file:
         predict_file = required_value(config.predict_file)
-    return SquadProcessor(
+    return SquadSets(
         train_file,
         predict_file,
         config.table.layout(),
@@ -32,9 +29,7 @@ def open_processor(start: StartingPoint[SquadConfig]) -> SquadProcessor:
     )
 
 
-def load_task(
-    start: StartingPoint[SquadConfig], processor: SquadProcessor
-) -> SquadTask:
+def load_task(start: StartingPoint[SquadConfig], sets: SquadSets) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 
     A wrong file thus stops the script now, and not after an epoch.
@@ -45,15 +40,15 @@ def load_task(
     """
     config = start.config
     if config.reads_predict_file:
-        processor.read_predict_file()
+        sets.read_predict_file()
     if config.training.do_train:
-        processor.read("train")
+        sets.read("train")
     if config.reads_predict_file:
-        processor.read("dev")
+        sets.read("dev")
     if config.evaluates:
         gold_answers = answer_scoring.read_gold_answers(
-            processor.read_predict_file(),
+            sets.read_predict_file(),
             version_2_with_negative=config.decoding.version_2_with_negative,
         )
         gold_answers.log_num_skipped()
-    return SquadTask(start, processor)
+    return SquadTask(start, sets)

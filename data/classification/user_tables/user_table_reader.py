@@ -94,7 +94,7 @@ class UserTableReader:
             table = Table(file.path, self.options.layout_for_columns())
         columns = table.read_column_names()
         examples, counts = _create_examples(self._parse_rows(table, file), file)
-        if self._has_similarities(file):
+        if self._may_lack_scores(file):
             examples, num_unscored = similar_pairs.drop_unscored(examples)
             if num_unscored:
                 counts.left_out["a label"] += num_unscored
@@ -146,8 +146,8 @@ class UserTableReader:
             return [key_of([example.text_a]) for example in examples]
         return [key_of(self.texts_of(example)) for example in examples]
 
-    def _has_similarities(self, file: SetFile) -> bool:
-        """Returns whether all pairs of a file need a score, or none."""
+    def _may_lack_scores(self, file: SetFile) -> bool:
+        """Returns whether the pairs of a file may have no scores at all."""
         return self.spec.may_lack_scores and file.set_name != "test"
 
     def _check_label_column(
@@ -164,7 +164,7 @@ class UserTableReader:
             examples: the examples of the table, at least one.
         """
         label_column = self.options.label_column
-        if self._has_similarities(file):
+        if self._may_lack_scores(file):
             other_columns = {*columns} - {*self.text_columns}
             similar_pairs.check_score_column(
                 self.source, label_column, other_columns, examples

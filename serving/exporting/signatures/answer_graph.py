@@ -22,7 +22,7 @@ from data.squad.token_spans_graph import BestLogits
 from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
 from serving.exporting.signatures.export_signatures import (
@@ -98,7 +98,7 @@ def create_answer_signatures(
             "answer_n_best": Signature(answerer.answer_n_best, inputs),
         },
         settings=to_settings(window_options, decoding_options),
-        ids_output=ids_outputs.LOGITS,
+        exported_output=exported_outputs.LOGITS,
     )
 
 

@@ -15,7 +15,7 @@ from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
 from serving.exporting.signatures.export_signatures import (
@@ -79,14 +79,16 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    mode = ids_outputs.output_mode_of(settings)
+    mode = exported_outputs.output_mode_of(settings)
     stride = settings.get("doc_stride") or 0
     num_texts = settings.get("num_texts")
     label_list = None
-    if mode != ids_outputs.REGRESSION:
+    if mode != exported_outputs.REGRESSION:
         label_list = find_output_labels(model, settings)
-    ids_output = ids_outputs.ids_output_of(kinds.CLASSIFIER, settings)
-    predict = share_graph(create_label_predictor(model, ids_output))
+    exported_output = exported_outputs.exported_output_of(
+        kinds.CLASSIFIER, settings
+    )
+    predict = share_graph(create_label_predictor(model, exported_output))
     # A model that reads windows reads no pairs.
     input_names = ["text_a"] if stride else ["text_a", "text_b"]
     classifier = _TextClassifier(
@@ -107,7 +109,7 @@ def create_classify_signatures(
             classifier, input_names, reads_pairs=num_texts == 2
         ),
         settings=recorded,
-        ids_output=ids_output,
+        exported_output=exported_output,
     )
 
 
@@ -274,7 +276,7 @@ def _choose_labels(
 ) -> Tensors:
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-    if mode == ids_outputs.MULTILABEL:
+    if mode == exported_outputs.MULTILABEL:
         label = tf.where(probabilities > MULTILABEL_THRESHOLD, labels, "")
     else:
         label = tf.gather(label_list, tf.argmax(probabilities, -1))

@@ -28,7 +28,7 @@ from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
 from serving import engines
-from serving.engines import ExportFormat, ids_outputs
+from serving.engines import ExportFormat, exported_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
 
@@ -108,13 +108,16 @@ class ExportSignatures:
         text_signatures: the signatures that accept text, the main one first. {}
             if the export accepts only ids.
         settings: settings of the head, to record in the export's model.json.
-        ids_output: what `ids` computes from the logits (see ids_outputs.py).
+        exported_output: what `ids` computes from the logits (see
+            exported_outputs.py).
     """
 
     predict: PredictFeatures
     text_signatures: Signatures = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    ids_output: ids_outputs.IdsOutput = ids_outputs.CLASSIFICATION
+    exported_output: exported_outputs.ExportedOutput = (
+        exported_outputs.CLASSIFICATION
+    )
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:
@@ -251,38 +254,38 @@ def find_output_labels(
 
 
 def create_label_predictor(
-    model: TaskModel[Tensor], ids_output: ids_outputs.IdsOutput
+    model: TaskModel[Tensor], exported_output: exported_outputs.ExportedOutput
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
 
-    `ids_output` is what the function computes from the logits (see
-    ids_outputs.py).
+    `exported_output` is what the function computes from the logits (see
+    exported_outputs.py).
     """
 
     def predict(features: Tensors) -> Tensors:
         logits = tf.cast(model(features, training=False), tf.float32)
-        return compute_outputs(logits, ids_output)
+        return compute_outputs(logits, exported_output)
 
     return predict
 
 
 def compute_outputs(
-    logits: tf.Tensor, ids_output: ids_outputs.IdsOutput
+    logits: tf.Tensor, exported_output: exported_outputs.ExportedOutput
 ) -> Tensors:
-    """Computes the outputs of `ids` from logits (see ids_outputs.py).
+    """Computes the outputs of `ids` from logits (see exported_outputs.py).
 
     Args:
         logits: float32 [B, L] for L labels, [B, C] or [B, F, L].
-        ids_output: what to compute.
+        exported_output: what to compute.
 
     Returns:
         {"logits": tensor} or {"probabilities": tensor}, float32 in the shape of
         the logits, or in regression {"values": float32 [B]}.
     """
-    if ids_output == ids_outputs.LOGITS:
+    if exported_output == exported_outputs.LOGITS:
         return {"logits": logits}
-    if ids_output == ids_outputs.REGRESSION:
+    if exported_output == exported_outputs.REGRESSION:
         return {"values": logits[:, 0]}
-    if ids_output == ids_outputs.MULTILABEL:
+    if exported_output == exported_outputs.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}

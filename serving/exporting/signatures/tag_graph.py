@@ -12,7 +12,7 @@ from data.padding import trim_padding
 from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertTokenClassifier
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
 from serving.exporting.signatures.export_signatures import (
@@ -86,7 +86,7 @@ class _WordTagger:
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
-            create_label_predictor(model, ids_outputs.CLASSIFICATION)
+            create_label_predictor(model, exported_outputs.CLASSIFICATION)
         )
         # Both signatures call the same graph.
         self.tag_words = share_graph(self._tag_words)

@@ -17,7 +17,7 @@ from modeling.task_models import (
     BertTokenClassifier,
 )
 from serving import engines
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
 from serving.exporting.writers.onnx_encoder import EncoderOutputNames
 from serving.exporting.writers.onnx_graph import GraphBuilder
 
@@ -47,13 +47,13 @@ class HeadInputs(NamedTuple):
     Attributes:
         encoded: outputs of the encoder.
         shape: shape of the graph's inputs, [B, T] or [B, C, T].
-        ids_output: what to compute from the logits of labels (see
-            ids_outputs.py).
+        exported_output: what to compute from the logits of labels (see
+            exported_outputs.py).
     """
 
     encoded: EncoderOutputNames
     shape: TensorShape
-    ids_output: ids_outputs.IdsOutput
+    exported_output: exported_outputs.ExportedOutput
 
 
 def add_head(
@@ -135,7 +135,9 @@ def _add_token_classifier(
     """Adds a head of labels that reads every position."""
     logits = builder.dense(inputs.encoded.sequence, model.head)
     shape = [*inputs.shape, model.num_labels]
-    return _add_labels(builder, GraphOutput(logits, shape), inputs.ids_output)
+    return _add_labels(
+        builder, GraphOutput(logits, shape), inputs.exported_output
+    )
 
 
 def _add_classifier(
@@ -144,7 +146,9 @@ def _add_classifier(
     """Adds a head of labels that reads the pooled output."""
     logits = builder.dense(inputs.encoded.pooled, model.head)
     shape = [*inputs.shape[:1], model.num_labels]
-    return _add_labels(builder, GraphOutput(logits, shape), inputs.ids_output)
+    return _add_labels(
+        builder, GraphOutput(logits, shape), inputs.exported_output
+    )
 
 
 def _add_multiple_choice(
@@ -156,22 +160,24 @@ def _add_multiple_choice(
     choices = builder.add("Shape", ids, start=0, end=2)
     logits = builder.add("Reshape", logits, choices)
     shape = inputs.shape[:2]
-    return _add_labels(builder, GraphOutput(logits, shape), inputs.ids_output)
+    return _add_labels(
+        builder, GraphOutput(logits, shape), inputs.exported_output
+    )
 
 
 def _add_labels(
     builder: GraphBuilder,
     logits: GraphOutput,
-    ids_output: ids_outputs.IdsOutput,
+    exported_output: exported_outputs.ExportedOutput,
 ) -> GraphOutputs:
     """Adds the outputs that a head of labels computes from its logits."""
     outputs = {"logits": logits}
-    if ids_output == ids_outputs.LOGITS:
+    if exported_output == exported_outputs.LOGITS:
         return outputs
-    if ids_output == ids_outputs.REGRESSION:
+    if exported_output == exported_outputs.REGRESSION:
         values = builder.select(logits.tensor, 0, axis=-1)
         return outputs | {"values": GraphOutput(values, logits.shape[:1])}
-    is_multilabel = ids_output == ids_outputs.MULTILABEL
+    is_multilabel = exported_output == exported_outputs.MULTILABEL
     operation = "Sigmoid" if is_multilabel else "Softmax"
     probabilities = builder.add(operation, logits.tensor)
     return outputs | {"probabilities": GraphOutput(probabilities, logits.shape)}

@@ -22,7 +22,8 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines
-from serving.engines import ids_outputs
+from serving.engines import exported_outputs
+from serving.engines.exported_outputs import ExportedOutput
 from serving.exporting.signatures.export_signatures import (
     ExportOptions,
     ExportSignatures,
@@ -53,7 +54,7 @@ def write_onnx(
     Args:
         path: path of the file to write.
         model: model whose network and weights the file contains.
-        signatures: signatures of the export, of which only `ids_output`
+        signatures: signatures of the export, of which only `exported_output`
             applies.
         options: `fixed_length` and `quantize` apply.
 
@@ -62,7 +63,7 @@ def write_onnx(
     """
     precision = options.quantize or "float32"
     graph = create_graph(
-        model, signatures.ids_output, options.fixed_length, precision
+        model, signatures.exported_output, options.fixed_length, precision
     )
     if options.quantize:
         _write_quantized(path, graph)
@@ -90,7 +91,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    ids_output: ids_outputs.IdsOutput = ids_outputs.CLASSIFICATION,
+    exported_output: ExportedOutput = exported_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
@@ -98,7 +99,8 @@ def create_graph(
 
     Args:
         model: a built model.
-        ids_output: what to compute from the logits (see ids_outputs.py).
+        exported_output: what to compute from the logits (see
+            exported_outputs.py).
         length: a fixed T, or None for a variable T.
         precision: precision of the weights, for the file's metadata.
     """
@@ -116,7 +118,9 @@ def create_graph(
     else:
         assert isinstance(model, BertModel)
         encoded = add_encoder(builder, model, None, features)
-    outputs = add_head(builder, model, HeadInputs(encoded, shape, ids_output))
+    outputs = add_head(
+        builder, model, HeadInputs(encoded, shape, exported_output)
+    )
     input_shapes = dict.fromkeys(inputs, shape)
     return _create_proto(builder, model.name, input_shapes, outputs, precision)
 

@@ -24,7 +24,7 @@ ROWS = [
     (2, {"text": "Caf\xe9", "label": "a"}),
     (3, {"text": "b", "label": "c"}),
 ]
-PACK = {
+COMPRESS = {
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
     "xz": lzma.compress,
@@ -32,23 +32,23 @@ PACK = {
 }
 
 
-@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize("kind", COMPRESS)
 @pytest.mark.parametrize("encoding", [None, "utf-16", "cp1252"])
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "A.CSV.ZST", "a.csv.xz"])
-def test_a_packed_table_has_the_rows_of_the_table(
+def test_a_compressed_table_has_the_rows_of_the_table(
     tmp_path, kind, encoding, name
 ):
     path = tmp_path / name
-    path.write_bytes(PACK[kind](TEXT.encode(encoding or "utf-8")))
+    path.write_bytes(COMPRESS[kind](TEXT.encode(encoding or "utf-8")))
     layout = TableLayout(encoding=encoding if encoding == "cp1252" else None)
     assert [*read_rows(path, layout)] == ROWS
 
 
-@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize("kind", COMPRESS)
 def test_several_members_are_one_text(tmp_path, kind):
     data = TEXT.encode()
     path = tmp_path / "a.csv"
-    path.write_bytes(PACK[kind](data[:20]) + PACK[kind](data[20:]))
+    path.write_bytes(COMPRESS[kind](data[:20]) + COMPRESS[kind](data[20:]))
     assert [*read_rows(path)] == ROWS
 
 
@@ -60,29 +60,29 @@ def test_several_members_are_one_text(tmp_path, kind):
         lambda compressed: compressed + compressed[:40],
     ],
 )
-@pytest.mark.parametrize("kind", PACK)
+@pytest.mark.parametrize("kind", COMPRESS)
 def test_a_damaged_file_is_an_error(tmp_path, kind, damage):
     path = tmp_path / "a.csv"
-    compressed = PACK[kind](b"".join(b"%d,b\n" % i for i in range(9999)))
+    compressed = COMPRESS[kind](b"".join(b"%d,b\n" % i for i in range(9999)))
     path.write_bytes(damage(compressed))
     with pytest.raises(OSError, match=rf"a\.csv: the {kind} file is damag"):
         [*read_rows(path, TableLayout(has_header=False))]
 
 
-@pytest.mark.parametrize("kind", PACK)
-def test_a_corpus_is_unpacked_and_not_cut(tmp_path, kind):
+@pytest.mark.parametrize("kind", COMPRESS)
+def test_a_corpus_is_decompressed_and_not_cut(tmp_path, kind):
     lines = [f"Line {i} of the corpus." for i in range(5)]
     path = tmp_path / "corpus.txt"
-    path.write_bytes(PACK[kind]("\n".join(lines).encode()))
+    path.write_bytes(COMPRESS[kind]("\n".join(lines).encode()))
     assert [*text_files.read_corpus_lines(path)] == lines
     ((block,),) = corpus_parts.split_corpus([str(path)])
     assert block.end is None
 
 
-def test_a_large_file_is_unpacked_in_pieces(tmp_path):
+def test_a_large_file_is_decompressed_in_pieces(tmp_path):
     path = tmp_path / "a.txt"
     lines = "".join(f"{i}\n" for i in range(200_000))
-    path.write_bytes(PACK["zstd"](lines.encode()))
+    path.write_bytes(COMPRESS["zstd"](lines.encode()))
     with text_files.open_text(path) as file:
         assert file.read() == lines
 
@@ -125,13 +125,13 @@ def test_an_archive_is_refused_by_its_kind(
 
 def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
-    path.write_bytes(PACK["zstd"](b"a,b\n"))
+    path.write_bytes(COMPRESS["zstd"](b"a,b\n"))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(ValueError, match=r"requirements/tables\.txt"):
         [*read_rows(path)]
 
 
-def test_a_file_without_a_buffer_is_unpacked():
+def test_a_file_without_a_buffer_is_decompressed():
     """Remote files have no buffer."""
 
     class Remote(io.RawIOBase):
@@ -144,7 +144,7 @@ def test_a_file_without_a_buffer_is_unpacked():
         def seekable(self):
             return True
 
-    compressed = Remote(PACK["xz"](TEXT.encode()))
+    compressed = Remote(COMPRESS["xz"](TEXT.encode()))
     assert (
         compressed_files.decompress_file(compressed, "gs://a/b").read()
         == TEXT.encode()

@@ -38,7 +38,9 @@ def test_a_file_that_is_missing_is_not_whole(shard):
     assert not file_checksums.is_whole(str(shard), entry)
 
 
-def test_an_input_is_measured_unpacked_and_a_shard_as_it_is(tmp_path, shard):
+def test_an_input_is_measured_decompressed_and_a_shard_as_it_is(
+    tmp_path, shard
+):
     compressed = tmp_path / "compressed.gz"
     compressed.write_bytes(gzip.compress(CONTENTS))
     plain = file_checksums.compute_file_checksum(shard)

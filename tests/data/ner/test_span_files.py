@@ -155,7 +155,7 @@ def test_the_labels_of_a_folder_are_those_of_its_train_set(create_sets):
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
 
 
-def test_a_set_of_a_folder_may_be_packed(create_sets, tmp_path):
+def test_a_set_of_a_folder_may_be_compressed(create_sets, tmp_path):
     compressed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(compressed)
     (example,) = create_sets().read("train")

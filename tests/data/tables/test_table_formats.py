@@ -88,22 +88,22 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("compression", ["", ".gz"])
 @pytest.mark.parametrize(("name", "text", "numbers"), FORMS)
 def test_each_form_of_text_has_the_same_rows(
-    tmp_path, name, text, numbers, packed
+    tmp_path, name, text, numbers, compression
 ):
-    path = write_table(tmp_path / (name + packed), text)
+    path = write_table(tmp_path / (name + compression), text)
     assert [*read_rows(path)] == [
         (numbers[0], {"id": "7", "text": "a; b,\tc", "label": "x"}),
         (numbers[1], {"id": "8", "text": "d", "label": ""}),
     ]
 
 
-@pytest.mark.parametrize("packed", ["", ".gz"])
-def test_lines_of_json_are_rows_of_any_columns(tmp_path, packed):
+@pytest.mark.parametrize("compression", ["", ".gz"])
+def test_lines_of_json_are_rows_of_any_columns(tmp_path, compression):
     text = '\ufeff{"id": 7, "text": "a; b"}\n{"text": "d"}\n'
-    path = write_table(tmp_path / f"a.jsonl{packed}", text)
+    path = write_table(tmp_path / f"a.jsonl{compression}", text)
     assert [*read_rows(path)] == [
         (1, {"id": 7, "text": "a; b"}),
         (2, {"text": "d"}),

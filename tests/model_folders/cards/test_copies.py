@@ -58,7 +58,7 @@ def test_command_names_files_but_no_folders(tmp_path):
         tpu_name="secret",
     )
     parsed = dataclasses.replace(
-        toy_task.parse_flags(options), script="run_classifier.py"
+        toy_task.create_command(options), script="run_classifier.py"
     )
     start = StartingPoint(
         parsed=parsed,

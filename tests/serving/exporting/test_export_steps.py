@@ -17,8 +17,8 @@ from tests.support.models import tiny_config
 from tests.support.paths import SAMPLES
 
 
-def parse_flags(**flags):
-    """Returns the flags of a command that sets `flags`."""
+def create_export_config(**flags):
+    """Returns the Config of a command that sets `flags`."""
     return create_config(
         ExportConfig, model="folder", export_dir="export", **flags
     )
@@ -34,18 +34,19 @@ def parse_flags(**flags):
 )
 def test_the_folder_names_the_class(model_class, exported):
     preset = Preset("folder", model_class=model_class)
-    assert find_model_class(parse_flags(), preset) == exported
+    assert find_model_class(create_export_config(), preset) == exported
 
 
 def test_any_head_may_be_left_out():
     preset = Preset("folder", model_class=kinds.SPAN_LABELER)
-    assert find_model_class(parse_flags(task="embed"), preset) == kinds.ENCODER
+    config = create_export_config(task="embed")
+    assert find_model_class(config, preset) == kinds.ENCODER
 
 
 def test_a_class_of_a_user_is_named():
     preset = Preset("folder", model_class="MyRanker")
     with pytest.raises(ValueError, match=r"MyRanker.*--task=embed"):
-        find_model_class(parse_flags(), preset)
+        find_model_class(create_export_config(), preset)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_a_class_of_a_user_is_named():
 )
 def test_the_length_is_that_of_the_network_unless_a_flag_sets_it(flags, length):
     options = create_options(
-        parse_flags(**flags),
+        create_export_config(**flags),
         Preset("folder"),
         modeling.BertModel(tiny_config(max_position_embeddings=64)),
         FullTokenizer(SAMPLES / "vocab.txt"),

@@ -119,7 +119,7 @@ def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole_answers):
     assert cells[1491]["late"] == 'a "quoted" one'
 
 
-def test_a_packed_table_is_the_table(jobs):
+def test_a_compressed_table_is_the_table(jobs):
     assert [gzip.decompress(shard) for shard in jobs["csv.gz"]] == jobs["csv"]
 
 

@@ -88,11 +88,11 @@ def test_an_array_contains_the_numbers_of_the_answers(
     np.testing.assert_allclose(array, numbers, atol=1e-5)
 
 
-def test_a_packed_table_is_the_table(folder, predict):
+def test_a_compressed_table_is_the_table(folder, predict):
     for name in ("out.csv", "out.csv.gz"):
         assert predict(input_file="in.csv", output_file=name) == 0
-    packed = (folder / "out.csv.gz").read_bytes()
-    assert gzip.decompress(packed) == (folder / "out.csv").read_bytes()
+    compressed = (folder / "out.csv.gz").read_bytes()
+    assert gzip.decompress(compressed) == (folder / "out.csv").read_bytes()
 
 
 def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(

@@ -48,7 +48,7 @@ def _number_rows(
 
 
 def write_table(path: Path, data: str | bytes) -> Path:
-    """Writes a text or bytes to a file, packed if it is a .gz. Returns path."""
+    """Writes a text or bytes to a file, compressed in a .gz. Returns path."""
     data = data.encode() if isinstance(data, str) else data
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path

@@ -24,7 +24,7 @@ from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.fresh_process import ProcessResult
 from tests.support.output_files import read_results
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import Flags, parse_flags
+from tests.support.script_runner import Flags, split_flags
 from training.run_files import history_lines
 
 # Files whose contents differ from run to run, such as times.
@@ -41,7 +41,7 @@ def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
     """
     # Do not parse these paths, because they may contain spaces.
     folders = {"data_dir": folder, "output_dir": folder / "run"}
-    return parse_flags(text) | folders | flags
+    return split_flags(text) | folders | flags
 
 
 def run_task_test(

@@ -52,8 +52,8 @@ def create_flags(folder: StrPath, **changes: object) -> Flags:
     return defaults | changes
 
 
-def parse_flags(options: Flags) -> ParsedCommand[FineTuningConfig]:
-    """Returns the flags of a command that sets `options`."""
+def create_command(options: Flags) -> ParsedCommand[FineTuningConfig]:
+    """Returns a command that sets `options`, without parsing any flags."""
     return ParsedCommand(
         config_values.create_config(FineTuningConfig, **options), options
     )
@@ -61,12 +61,12 @@ def parse_flags(options: Flags) -> ParsedCommand[FineTuningConfig]:
 
 def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config of a task whose --output_dir is `folder`."""
-    return parse_flags(create_flags(folder, **changes)).config
+    return create_command(create_flags(folder, **changes)).config
 
 
 def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
-    parsed = parse_flags(create_flags(folder, **changes))
+    parsed = create_command(create_flags(folder, **changes))
     return complete_and_check_flags(
         parsed, read_initial_preset(parsed.config)
     ).config
@@ -124,7 +124,7 @@ def run_task(
     Returns:
         the task.
     """
-    start = read_start(parse_flags(options))
+    start = read_start(create_command(options))
     created = task_class(start, *arguments)
     fine_tuning.fine_tune(created)
     return created

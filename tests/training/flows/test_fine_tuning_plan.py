@@ -5,7 +5,7 @@ import pytest
 import modeling
 from tests.support.models import TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
-from tests.support.tasks.toy_task import ToyTask, create_run, parse_flags
+from tests.support.tasks.toy_task import ToyTask, create_command, create_run
 from training.config.training_config import NumSteps
 from training.dev_set.recorded_sets import RECORDED_SETS, RecordedSet
 from training.flows.encoded_sets import write_encoded_sets
@@ -49,7 +49,7 @@ class OtherExamplesTask(LabeledTask):
 def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
     """Returns a task whose run is in FOLDER/run, and its sets."""
     options = create_run(folder, do_train=do_train, **flags)
-    task = task_class(read_start(parse_flags(options)))
+    task = task_class(read_start(create_command(options)))
     (folder / "records").mkdir(exist_ok=True)
     return task, write_encoded_sets(task, folder / "records")
 

@@ -11,7 +11,7 @@ from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests.support import models, pretraining_records
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from training.flows import pretraining_evaluation
 from training.loop.batch_predictor import BatchPredictor
 
@@ -25,7 +25,7 @@ NUM_PREDICTIONS = 20
 def records(tmp_path_factory):
     """{whether they are masked: path of records}, most of them short."""
     folder = tmp_path_factory.mktemp("records")
-    flags = parse_flags(f"""
+    flags = split_flags(f"""
         --max_seq_length={LENGTH} --max_predictions_per_seq={NUM_PREDICTIONS}
         --short_seq_prob=1 --num_shards=1
     """)

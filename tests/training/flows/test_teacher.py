@@ -16,7 +16,7 @@ from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
 from tests.support.models import built, tiny_config, write_config
 from tests.support.paths import SAMPLES
-from tests.support.script_runner import parse_flags
+from tests.support.script_runner import split_flags
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.flows.teacher import load_teacher
@@ -98,7 +98,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
 
 def create_start(options, bert_config):
     """Returns the start of a student with this configuration."""
-    config = toy_task.parse_flags(options).config
+    config = toy_task.create_command(options).config
     return toy_task.create_start(config, bert_config)
 
 
@@ -151,7 +151,7 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
     ("flag", "value"), [("distill_alpha", 0.5), ("init_layers", ["0", "1"])]
 )
 def test_flags_without_a_teacher_are_refused(options, flag, value):
-    parsed = toy_task.parse_flags(options | {"teacher": None, flag: value})
+    parsed = toy_task.create_command(options | {"teacher": None, flag: value})
     with pytest.raises(ValueError, match=f"--{flag}"):
         parsed.config.check(parsed.set_by_user)
 
@@ -194,7 +194,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     bert_config = modeling.load_config(write_config(tmp_path / "two.json"))
     model = built(modeling.BertPretrainer(bert_config, seed=5))
     modeling.save_release(model, tmp_path / "teacher")
-    flags = pretraining_flags | parse_flags("""
+    flags = pretraining_flags | split_flags("""
         --teacher=teacher --init_layers=1 --distill_hidden --output_dir=student
         --do_train --do_eval --num_train_steps=3 --summary_steps=0
     """)

@@ -90,7 +90,7 @@ def test_metric_for_best_without_an_evaluation_of_each_epoch_is_refused(
     options,
 ):
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
-    config = toy_task.parse_flags(options | changes).config
+    config = toy_task.create_command(options | changes).config
     with pytest.raises(ValueError, match="--metric_for_best"):
         config.check(frozenset())
 

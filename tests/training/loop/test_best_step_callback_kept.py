@@ -96,7 +96,7 @@ def test_init_checkpoint_replaces_removed_checkpoints_in_an_evaluation(
     remove_checkpoints(tmp_path / "run")
     start = f"{tmp_path}/other/model.ckpt-6"
     evaluation = options | WITHOUT_TRAINING | {"init_checkpoint": start}
-    config = toy_task.parse_flags(evaluation).config
+    config = toy_task.create_command(evaluation).config
     assert read_initial_preset(config).path == options["output_dir"]
     run_task(evaluation, [0.9], load_best=load_best)
     assert exported_steps(tmp_path) == {6}

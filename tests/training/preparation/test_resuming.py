@@ -13,7 +13,7 @@ from tests.support.tasks.run_settings import (
     start_or_resume,
     touch_checkpoint,
 )
-from tests.support.tasks.toy_task import parse_flags
+from tests.support.tasks.toy_task import create_command
 from training.preparation.resuming import command_to_record
 
 
@@ -86,7 +86,7 @@ def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
 
 def record_command(**command):
     """Returns the flags that model.json records of a command."""
-    parsed = parse_flags(command | {"output_dir": "run"})
+    parsed = create_command(command | {"output_dir": "run"})
     return command_to_record(parsed)
 
 

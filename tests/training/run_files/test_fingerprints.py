@@ -32,7 +32,7 @@ def options(tmp_path):
 
 def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
-    parsed = toy_task.parse_flags(options)
+    parsed = toy_task.create_command(options)
     preset = read_initial_preset(parsed.config)
     if resumes:
         preset = Preset("run", is_own_run=True, recorded_settings=resumes)

@@ -33,7 +33,7 @@ def create_task(tmp_path):
     """A function (legal_tags) -> task for inputs of 8 WordPieces."""
 
     def create_ner_task(legal_tags=False):
-        processor = create_ner_sets(
+        sets = create_ner_sets(
             tmp_path, DataFileOptions(), NerOptions(labels=TAGS)
         )
         flags = create_flags(
@@ -42,7 +42,7 @@ def create_task(tmp_path):
         start = create_start(
             create_config(NerConfig, **flags), SMALL, load_tokenizer()
         )
-        return NerTask(start, processor)
+        return NerTask(start, sets)
 
     return create_ner_task
 

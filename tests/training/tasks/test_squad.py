@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from data.tables.table_layout import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from options.config_values import create_config
@@ -38,7 +38,7 @@ def create_task(tmp_path):
 
     def create_squad_task(answers=(ANSWER,)):
         predict_file = write_question(tmp_path / "dev.json", answers)
-        processor = SquadProcessor(
+        sets = SquadSets(
             write_question(tmp_path / "train.json", [ANSWER]),
             predict_file,
             DEFAULT_LAYOUT,
@@ -52,9 +52,7 @@ def create_task(tmp_path):
             doc_stride=8,
             max_query_length=8,
         )
-        return SquadTask(
-            create_start(config, SMALL, load_tokenizer()), processor
-        )
+        return SquadTask(create_start(config, SMALL, load_tokenizer()), sets)
 
     return create_squad_task
 

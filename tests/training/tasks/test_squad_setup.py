@@ -7,7 +7,7 @@ from tests.support.models import SMALL
 from tests.support.squad.squad_passages import write_squad
 from tests.support.tasks.toy_task import create_start, load_tokenizer
 from training.config.squad_config import SquadConfig
-from training.tasks.squad_setup import load_task, open_processor
+from training.tasks.squad_setup import load_task, open_sets
 
 
 @pytest.fixture
@@ -31,14 +31,14 @@ def load(files, **actions):
     """Returns the task of a command with these files."""
     config = create_config(SquadConfig, output_dir="", **files, **actions)
     start = create_start(config, SMALL, load_tokenizer())
-    return load_task(start, open_processor(start))
+    return load_task(start, open_sets(start))
 
 
 def test_a_training_reads_only_the_questions_to_train_on(files):
     task = load(files, do_train=True)
     (example,) = task.read_examples("train")
     assert example.qas_id == "train_file"
-    assert task.processor.predict_file is None
+    assert task.sets.predict_file is None
 
 
 def test_a_prediction_needs_no_answers(files):

@@ -140,7 +140,7 @@ def test_labels_that_do_not_name_all_outputs_are_refused(model):
 
 
 @pytest.mark.parametrize(
-    ("ids_output", "name", "expected"),
+    ("exported_output", "name", "expected"),
     [
         ("logits", "logits", LOGITS),
         ("classification", "probabilities", special.softmax(LOGITS, -1)),
@@ -149,8 +149,10 @@ def test_labels_that_do_not_name_all_outputs_are_refused(model):
     ],
 )
 def test_the_kind_of_output_decides_what_logits_become(
-    ids_output, name, expected
+    exported_output, name, expected
 ):
-    outputs = export_signatures.compute_outputs(tf.constant(LOGITS), ids_output)
+    outputs = export_signatures.compute_outputs(
+        tf.constant(LOGITS), exported_output
+    )
     assert [*outputs] == [name]
     np.testing.assert_allclose(outputs[name], expected, atol=1e-6)

@@ -36,9 +36,9 @@ def create(kind, *sizes):
     return model
 
 
-def run(model, *ids_output, batch=BATCH):
+def run(model, *exported_output, batch=BATCH):
     """Returns {name: (its value, its declared shape)} of a model's graph."""
-    graph = onnx_writer.create_graph(model, *ids_output)
+    graph = onnx_writer.create_graph(model, *exported_output)
     session = onnxruntime.InferenceSession(graph.SerializeToString())
     inputs = {
         onnx_name: np.asarray(batch[name], np.int64)
@@ -86,18 +86,20 @@ def test_an_encoder_without_a_head_has_hugging_faces_names():
 
 
 @pytest.mark.parametrize(
-    ("ids_output", "name", "to_value"),
+    ("exported_output", "name", "to_value"),
     [
         ("classification", "probabilities", softmax),
         ("multilabel", "probabilities", keras.ops.sigmoid),
     ],
 )
-def test_a_classifier_has_logits_and_probabilities(ids_output, name, to_value):
+def test_a_classifier_has_logits_and_probabilities(
+    exported_output, name, to_value
+):
     model = create(modeling.BertClassifier, 3)
     logits = model(BATCH, training=False)
     shape = [*ROW, 3]
     expected = {"logits": (logits, shape), name: (to_value(logits), shape)}
-    check_outputs(run(model, ids_output), expected)
+    check_outputs(run(model, exported_output), expected)
 
 
 def test_windows_have_logits_alone():

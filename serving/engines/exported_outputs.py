@@ -24,8 +24,8 @@ from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings, OutputMode
 from serving.engines import OutputArrays
 
-# What the signature `ids` of an export computes from the logits.
-IdsOutput: TypeAlias = Literal[
+# What an export computes from the logits in its signature `ids`.
+ExportedOutput: TypeAlias = Literal[
     "logits", "classification", "multilabel", "regression"
 ]
 LOGITS: Final = "logits"
@@ -34,7 +34,9 @@ MULTILABEL: Final = "multilabel"
 REGRESSION: Final = "regression"
 
 
-def ids_output_of(model_class: ModelClass, settings: HeadSettings) -> IdsOutput:
+def exported_output_of(
+    model_class: ModelClass, settings: HeadSettings
+) -> ExportedOutput:
     """Returns what the export of a model computes from the logits.
 
     Args:
@@ -60,10 +62,10 @@ def output_mode_of(settings: HeadSettings) -> OutputMode:
     return settings.get("output_mode") or CLASSIFICATION
 
 
-def output_name_of(ids_output: IdsOutput) -> str:
-    """Returns the name of the output that contains an `ids_output`."""
+def output_name_of(exported_output: ExportedOutput) -> str:
+    """Returns the name of the output that contains an `exported_output`."""
     names = {LOGITS: "logits", REGRESSION: "values"}
-    return names.get(ids_output, "probabilities")
+    return names.get(exported_output, "probabilities")
 
 
 def to_logits(
@@ -85,13 +87,13 @@ def to_logits(
     """
     if model_class == kinds.SPAN_LABELER:
         return outputs
-    ids_output = ids_output_of(model_class, settings)
-    if ids_output == LOGITS:
+    exported_output = exported_output_of(model_class, settings)
+    if exported_output == LOGITS:
         return outputs["logits"]
-    if ids_output == REGRESSION:
+    if exported_output == REGRESSION:
         return outputs["values"][:, None]
     probabilities = outputs["probabilities"]
-    if ids_output == MULTILABEL:
+    if exported_output == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
         log_odds: FloatArray = to_log_probabilities(probabilities)
         log_odds = log_odds - to_log_probabilities(1 - probabilities)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from data.squad.squad_processor import SquadProcessor
+from data.squad.squad_sets import SquadSets
 from data.tables.table_layout import DEFAULT_LAYOUT
 from tests.support.squad.squad_passages import write_squad
 
 
-def create_processor(train=None, dev=None):
-    """Returns the processor of files of SQuAD v2.0."""
-    return SquadProcessor(
+def create_sets(train=None, dev=None):
+    """Returns the sets of files of SQuAD v2.0."""
+    return SquadSets(
         train,
         dev,
         DEFAULT_LAYOUT,
@@ -41,17 +41,17 @@ def files(tmp_path):
 def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
     files, set_names
 ):
-    processor = create_processor(**files)
+    sets = create_sets(**files)
     for set_name in set_names:
-        processor.read(set_name)
-    (example,) = processor.take("dev")
+        sets.read(set_name)
+    (example,) = sets.take("dev")
     assert example.qas_id == "b"
 
 
 def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
-    processor = create_processor(**files)
-    processor.take("dev")
-    assert processor.read_predict_file().path == files["dev"]
+    sets = create_sets(**files)
+    sets.take("dev")
+    assert sets.read_predict_file().path == files["dev"]
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
 )
 def test_a_set_without_a_file_is_an_error(set_name, flag):
     with pytest.raises(ValueError, match=flag):
-        create_processor().read(set_name)
+        create_sets().read(set_name)

@@ -10,7 +10,7 @@ from data.tables.table_layout import TableLayout
 from files.paths import StrPath
 
 
-class SquadProcessor(TaskSets[SquadExample]):
+class SquadSets(TaskSets[SquadExample]):
     """Reads the questions to train on, and the questions to answer.
 
     Args:
