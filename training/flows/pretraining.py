@@ -23,14 +23,7 @@ from training.flows.pretraining_evaluation import (
     PretrainingEvaluation,
     warn_of_no_progress,
 )
-from training.flows.pretraining_plan import (
-    check_resumed_training,
-    collect_settings,
-    compute_dev_set_checksum,
-    create_pretraining_plan,
-    find_all_records,
-    fingerprint_dev_set,
-)
+from training.flows.pretraining_plan import create_pretraining_plan
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
     check_can_export,
@@ -60,32 +53,27 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    records = find_all_records(start)
-    dev_set = fingerprint_dev_set(config, records)
-    dev_set_checksum = compute_dev_set_checksum(config, dev_set)
-    settings = collect_settings(start, records.train, dev_set)
-    check_resumed_training(start, settings)
-    plan = create_pretraining_plan(start, settings)
+    plan = create_pretraining_plan(start)
     set_seed_and_precision(config)
     trainer = create_trainer(
-        start, run_folder, plan, strategy=strategy, teacher=teacher
+        start, run_folder, plan.run_plan, strategy=strategy, teacher=teacher
     )
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
-    evaluation = PretrainingEvaluation(config, records.eval, trainer)
+    evaluation = PretrainingEvaluation(config, plan.records.eval, trainer)
     scores: Scores = {}
-    with record_checks.named_record_errors(records):
-        if plan.num_steps:
+    with record_checks.named_record_errors(plan.records):
+        if plan.run_plan.num_steps:
             _train(
                 config,
                 trainer,
-                records.train,
+                plan.records.train,
                 evaluate=evaluation.evaluate,
-                dev_set_checksum=dev_set_checksum,
+                dev_set_checksum=plan.dev_set_checksum,
             )
         if config.training.do_eval:
             scores = evaluations.evaluate_and_write_scores(
-                trainer, evaluation.evaluate, dev_set_checksum
+                trainer, evaluation.evaluate, plan.dev_set_checksum
             )
     _end_pretraining(
         start,
