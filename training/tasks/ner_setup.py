@@ -34,7 +34,8 @@ def load_task(
         ValueError: a file is malformed.
         OSError: a file cannot be read.
     """
-    processor.read_labels()
+    # There are tags, because the task is no regression.
+    tags = processor.read_labels() or []
     for set_name in start.config.set_names:
         processor.read(set_name)
-    return NerTask(start, processor)
+    return NerTask(start, processor, tags=tags)
