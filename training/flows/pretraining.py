@@ -16,10 +16,10 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
-from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import checks, evaluations, run_ending
 from training.flows.pretraining_evaluation import (
+    EvaluatedStep,
     PretrainingEvaluation,
     warn_of_no_progress,
 )
@@ -61,25 +61,25 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
     evaluation = PretrainingEvaluation(config, plan.records.eval, trainer)
-    scores: Scores = {}
+    evaluated = None
     with record_checks.named_record_errors(plan.records):
         if plan.run_plan.num_steps:
             _train(
                 config,
                 trainer,
                 plan.records.train,
-                evaluate=evaluation.evaluate,
+                evaluate=evaluation.score,
                 dev_set_checksum=plan.dev_set_checksum,
             )
         if config.training.do_eval:
-            scores = evaluations.evaluate_and_write_scores(
-                trainer, evaluation.evaluate, plan.dev_set_checksum
+            evaluations.evaluate_and_write_scores(
+                trainer, evaluation.score, plan.dev_set_checksum
             )
+            evaluated = evaluation.evaluate()
     _end_pretraining(
         start,
         trainer,
-        scores=scores,
-        baseline_accuracy=evaluation.baseline_accuracy,
+        evaluated=evaluated,
         begin_time=begin_time,
     )
 
@@ -130,8 +130,7 @@ def _end_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     *,
-    scores: Scores,
-    baseline_accuracy: float,
+    evaluated: EvaluatedStep | None,
     begin_time: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
@@ -141,9 +140,7 @@ def _end_pretraining(
     Args:
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
-        scores: scores of the evaluation, {} without an evaluation.
-        baseline_accuracy: accuracy of always guessing the most frequent
-            WordPiece.
+        evaluated: the evaluation after the training, None without one.
         begin_time: time at which this command began, as time.time().
     """
     config = start.config
@@ -164,18 +161,18 @@ def _end_pretraining(
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
-    if scores and config.training.do_train:
-        warn_of_no_progress(scores, baseline_accuracy)
+    if evaluated and config.training.do_train:
+        warn_of_no_progress(evaluated)
     run_ending.log_end(
         trainer.run_folder,
-        score_lines=_list_score_lines(scores),
+        score_lines=_list_score_lines(evaluated.scores) if evaluated else [],
         commands=_list_commands(start),
         seconds=time.time() - begin_time,
     )
 
 
 def _list_score_lines(scores: Mapping[str, float]) -> list[str]:
-    """Returns a line for each main score, [] without an evaluation."""
+    """Returns a line for each main score."""
     return [
         f"{name}: {scores[name]:.4f}"
         for name in ("masked_lm_accuracy", "next_sentence_accuracy")
