@@ -12,7 +12,7 @@ Fine-tuning a `Task` (training/task.py):
 Pretraining on the records of create_pretraining_data.py:
 
     pretraining.py: `pretrain`: all steps of a command, and how it ends
-    pretraining_plan.py: `PretrainingPlan`: the records, the steps, what is recorded
+    pretraining_plan.py: `PretrainingPlan`: the records, the steps
     pretraining_evaluation.py: computes Google's metrics, and the loss
 
 The steps of both flows, in their order:
