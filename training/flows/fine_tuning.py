@@ -26,7 +26,8 @@ from training.flows.trainer_setup import (
     set_seed_and_precision,
 )
 from training.loop import devices
-from training.run_files.run_folder import RunFolder, log_scores
+from training.run_files.run_folder import RunFolder
+from training.run_files.run_results import log_scores
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
 
 
