@@ -79,6 +79,7 @@ class PretrainingEvaluation:
         return self.evaluate().scores
 
     def _evaluate_step(self) -> EvaluatedStep:
+        """Computes the metrics, and counts the masked WordPieces."""
         config = self._config
         dataset = record_datasets.create_dataset(
             self._records,
