@@ -6,7 +6,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Self, TypeVar
 
 from absl import logging
@@ -100,21 +100,38 @@ class Progress:
         """
         now = time.monotonic()
         rate = (num_done - self.num_shown) / max(now - self._shown_at, 1e-9)
-        if self._examples_per_unit:
-            name = "rows" if self._unit == "row" else "examples"
-            values[f"{name}/s"] = rate * self._examples_per_unit
+        self._show(self._format_line(num_done, rate, values))
+        self._is_first = False
+        self.num_shown, self._shown_at = num_done, now
+
+    def _format_line(
+        self, num_done: int, rate: float, values: Mapping[str, float]
+    ) -> str:
+        """Returns the line to show.
+
+        Args:
+            num_done: number of finished units, including `initial`.
+            rate: units per second since the last line.
+            values: {name: number} to show.
+        """
         end = "" if self._total is None else f" of {self._total}"
         parts = [f"{self._description} {self._unit} {num_done}{end}".strip()]
         if self._total and self._epochs:
             epoch = math.ceil(num_done * self._epochs / self._total)
             parts.append(f"epoch {epoch} of {math.ceil(self._epochs)}")
         parts += [f"{name} {value:.4g}" for name, value in values.items()]
+        if self._examples_per_unit:
+            name = "rows" if self._unit == "row" else "examples"
+            parts.append(f"{name}/s {rate * self._examples_per_unit:.4g}")
         # The time up to the first update includes the program's startup, so
         # estimate the time left only from the next update on.
         if self._total is not None and rate > 0 and not self._is_first:
             seconds_left = int((self._total - num_done) / rate)
             parts.append(f"{datetime.timedelta(seconds=seconds_left)} left")
-        line = "  ".join(parts)
+        return "  ".join(parts)
+
+    def _show(self, line: str) -> None:
+        """Shows a line on the terminal, in place of the last, or in the log."""
         if self.is_terminal:
             # Go to the start of the line and clear it. A line that does not fit
             # would stay.
@@ -123,8 +140,6 @@ class Progress:
             sys.stderr.flush()
         else:
             logging.info("%s", line)
-        self._is_first = False
-        self.num_shown, self._shown_at = num_done, now
 
 
 def track(

@@ -4,7 +4,7 @@ Fine-tuning a `Task` (training/task.py):
 
     fine_tuning.py: `fine_tune`: all steps of a command, and how it ends
     encoded_sets.py: reads the sets, and writes their records
-    fine_tuning_plan.py: the steps to train, and what model.json records
+    fine_tuning_plan.py: `FineTuningPlan`: the sets, the steps, what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     eval_loss.py: `LossAccumulator`: the loss of a dev set
     fine_tuning_export.py: exports the model, and scores the export
@@ -12,7 +12,7 @@ Fine-tuning a `Task` (training/task.py):
 Pretraining on the records of create_pretraining_data.py:
 
     pretraining.py: `pretrain`: all steps of a command, and how it ends
-    pretraining_plan.py: finds the records, and plans what to do with them
+    pretraining_plan.py: `PretrainingPlan`: the records, the steps
     pretraining_evaluation.py: computes Google's metrics, and the loss
 
 The steps of both flows, in their order:

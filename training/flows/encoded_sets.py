@@ -1,7 +1,6 @@
 """Writes the sets of a task as TFRecord files."""
 
 import atexit
-import json
 import os
 import shutil
 import tempfile
@@ -15,9 +14,7 @@ from data.io.tfrecord_files import RecordWriter
 from data.sets.set_names import SetName, file_stem_of
 from files.paths import StrPath
 from terminal.progress import track
-from training.run_files import fingerprints
 from training.task import (
-    AnyEncodedSets,
     AnyTask,
     EncodedSet,
     EncodedSets,
@@ -130,18 +127,3 @@ def select_sets(
 ) -> list[EncodedSet[ExampleT, OriginT]]:
     """Returns the sets of these names that were read."""
     return [encoded_sets[name] for name in set_names if name in encoded_sets]
-
-
-def compute_dev_set_checksum(
-    task: AnyTask, encoded_sets: AnyEncodedSets
-) -> int:
-    """Returns a checksum of all that the dev set's scores depend on, or 0."""
-    dev_sets = select_sets(encoded_sets, task.dev_sets)
-    if not dev_sets:
-        return 0
-    scored = [
-        [encoded_set.checksum for encoded_set in dev_sets],
-        list(task.labels or ()),
-        *fingerprints.fingerprint_files(task.eval_files),
-    ]
-    return zlib.crc32(json.dumps(scored).encode())

@@ -4,6 +4,10 @@ Each flow has an `Evaluate` of its own, a function that returns the scores of
 the current weights.
 """
 
+import copy
+from collections.abc import Callable
+from typing import TypeVar
+
 from absl import logging
 
 from data.io import record_datasets
@@ -17,11 +21,14 @@ from training.loop.callbacks import Callback
 from training.loop.run_weights import RunWeights
 from training.loop.trainer import Trainer
 
+# What an evaluation returns: scores, alone or with more about the same step.
+EvaluatedT = TypeVar("EvaluatedT")
+
 
 def evaluate_once_per_step(
-    run_weights: RunWeights, evaluate: Evaluate
-) -> Evaluate:
-    """Returns a function like `evaluate` that remembers each step's scores.
+    run_weights: RunWeights, evaluate: Callable[[], EvaluatedT]
+) -> Callable[[], EvaluatedT]:
+    """Returns a function like `evaluate` that remembers each step's result.
 
     The last step of the training is often the one that --do_eval evaluates.
 
@@ -29,13 +36,14 @@ def evaluate_once_per_step(
         run_weights: the weights that `evaluate` evaluates.
         evaluate: evaluates the current weights.
     """
-    scores_of_step: dict[int, Scores] = {}
+    result_of_step: dict[int, EvaluatedT] = {}
 
-    def evaluate_new_step() -> Scores:
+    def evaluate_new_step() -> EvaluatedT:
         step = run_weights.global_step
-        if step not in scores_of_step:
-            scores_of_step[step] = evaluate()
-        return {**scores_of_step[step]}
+        if step not in result_of_step:
+            result_of_step[step] = evaluate()
+        # A caller may add to its scores.
+        return copy.deepcopy(result_of_step[step])
 
     return evaluate_new_step
 

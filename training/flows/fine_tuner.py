@@ -10,6 +10,7 @@ from training.flows.evaluations import (
     evaluate_once_per_step,
     train_and_evaluate,
 )
+from training.loop.batch_predictor import BatchPredictor
 from training.loop.best_step_callback import BestStepRule
 from training.loop.trainer import Trainer
 from training.task import (
@@ -176,6 +177,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
             batch_size, trims_padding=self._config.trims_padding
         )
         num_batches = -(-encoded_set.num_records // batch_size)
-        predictor = self.trainer.predictor
+        # The Trainer does not know the type of its model's outputs.
+        predictor: BatchPredictor[OutputsT] = self.trainer.predictor
         batches = predictor.predict(dataset, num_batches, description)
         return self.task.pool(encoded_set, batches)

@@ -15,20 +15,10 @@ from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.set_checks import compare_dev_set, report_finding
 from training.flows import checks, evaluations, run_ending
-from training.flows.encoded_sets import (
-    compute_dev_set_checksum,
-    write_encoded_sets,
-)
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
-from training.flows.fine_tuning_plan import (
-    check_resumed_training,
-    collect_settings,
-    create_fine_tuning_plan,
-    fingerprint_sets,
-)
+from training.flows.fine_tuning_plan import create_fine_tuning_plan
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
     check_can_export,
@@ -36,7 +26,8 @@ from training.flows.trainer_setup import (
     set_seed_and_precision,
 )
 from training.loop import devices
-from training.run_files.run_folder import RunFolder, log_scores
+from training.run_files.run_folder import RunFolder
+from training.run_files.run_results import log_scores
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
 
 
@@ -62,19 +53,14 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         output_mode=task.settings.get("output_mode"),
     )
     run_folder = RunFolder.open(task.start, task.labels)
-    encoded_sets = write_encoded_sets(task, run_folder.state_folder)
-    recorded_sets = fingerprint_sets(task.config, encoded_sets)
-    finding = compare_dev_set(
-        task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
-    )
-    report_finding(finding)
-    settings = collect_settings(task, encoded_sets, recorded_sets)
-    check_resumed_training(task.start, recorded_sets, settings)
-    plan = create_fine_tuning_plan(task, encoded_sets, settings)
-    dev_set_checksum = compute_dev_set_checksum(task, encoded_sets)
+    plan = create_fine_tuning_plan(task, run_folder.state_folder)
     set_seed_and_precision(task.config)
     trainer = create_trainer(
-        task.start, run_folder, plan, strategy=strategy, teacher=teacher
+        task.start,
+        run_folder,
+        plan.run_plan,
+        strategy=strategy,
+        teacher=teacher,
     )
     check_can_export(task.config, trainer.model)
     trainer.run_weights.restore_or_load(
@@ -82,16 +68,15 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     )
     fine_tuner = FineTuner(
         task,
-        encoded_sets,
+        plan.encoded_sets,
         trainer,
         first_step=trainer.run_weights.global_step,
-        dev_set_checksum=dev_set_checksum,
+        dev_set_checksum=plan.dev_set_checksum,
     )
-    records = [encoded_set.records for encoded_set in encoded_sets.values()]
-    with record_checks.named_record_errors(records):
-        if plan.num_steps:
-            fine_tuner.train(plan.num_steps.training)
-        if finding.case.may_write_scores:
+    with record_checks.named_record_errors(plan.records):
+        if num_steps := plan.run_plan.num_steps:
+            fine_tuner.train(num_steps.training)
+        if plan.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)

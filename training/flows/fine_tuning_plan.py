@@ -1,10 +1,16 @@
-"""Plans a command of fine-tuning: its steps, and what model.json records."""
+"""Plans a command of fine-tuning: its sets, its steps, and what it records."""
 
+import dataclasses
 import functools
 import glob
+import json
 import os
+import zlib
+from typing import Generic
 
+from data.io import record_datasets
 from data.sets.set_names import SetName, file_stem_of, is_base_set
+from files.paths import StrPath
 from model_folders.model_json_types import TrainingSettings
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
@@ -15,15 +21,88 @@ from training.dev_set.recorded_sets import (
     RecordedSets,
 )
 from training.dev_set.rules import find_rule_to_record
-from training.dev_set.set_checks import check_train_set
+from training.dev_set.set_checks import (
+    DevSetFinding,
+    check_train_set,
+    compare_dev_set,
+    report_finding,
+)
+from training.flows.encoded_sets import select_sets, write_encoded_sets
 from training.flows.trainer_setup import RunPlan
 from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints
-from training.task import AnyEncodedSets, AnyTask
+from training.task import (
+    AnyEncodedSets,
+    AnyTask,
+    EncodedSet,
+    EncodedSets,
+    ExampleT,
+    FineTuningTask,
+    OriginT,
+    OutputsT,
+)
 
 
-def fingerprint_sets(
+@dataclasses.dataclass(frozen=True)
+class FineTuningPlan(Generic[ExampleT, OriginT]):
+    """The sets that a command has read, and what it will do with them.
+
+    Attributes:
+        encoded_sets: the sets of the command.
+        finding: whether the scores on the dev set may be trusted.
+        dev_set_checksum: result of `compute_dev_set_checksum`.
+        run_plan: how to create the Trainer, and what to record.
+    """
+
+    encoded_sets: EncodedSets[ExampleT, OriginT]
+    finding: DevSetFinding
+    dev_set_checksum: int
+    run_plan: RunPlan
+
+    @property
+    def records(self) -> list[record_datasets.Records]:
+        """Paths and format of the records of all sets."""
+        return [
+            encoded_set.records for encoded_set in self.encoded_sets.values()
+        ]
+
+    @property
+    def may_write_scores(self) -> bool:
+        """Whether the scores are those of the run, see `DevSetCase`."""
+        return self.finding.case.may_write_scores
+
+
+def create_fine_tuning_plan(
+    task: FineTuningTask[ExampleT, OriginT, OutputsT], folder: StrPath
+) -> FineTuningPlan[ExampleT, OriginT]:
+    """Reads, writes and checks the sets of a command, and plans what follows.
+
+    Args:
+        task: what to train and evaluate, and with which flags.
+        folder: folder for the records, as in `write_encoded_sets`.
+
+    Raises:
+        ValueError: a line is malformed, or the dev set may not be used. Or the
+            run in --output_dir began with another train set or other settings.
+            Or the training would be shorter than one step.
+        OSError: a file is missing or cannot be written.
+    """
+    encoded_sets = write_encoded_sets(task, folder)
+    recorded_sets = _fingerprint_sets(task.config, encoded_sets)
+    finding = compare_dev_set(
+        task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
+    )
+    report_finding(finding)
+    return FineTuningPlan(
+        encoded_sets=encoded_sets,
+        finding=finding,
+        run_plan=create_fine_tuning_run_plan(task, encoded_sets, recorded_sets),
+        dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
+    )
+
+
+def _fingerprint_sets(
     config: FineTuningConfig, encoded_sets: AnyEncodedSets
 ) -> dict[str, RecordedSet]:
     """Identifies the sets of a command, for model.json and the card.
@@ -64,29 +143,62 @@ def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
     return files[0] if is_only_file else None
 
 
-def collect_settings(
+def create_fine_tuning_run_plan(
     task: AnyTask, encoded_sets: AnyEncodedSets, recorded_sets: RecordedSets
-) -> TrainingSettings | None:
-    """Collects the settings of the training, for model.json.
+) -> RunPlan:
+    """Checks what a resumed run goes on with, and plans the run.
+
+    Args:
+        task: what to train and evaluate, and with which flags.
+        encoded_sets: the sets of the command.
+        recorded_sets: the same sets, as model.json records them.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings. Or the training would be shorter than one step.
+        OSError: a file cannot be read.
+    """
+    start = task.start
+    num_steps = None
+    # Without training, those of the weights' training.
+    recorded_settings = start.recorded_settings
+    if train_set := encoded_sets.get("train"):
+        settings = collect_fine_tuning_settings(task, train_set, recorded_sets)
+        _check_resumed_fine_tuning(start, recorded_sets, settings)
+        num_steps = _compute_num_steps(task, train_set)
+        recorded_settings = resuming.settings_to_record(
+            task.config, start.preset, settings
+        )
+    return RunPlan(
+        create_model=functools.partial(
+            task.create_model, **task.config.network
+        ),
+        loss=task.loss,
+        num_steps=num_steps,
+        recorded_settings=recorded_settings,
+    )
+
+
+def collect_fine_tuning_settings(
+    task: AnyTask,
+    train_set: EncodedSet[object, object],
+    recorded_sets: RecordedSets,
+) -> TrainingSettings:
+    """Collects the settings of the training besides the flags, for model.json.
 
     Reads the records of the train set and the checkpoints of the flags, for
     their checksums.
 
     Args:
         task: the task, with its settings.
-        encoded_sets: the sets of the command.
-        recorded_sets: the same sets, as model.json records them.
-
-    Returns:
-        the settings besides the flags, None without training.
+        train_set: the set to train on.
+        recorded_sets: the sets of the command, as model.json records them.
 
     Raises:
         ValueError: the folder of the initial weights states a rule of its dev
             set that is incomplete, or a network that is not a BERT.
         OSError: a file cannot be read.
     """
-    if "train" not in encoded_sets:
-        return None
     start = task.start
     settings: TrainingSettings = {
         **fingerprints.fingerprint_start(start),
@@ -96,79 +208,27 @@ def collect_settings(
     if rule := find_rule_to_record(start.dev_set_rule, start.preset):
         settings[DEV_SET_RULE] = rule.to_entry()
     settings["train_records"] = fingerprints.fingerprint_files(
-        encoded_sets["train"].records.files
+        train_set.records.files
     )
     return settings
 
 
-def create_fine_tuning_plan(
-    task: AnyTask,
-    encoded_sets: AnyEncodedSets,
-    settings: TrainingSettings | None,
-) -> RunPlan:
-    """Plans the command.
-
-    Args:
-        task: what to train and evaluate, and with which flags.
-        encoded_sets: the sets of the command.
-        settings: result of `collect_settings`.
-
-    Raises:
-        ValueError: the training would be shorter than one step.
-    """
-    start = task.start
-    # Without training, those of the weights' training.
-    recorded_settings = start.recorded_settings
-    if settings is not None:
-        recorded_settings = resuming.settings_to_record(
-            task.config, start.preset, settings
-        )
-    return RunPlan(
-        create_model=functools.partial(
-            task.create_model, **task.config.network
-        ),
-        loss=task.loss,
-        num_steps=_compute_num_steps(task, encoded_sets),
-        recorded_settings=recorded_settings,
-    )
-
-
-def _compute_num_steps(
-    task: AnyTask,
-    encoded_sets: AnyEncodedSets,
-) -> NumSteps | None:
-    """Returns the numbers of training and warmup steps, None if not training.
-
-    Raises:
-        ValueError: the training would be shorter than one step.
-    """
-    if "train" not in encoded_sets:
-        return None
-    train_set = encoded_sets["train"]
-    if task.counts_examples:
-        return task.config.num_steps(train_set.num_examples)
-    return task.config.num_steps(train_set.num_records)
-
-
-def check_resumed_training(
+def _check_resumed_fine_tuning(
     start: StartingPoint[FineTuningConfig],
     recorded_sets: RecordedSets,
-    settings: TrainingSettings | None,
+    settings: TrainingSettings,
 ) -> None:
     """Checks that a resumed run goes on with what it began with.
 
     Args:
         start: StartingPoint of the command.
         recorded_sets: the sets of the command.
-        settings: result of `collect_settings`. None passes, because a command
-            that does not train resumes nothing.
+        settings: result of `collect_fine_tuning_settings`.
 
     Raises:
         ValueError: the run in --output_dir began with another train set or
             other settings.
     """
-    if settings is None:
-        return
     check_train_set(
         start.preset,
         recorded_sets,
@@ -176,3 +236,31 @@ def check_resumed_training(
         has_table=start.dev_set_rule is not None,
     )
     resuming.check_resumed(start.config, start.preset, settings)
+
+
+def _compute_num_steps(
+    task: AnyTask, train_set: EncodedSet[object, object]
+) -> NumSteps:
+    """Returns the numbers of training and warmup steps.
+
+    Raises:
+        ValueError: the training would be shorter than one step.
+    """
+    if task.counts_examples:
+        return task.config.num_steps(train_set.num_examples)
+    return task.config.num_steps(train_set.num_records)
+
+
+def compute_dev_set_checksum(
+    task: AnyTask, encoded_sets: AnyEncodedSets
+) -> int:
+    """Returns a checksum of all that the dev set's scores depend on, or 0."""
+    dev_sets = select_sets(encoded_sets, task.dev_sets)
+    if not dev_sets:
+        return 0
+    scored = [
+        [encoded_set.checksum for encoded_set in dev_sets],
+        list(task.labels or ()),
+        *fingerprints.fingerprint_files(task.eval_files),
+    ]
+    return zlib.crc32(json.dumps(scored).encode())

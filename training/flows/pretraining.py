@@ -16,21 +16,14 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
-from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import checks, evaluations, run_ending
 from training.flows.pretraining_evaluation import (
+    EvaluatedStep,
     PretrainingEvaluation,
     warn_of_no_progress,
 )
-from training.flows.pretraining_plan import (
-    check_resumed_training,
-    collect_settings,
-    compute_dev_set_checksum,
-    create_pretraining_plan,
-    find_all_records,
-    fingerprint_dev_set,
-)
+from training.flows.pretraining_plan import create_pretraining_plan
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
     check_can_export,
@@ -60,38 +53,33 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    records = find_all_records(start)
-    dev_set = fingerprint_dev_set(config, records)
-    dev_set_checksum = compute_dev_set_checksum(config, dev_set)
-    settings = collect_settings(start, records.train, dev_set)
-    check_resumed_training(start, settings)
-    plan = create_pretraining_plan(start, settings)
+    plan = create_pretraining_plan(start)
     set_seed_and_precision(config)
     trainer = create_trainer(
-        start, run_folder, plan, strategy=strategy, teacher=teacher
+        start, run_folder, plan.run_plan, strategy=strategy, teacher=teacher
     )
     check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
-    evaluation = PretrainingEvaluation(config, records.eval, trainer)
-    scores: Scores = {}
-    with record_checks.named_record_errors(records):
-        if plan.num_steps:
+    evaluation = PretrainingEvaluation(config, plan.records.eval, trainer)
+    evaluated = None
+    with record_checks.named_record_errors(plan.records):
+        if plan.run_plan.num_steps:
             _train(
                 config,
                 trainer,
-                records.train,
-                evaluate=evaluation.evaluate,
-                dev_set_checksum=dev_set_checksum,
+                plan.records.train,
+                evaluate=evaluation.score,
+                dev_set_checksum=plan.dev_set_checksum,
             )
         if config.training.do_eval:
-            scores = evaluations.evaluate_and_write_scores(
-                trainer, evaluation.evaluate, dev_set_checksum
+            evaluations.evaluate_and_write_scores(
+                trainer, evaluation.score, plan.dev_set_checksum
             )
+            evaluated = evaluation.evaluate()
     _end_pretraining(
         start,
         trainer,
-        scores=scores,
-        baseline_accuracy=evaluation.baseline_accuracy,
+        evaluated=evaluated,
         begin_time=begin_time,
     )
 
@@ -142,8 +130,7 @@ def _end_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     *,
-    scores: Scores,
-    baseline_accuracy: float,
+    evaluated: EvaluatedStep | None,
     begin_time: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
@@ -153,9 +140,7 @@ def _end_pretraining(
     Args:
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
-        scores: scores of the evaluation, {} without an evaluation.
-        baseline_accuracy: accuracy of always guessing the most frequent
-            WordPiece.
+        evaluated: the evaluation after the training, None without one.
         begin_time: time at which this command began, as time.time().
     """
     config = start.config
@@ -176,18 +161,18 @@ def _end_pretraining(
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
-    if scores and config.training.do_train:
-        warn_of_no_progress(scores, baseline_accuracy)
+    if evaluated and config.training.do_train:
+        warn_of_no_progress(evaluated)
     run_ending.log_end(
         trainer.run_folder,
-        score_lines=_list_score_lines(scores),
+        score_lines=_list_score_lines(evaluated.scores) if evaluated else [],
         commands=_list_commands(start),
         seconds=time.time() - begin_time,
     )
 
 
 def _list_score_lines(scores: Mapping[str, float]) -> list[str]:
-    """Returns a line for each main score, [] without an evaluation."""
+    """Returns a line for each main score."""
     return [
         f"{name}: {scores[name]:.4f}"
         for name in ("masked_lm_accuracy", "next_sentence_accuracy")

@@ -1,7 +1,7 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
 import functools
-from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,6 +22,19 @@ _MIN_STEPS = 100
 # Smallest difference between the accuracies of a model that learns something
 # and of one that does not.
 _MIN_GAIN = 0.01
+
+
+class EvaluatedStep(NamedTuple):
+    """What an evaluation computes of the weights of one step.
+
+    Attributes:
+        scores: Google's metrics, "loss" and "global_step".
+        baseline_accuracy: accuracy of guessing the most frequent masked
+            WordPiece, 0 if nothing is masked.
+    """
+
+    scores: Scores
+    baseline_accuracy: float
 
 
 class PretrainingEvaluation:
@@ -51,27 +64,21 @@ class PretrainingEvaluation:
             has_next_sentence=config.pretraining.next_sentence,
         )
         self._evaluate_once = evaluate_once_per_step(
-            self._run_weights, self._compute_metrics
+            self._run_weights, self._evaluate_step
         )
-        self._masked_counts: FloatArray = np.zeros(0)
 
-    def evaluate(self) -> Scores:
-        """Returns the metrics of the current weights, and "global_step".
+    def evaluate(self) -> EvaluatedStep:
+        """Returns the metrics of the current weights, and those of a guess.
 
         The weights of each step are evaluated only once.
         """
         return self._evaluate_once()
 
-    @property
-    def baseline_accuracy(self) -> float:
-        """Accuracy of guessing the most frequent masked WordPiece.
+    def score(self) -> Scores:
+        """Returns only the scores of `evaluate`, as an `Evaluate` does."""
+        return self.evaluate().scores
 
-        It is 0 before the first evaluation.
-        """
-        total = self._masked_counts.sum()
-        return float(self._masked_counts.max() / total) if total else 0.0
-
-    def _compute_metrics(self) -> Scores:
+    def _evaluate_step(self) -> EvaluatedStep:
         """Computes the metrics, and counts the masked WordPieces."""
         config = self._config
         dataset = record_datasets.create_dataset(
@@ -89,13 +96,17 @@ class PretrainingEvaluation:
             counts = add_masked_counts(counts, features)
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-        # All evaluations read the same batches.
-        self._masked_counts = counts
         means = {
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
-        return {**means, "global_step": self._run_weights.global_step}
+        num_masked = counts.sum()
+        return EvaluatedStep(
+            scores={**means, "global_step": self._run_weights.global_step},
+            baseline_accuracy=(
+                float(counts.max() / num_masked) if num_masked else 0.0
+            ),
+        )
 
 
 def add_masked_counts(
@@ -156,9 +167,7 @@ def pretraining_metrics(
     return metrics
 
 
-def warn_of_no_progress(
-    scores: Mapping[str, float], baseline_accuracy: float
-) -> None:
+def warn_of_no_progress(evaluated: EvaluatedStep) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
     On any text, a model first learns how frequent each WordPiece is, within
@@ -169,10 +178,9 @@ def warn_of_no_progress(
     of a trained model.
 
     Args:
-        scores: scores of the evaluation after the training.
-        baseline_accuracy: accuracy of always guessing the most frequent
-            WordPiece.
+        evaluated: the evaluation after the training.
     """
+    scores, baseline_accuracy = evaluated
     accuracy = scores["masked_lm_accuracy"]
     step = scores["global_step"]
     if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:

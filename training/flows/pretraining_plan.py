@@ -47,6 +47,41 @@ class PretrainingRecords(NamedTuple):
     eval: record_datasets.Records
 
 
+@dataclasses.dataclass(frozen=True)
+class PretrainingPlan:
+    """The records that a command has found, and what it will do with them.
+
+    Attributes:
+        records: the records to train on, and those to evaluate on.
+        dev_set_checksum: result of `compute_dev_set_checksum`.
+        run_plan: how to create the Trainer, and what to record.
+    """
+
+    records: PretrainingRecords
+    dev_set_checksum: int
+    run_plan: RunPlan
+
+
+def create_pretraining_plan(
+    start: StartingPoint[PretrainingConfig],
+) -> PretrainingPlan:
+    """Finds and checks the records of a command, and plans what follows.
+
+    Raises:
+        ValueError: a record is damaged, or does not fit the flags or the
+            configuration. Or the run in --output_dir began with other records
+            or settings.
+        OSError: a file is missing.
+    """
+    records = find_all_records(start)
+    dev_set = fingerprint_dev_set(start.config, records)
+    return PretrainingPlan(
+        records=records,
+        dev_set_checksum=compute_dev_set_checksum(start.config, dev_set),
+        run_plan=create_pretraining_run_plan(start, records.train, dev_set),
+    )
+
+
 def find_all_records(
     start: StartingPoint[PretrainingConfig],
 ) -> PretrainingRecords:
@@ -153,27 +188,65 @@ def fingerprint_dev_set(
     return record_inspection.fingerprint_records(records.eval.files)
 
 
-def collect_settings(
+def create_pretraining_run_plan(
     start: StartingPoint[PretrainingConfig],
     records: record_datasets.Records,
     dev_set: list[Fingerprint],
-) -> TrainingSettings | None:
-    """Reads the records to train on, and collects the settings for model.json.
+) -> RunPlan:
+    """Checks what a resumed run goes on with, and plans the run.
 
     Args:
         start: StartingPoint of the command.
         records: the records to train on.
         dev_set: result of `fingerprint_dev_set`.
 
-    Returns:
-        the settings besides the flags, None without training.
+    Raises:
+        ValueError: a record is damaged. Or the run in --output_dir began with
+            other records or settings.
+        OSError: a file cannot be read.
+    """
+    config = start.config
+    num_steps = None
+    # Without training, those of the weights' training.
+    recorded_settings = start.recorded_settings
+    if config.training.do_train:
+        settings = collect_pretraining_settings(start, records, dev_set)
+        _check_resumed_pretraining(start, settings)
+        num_steps = NumSteps(
+            training=config.pretraining.num_train_steps,
+            warmup=config.pretraining.num_warmup_steps,
+        )
+        recorded_settings = resuming.settings_to_record(
+            config, start.preset, settings
+        )
+    return RunPlan(
+        create_model=functools.partial(
+            modeling.BertPretrainer, left_to_right=config.training.left_to_right
+        ),
+        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
+        num_steps=num_steps,
+        recorded_settings=recorded_settings,
+    )
+
+
+def collect_pretraining_settings(
+    start: StartingPoint[PretrainingConfig],
+    records: record_datasets.Records,
+    dev_set: list[Fingerprint],
+) -> TrainingSettings:
+    """Collects the settings of the training besides the flags, for model.json.
+
+    Reads the records to train on, for their checksums.
+
+    Args:
+        start: StartingPoint of the command.
+        records: the records to train on.
+        dev_set: result of `fingerprint_dev_set`.
 
     Raises:
         ValueError: a record is damaged.
         OSError: a file cannot be read.
     """
-    if not start.config.training.do_train:
-        return None
     settings = fingerprints.fingerprint_start(start)
     settings["input_file"] = record_inspection.fingerprint_records(
         records.files
@@ -183,22 +256,19 @@ def collect_settings(
     return settings
 
 
-def check_resumed_training(
-    start: StartingPoint[PretrainingConfig], settings: TrainingSettings | None
+def _check_resumed_pretraining(
+    start: StartingPoint[PretrainingConfig], settings: TrainingSettings
 ) -> None:
     """Checks that a resumed run goes on with what it began with.
 
     Args:
         start: StartingPoint of the command.
-        settings: result of `collect_settings`. None passes, because a command
-            that does not train resumes nothing.
+        settings: result of `collect_pretraining_settings`.
 
     Raises:
         ValueError: the run in --output_dir began with other records or
             settings.
     """
-    if settings is None:
-        return
     _check_same_records(start, settings)
     resuming.check_resumed(start.config, start.preset, settings)
 
@@ -208,7 +278,7 @@ def _check_same_records(
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
-    `settings` is the result of `collect_settings`.
+    `settings` is the result of `collect_pretraining_settings`.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.
@@ -230,42 +300,6 @@ def _check_same_records(
             "To start from this run's weights, also set "
             f"--init_checkpoint={folder}"
         )
-
-
-def create_pretraining_plan(
-    start: StartingPoint[PretrainingConfig], settings: TrainingSettings | None
-) -> RunPlan:
-    """Plans what to do with the records.
-
-    Args:
-        start: StartingPoint of the command.
-        settings: result of `collect_settings`.
-    """
-    config = start.config
-    # Without training, those of the weights' training.
-    recorded_settings = start.recorded_settings
-    if settings is not None:
-        recorded_settings = resuming.settings_to_record(
-            config, start.preset, settings
-        )
-    return RunPlan(
-        create_model=functools.partial(
-            modeling.BertPretrainer, left_to_right=config.training.left_to_right
-        ),
-        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
-        num_steps=_compute_num_steps(config),
-        recorded_settings=recorded_settings,
-    )
-
-
-def _compute_num_steps(config: PretrainingConfig) -> NumSteps | None:
-    """Returns the numbers of training and warmup steps, or None."""
-    if not config.training.do_train:
-        return None
-    return NumSteps(
-        training=config.pretraining.num_train_steps,
-        warmup=config.pretraining.num_warmup_steps,
-    )
 
 
 def compute_dev_set_checksum(

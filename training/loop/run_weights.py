@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
+from model_folders.model_json_types import TrainingSettings
 from modeling.base_task_model import AnyTaskModel
 from modeling.checkpoints.checkpoint import check_loaded
 from training.config.training_config import TrainingConfig
@@ -32,8 +33,7 @@ class RunWeights:
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
         preset: Preset of the current weights, None if they are random. It is
-            that of the start until `Trainer.fit` describes the weights that it
-            trains.
+            that of the start until `write_description` replaces it.
     """
 
     def __init__(
@@ -160,6 +160,21 @@ class RunWeights:
             "the optimizer to train on with (see --keep_optimizer). Set "
             f"another --output_dir and --init_checkpoint={folder}"
         )
+
+    def write_description(self, settings: TrainingSettings) -> None:
+        """Describes the weights in the run's folder before a training.
+
+        The files there are the Preset of the weights from then on. Only the
+        chief calls this method.
+
+        Args:
+            settings: result of `resuming.settings_to_record`.
+
+        Raises:
+            ValueError: files in the folder describe another model.
+            OSError: a file cannot be written.
+        """
+        self.preset = self._run_folder.write_description(self._model, settings)
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""

@@ -104,7 +104,9 @@ class Trainer:
             tf.errors.UnavailableError: another worker was lost.
             OSError: a checkpoint could not be written.
         """
-        loop = self._create_loop(callbacks, num_train_steps)
+        if self.train_step is None:
+            raise ValueError("this Trainer was created without a training step")
+        loop = self._create_loop(self.train_step, callbacks, num_train_steps)
         loop.begin()
         if loop.agree_that_nothing_is_left():
             logging.info(
@@ -116,9 +118,7 @@ class Trainer:
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
         if self.config.is_chief and self._recorded_settings is not None:
-            self.run_weights.preset = self.run_folder.write_description(
-                self.model, self._recorded_settings
-            )
+            self.run_weights.write_description(self._recorded_settings)
         first_step = self.run_weights.global_step
         with (
             self.run_folder.history.training(first_step),
@@ -131,15 +131,12 @@ class Trainer:
             exit_after_signal(self.run_weights.global_step)
 
     def _create_loop(
-        self, callbacks: Sequence[Callback], num_train_steps: int
+        self,
+        train_step: TrainStep,
+        callbacks: Sequence[Callback],
+        num_train_steps: int,
     ) -> StepLoop:
-        """Creates the loop of the steps, with the flags' own callbacks.
-
-        Raises:
-            ValueError: the Trainer has no training step.
-        """
-        if self.train_step is None:
-            raise ValueError("this Trainer was created without a training step")
+        """Creates the loop of the steps, with the flags' own callbacks."""
         config = self.config
         if config.is_chief and config.training.summary_steps:
             summaries = SummaryCallback(
@@ -147,7 +144,7 @@ class Trainer:
             )
             callbacks = [*callbacks, summaries]
         return StepLoop(
-            self.train_step,
+            train_step,
             self.run_weights,
             self.run_folder,
             config,

@@ -2,8 +2,8 @@
 
 loop/checkpointer.py writes the checkpoints:
 
-    run_folder.py: `RunFolder`, which writes all but the checkpoints, and its
-        `RunResults`: the scores, and which files contain results
+    run_folder.py: `RunFolder`, which writes all but the checkpoints
+    run_results.py: `RunResults`: the scores, and which files contain results
     run_description.py: model.json, and the files that it lists
     history.py: `History`: writes the metrics, steps and hours of a run, also
         for TensorBoard

@@ -1,14 +1,12 @@
 """Writes what a run's folder contains beside its checkpoints.
 
-These files are the card, the results, the history, and those that
-run_description.py creates. This module imports no TensorFlow.
+These files are the card, the results (run_results.py), the history, and those
+that run_description.py creates. This module imports no TensorFlow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-
-from absl import logging
 
 from files.atomic import write_text
 from model_folders.cards import model_card
@@ -20,37 +18,16 @@ from model_folders.model_json_types import (
 )
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
-from model_folders.scores import (
-    DEV_RESULTS,
-    EXPORT_RESULTS,
-    format_scores,
-)
 from options.path_kinds import STATE_FOLDER
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.run_files import history_lines, run_description
 from training.run_files.best_step import BestStep
 from training.run_files.history import History
+from training.run_files.run_results import RunResults
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-
-# Patterns of the files that contain results of a run's weights.
-_RESULT_FILES = (
-    "*eval_results*.txt",
-    "*predictions.*",
-    "null_odds.json",
-    "report*.html",
-    "test_results*.tsv",
-)
-# Files that a command names at its end, if the run wrote them.
-_SHOWN_FILES = (
-    "report.html",
-    "dev_predictions.csv",
-    "dev_predictions.jsonl",
-    "predictions.csv",
-    "predictions.jsonl",
-)
 
 
 class RunFolder:
@@ -211,84 +188,3 @@ class RunFolder:
             table=table,
         )
         write_text(path, card.text())
-
-
-class RunResults:
-    """The files in a run's folder that contain results of its weights.
-
-    Args:
-        folder: path of the run's folder.
-        is_chief: whether this process writes files.
-
-    Attributes:
-        dev_scores: what this command wrote to eval_results.txt, which the card
-            states. {} before it did.
-    """
-
-    def __init__(self, folder: Path, *, is_chief: bool) -> None:
-        self.dev_scores: Mapping[str, float] = {}
-        self._folder = folder
-        self._is_chief = is_chief
-
-    def write_dev_scores(self, scores: Mapping[str, float]) -> None:
-        """Logs the scores on the dev sets, and writes eval_results.txt."""
-        log_scores(scores)
-        self.dev_scores = scores
-        self._write(DEV_RESULTS, scores)
-
-    def write_test_scores(
-        self, scores: Mapping[str, float], suffix: str = ""
-    ) -> None:
-        """Logs the scores on a test set, and writes its file.
-
-        Args:
-            scores: scores of the predictions.
-            suffix: suffix of the set's name, such as "_mm".
-        """
-        log_scores(scores)
-        self._write(f"test_eval_results{suffix}.txt", scores)
-
-    def write_export_scores(self, scores: Mapping[str, float]) -> None:
-        """Writes the scores of the exported files on the dev set.
-
-        Does not log them, because the table would only repeat the model's.
-        """
-        self._write(EXPORT_RESULTS, scores)
-
-    def _write(self, name: str, scores: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like Google's code, sorted by key."""
-        if self._is_chief:
-            lines = [f"{key} = {scores[key]}\n" for key in sorted(scores)]
-            write_text(self._folder / name, "".join(lines))
-
-    def warn_of_earlier_files(self, begin_time: float) -> None:
-        """Logs a warning that names the results of earlier weights.
-
-        Their files stay, because the user may need them.
-
-        Args:
-            begin_time: time at which this command began, as time.time().
-        """
-        paths = sorted(
-            str(path)
-            for pattern in _RESULT_FILES
-            for path in self._folder.glob(pattern)
-            if path.stat().st_mtime < begin_time
-        )
-        if paths:
-            logging.warning(
-                "An earlier command wrote %s, with other weights than this "
-                "command trained. Move or remove what you no longer need.",
-                ", ".join(paths),
-            )
-
-    def list_shown_files(self) -> list[str]:
-        """Returns the paths of the reports and predictions in the folder."""
-        paths = [self._folder / name for name in _SHOWN_FILES]
-        return [str(path) for path in paths if path.is_file()]
-
-
-def log_scores(scores: Mapping[str, float]) -> None:
-    """Logs a table of scores, sorted by name."""
-    table = format_scores({key: scores[key] for key in sorted(scores)})
-    logging.info("***** Eval results *****\n%s", table)

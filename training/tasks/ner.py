@@ -37,13 +37,16 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     Args:
         start: as in `Task`.
-        sets: the tags and the sentences.
+        sets: the sentences.
+        tags: tags in the order of the model's outputs.
     """
 
     def __init__(
         self,
         start: StartingPoint[NerConfig],
         sets: FileSets[NerExample],
+        *,
+        tags: list[str],
     ) -> None:
         super().__init__(
             start,
@@ -52,8 +55,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         )
         self.eval_loss = self.loss
         self.sets = sets
-        # There are tags, because the task is no regression.
-        self.tags = sets.read_labels() or []
+        self.tags = tags
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings = {"legal_tags": self.config.legal_tags}

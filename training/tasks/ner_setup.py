@@ -34,7 +34,8 @@ def load_task(
         ValueError: a file is malformed.
         OSError: a file cannot be read.
     """
-    sets.read_labels()
+    # There are tags, because the task is no regression.
+    tags = sets.read_labels() or []
     for set_name in start.config.set_names:
         sets.read(set_name)
-    return NerTask(start, sets)
+    return NerTask(start, sets, tags=tags)

@@ -15,10 +15,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows.encoded_sets import (
-    compute_dev_set_checksum,
-    write_encoded_sets,
-)
+from training.flows.encoded_sets import write_encoded_sets
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 
@@ -128,70 +125,6 @@ def test_train_examples_are_freed_before_the_next_set_is_written(tmp_path):
     task = create_task(tmp_path, WeakTask, do_train=True, do_eval=True)
     write_encoded_sets(task, tmp_path / "state")
     assert task.num_in_memory == {"train": 3, "dev": 0}
-
-
-@pytest.fixture
-def checksum(tmp_path):
-    """(folder="a", **changes of the task) -> checksum of its dev set."""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-
-    def checksum(folder="a", **changes):
-        config = create_config(tmp_path / folder, do_eval=True)
-        start = create_start(config, BERT_CONFIG, load_tokenizer())
-        task = ToyTask(start)
-        for name, value in changes.items():
-            setattr(task, name, value)
-        encoded_sets = write_encoded_sets(task, tmp_path / folder / "state")
-        return compute_dev_set_checksum(task, encoded_sets)
-
-    return checksum
-
-
-@pytest.fixture
-def answers(tmp_path):
-    """A file that the figures of the dev set come from."""
-    path = tmp_path / "dev.json"
-    path.write_text("{}")
-    return path
-
-
-def test_a_dev_set_is_the_same_in_another_run(checksum, answers):
-    files = [str(answers)]
-    expected = checksum("a", eval_files=files)
-    assert checksum("b", eval_files=files) == expected
-
-
-def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
-    """SQuAD's dev set is in another order where padding is left out."""
-    files = [str(answers)]
-    expected = checksum(eval_files=files)
-    backwards = checksum(
-        eval_files=files, read_examples=lambda set_name: range(12)[::-1]
-    )
-    assert backwards == expected
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"label": lambda number: number < 6}, {"labels": ["1", "0"]}],
-    ids=["labels of examples", "order of labels"],
-)
-def test_a_dev_set_of_other_labels_is_another(checksum, answers, changes):
-    files = [str(answers)]
-    expected = checksum(eval_files=files)
-    assert checksum(eval_files=files, **changes) != expected
-
-
-def test_a_dev_set_without_its_answers_is_another(checksum, answers):
-    assert checksum() != checksum(eval_files=[str(answers)])
-
-
-def test_a_dev_set_of_changed_answers_is_another(checksum, answers):
-    files = [str(answers)]
-    before = checksum(eval_files=files)
-    answers.write_text("[]")
-    assert checksum(eval_files=files) != before
 
 
 # A process that writes the records of a worker, and prints where they are.

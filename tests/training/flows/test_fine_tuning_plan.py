@@ -3,17 +3,23 @@
 import pytest
 
 import modeling
-from tests.support.models import TINY
+from tests.support.models import SMALL, TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
-from tests.support.tasks.toy_task import ToyTask, create_command, create_run
+from tests.support.tasks.toy_task import (
+    ToyTask,
+    create_command,
+    create_config,
+    create_run,
+    create_start,
+    load_tokenizer,
+)
 from training.config.training_config import NumSteps
 from training.dev_set.recorded_sets import RECORDED_SETS, RecordedSet
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_plan import (
-    check_resumed_training,
-    collect_settings,
+    collect_fine_tuning_settings,
+    compute_dev_set_checksum,
     create_fine_tuning_plan,
-    fingerprint_sets,
 )
 from training.preparation.starting_point import read_start
 
@@ -46,26 +52,16 @@ class OtherExamplesTask(LabeledTask):
         return 0
 
 
-def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
-    """Returns a task whose run is in FOLDER/run, and its sets."""
+def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
+    """Returns a task whose run is in FOLDER/run."""
     options = create_run(folder, do_train=do_train, **flags)
-    task = task_class(read_start(create_command(options)))
-    (folder / "records").mkdir(exist_ok=True)
-    return task, write_encoded_sets(task, folder / "records")
+    return task_class(read_start(create_command(options)))
 
 
-def create_plan(task, encoded_sets):
-    """Returns the plan of a command on the sets of a task."""
-    recorded_sets = fingerprint_sets(task.config, encoded_sets)
-    settings = collect_settings(task, encoded_sets, recorded_sets)
-    return create_fine_tuning_plan(task, encoded_sets, settings)
-
-
-def check_resume(task, encoded_sets):
-    """Checks a command that resumes a run, as `fine_tune` does."""
-    recorded_sets = fingerprint_sets(task.config, encoded_sets)
-    settings = collect_settings(task, encoded_sets, recorded_sets)
-    check_resumed_training(task.start, recorded_sets, settings)
+def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):
+    """Returns the plan of a command whose run is in FOLDER/run."""
+    task = create_task(folder, task_class, do_train, **flags)
+    return create_fine_tuning_plan(task, folder / "records")
 
 
 @pytest.mark.parametrize(
@@ -78,46 +74,46 @@ def check_resume(task, encoded_sets):
 def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
     """An epoch of 12 records is 3 batches of 4."""
     plan = create_plan(
-        *read_task(tmp_path, num_train_epochs=epochs, warmup_proportion=warmup)
+        tmp_path, num_train_epochs=epochs, warmup_proportion=warmup
     )
-    assert plan.num_steps == expected
+    assert plan.run_plan.num_steps == expected
 
 
 def test_the_steps_of_a_task_that_counts_examples_are_those_of_examples(
     tmp_path,
 ):
-    plan = create_plan(*read_task(tmp_path, TwoRecordsTask, num_train_epochs=1))
-    assert plan.num_steps.training == 3
+    plan = create_plan(tmp_path, TwoRecordsTask, num_train_epochs=1)
+    assert plan.run_plan.num_steps.training == 3
 
 
 def test_a_training_shorter_than_one_step_is_refused(tmp_path):
-    task, encoded_sets = read_task(tmp_path, num_train_epochs=0.1)
     with pytest.raises(ValueError, match="--num_train_epochs"):
-        create_plan(task, encoded_sets)
+        create_plan(tmp_path, num_train_epochs=0.1)
 
 
 @pytest.fixture
 def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
-    task, encoded_sets = read_task(tmp_path)
-    plan = create_plan(task, encoded_sets)
+    task = create_task(tmp_path)
+    plan = create_fine_tuning_plan(task, tmp_path / "records")
+    settings = plan.run_plan.recorded_settings
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
-    begin_run(task.config, model, plan.recorded_settings)
+    begin_run(task.config, model, settings)
     touch_checkpoint(tmp_path / "run")
-    return tmp_path, plan.recorded_settings
+    return tmp_path, settings
 
 
 def test_a_command_that_does_not_train_has_no_steps(begun_run):
     folder, _ = begun_run
-    plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
-    assert plan.num_steps is None
+    plan = create_plan(folder, do_train=False, do_eval=True)
+    assert plan.run_plan.num_steps is None
 
 
 def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
     folder, settings = begun_run
-    plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
+    plan = create_plan(folder, do_train=False, do_eval=True)
     records = settings["train_records"]
-    assert plan.recorded_settings["train_records"] == [
+    assert plan.run_plan.recorded_settings["train_records"] == [
         [*record] for record in records
     ]
 
@@ -125,12 +121,13 @@ def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
 def test_a_resume_on_other_examples_is_refused(begun_run):
     folder, _ = begun_run
     with pytest.raises(ValueError, match="data/train has changed"):
-        check_resume(*read_task(folder, OtherExamplesTask))
+        create_plan(folder, OtherExamplesTask)
 
 
 def test_a_resume_on_the_same_examples_passes(begun_run):
     folder, _ = begun_run
-    check_resume(*read_task(folder))
+    plan = create_plan(folder)
+    assert plan.encoded_sets["train"].num_examples == 12
 
 
 TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
@@ -138,8 +135,11 @@ TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
 
 def settings_of(folder, task_class=LabeledTask, **flags):
     """Returns the settings of a training on TRAIN_SET."""
-    task, encoded_sets = read_task(folder, task_class, **flags)
-    return collect_settings(task, encoded_sets, {"train": TRAIN_SET})
+    task = create_task(folder, task_class, **flags)
+    encoded_sets = write_encoded_sets(task, folder / "records")
+    return collect_fine_tuning_settings(
+        task, encoded_sets["train"], {"train": TRAIN_SET}
+    )
 
 
 def test_the_settings_include_those_of_the_task(tmp_path):
@@ -165,3 +165,67 @@ def test_records_of_other_examples_have_another_fingerprint(tmp_path):
     first = settings_of(tmp_path)["train_records"]
     other = settings_of(tmp_path, OtherExamplesTask)["train_records"]
     assert other != first
+
+
+@pytest.fixture
+def checksum(tmp_path):
+    """(folder="a", **changes of the task) -> checksum of its dev set."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+
+    def checksum(folder="a", **changes):
+        config = create_config(tmp_path / folder, do_eval=True)
+        start = create_start(config, SMALL, load_tokenizer())
+        task = ToyTask(start)
+        for name, value in changes.items():
+            setattr(task, name, value)
+        encoded_sets = write_encoded_sets(task, tmp_path / folder / "state")
+        return compute_dev_set_checksum(task, encoded_sets)
+
+    return checksum
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """A file that the figures of the dev set come from."""
+    path = tmp_path / "dev.json"
+    path.write_text("{}")
+    return path
+
+
+def test_a_dev_set_is_the_same_in_another_run(checksum, answers):
+    files = [str(answers)]
+    expected = checksum("a", eval_files=files)
+    assert checksum("b", eval_files=files) == expected
+
+
+def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
+    """SQuAD's dev set is in another order where padding is left out."""
+    files = [str(answers)]
+    expected = checksum(eval_files=files)
+    backwards = checksum(
+        eval_files=files, read_examples=lambda set_name: range(12)[::-1]
+    )
+    assert backwards == expected
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"label": lambda number: number < 6}, {"labels": ["1", "0"]}],
+    ids=["labels of examples", "order of labels"],
+)
+def test_a_dev_set_of_other_labels_is_another(checksum, answers, changes):
+    files = [str(answers)]
+    expected = checksum(eval_files=files)
+    assert checksum(eval_files=files, **changes) != expected
+
+
+def test_a_dev_set_without_its_answers_is_another(checksum, answers):
+    assert checksum() != checksum(eval_files=[str(answers)])
+
+
+def test_a_dev_set_of_changed_answers_is_another(checksum, answers):
+    files = [str(answers)]
+    before = checksum(eval_files=files)
+    answers.write_text("[]")
+    assert checksum(eval_files=files) != before

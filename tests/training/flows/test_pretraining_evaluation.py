@@ -88,9 +88,9 @@ def halve_weights(trainer):
 def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
     """Scores belong to the step, not to the weights."""
     evaluation = create_evaluation()
-    scores = evaluation.evaluate()
+    scores = evaluation.score()
     halve_weights(trainer)
-    assert evaluation.evaluate() == scores
+    assert evaluation.score() == scores
 
 
 def test_another_step_is_evaluated_in_the_same_graph(
@@ -102,7 +102,7 @@ def test_another_step_is_evaluated_in_the_same_graph(
     trainer.run_weights.global_step = 1
     second = evaluation.evaluate()
     assert len(traces) == 1
-    assert first["loss"] != second["loss"]
+    assert first.scores["loss"] != second.scores["loss"]
 
 
 def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
@@ -114,14 +114,8 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
     assert len(traces) == 2
 
 
-def test_a_guess_is_the_most_frequent_masked_word(
-    create_evaluation, trainer, path
-):
-    evaluation = create_evaluation()
-    assert evaluation.baseline_accuracy == 0
-    evaluation.evaluate()
-    trainer.run_weights.global_step = 1
-    evaluation.evaluate()
+def test_a_guess_is_the_most_frequent_masked_word(create_evaluation, path):
+    evaluated = create_evaluation().evaluate()
     dataset = record_datasets.create_dataset(
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
@@ -140,7 +134,7 @@ def test_a_guess_is_the_most_frequent_masked_word(
         if weight
     )
     [(_, count)] = masked_ids.most_common(1)
-    assert evaluation.baseline_accuracy == pytest.approx(
+    assert evaluated.baseline_accuracy == pytest.approx(
         count / masked_ids.total()
     )
 
@@ -176,6 +170,9 @@ def test_the_counts_of_batches_add_up():
     ],
 )
 def test_an_unmoved_accuracy_is_named(caplog, accuracy, step, is_named):
-    results = {"masked_lm_accuracy": accuracy, "global_step": step}
-    pretraining_evaluation.warn_of_no_progress(results, 0.07)
+    scores = {"masked_lm_accuracy": accuracy, "global_step": step}
+    evaluated = pretraining_evaluation.EvaluatedStep(
+        scores, baseline_accuracy=0.07
+    )
+    pretraining_evaluation.warn_of_no_progress(evaluated)
     assert ("not learned from the context" in caplog.text) == is_named

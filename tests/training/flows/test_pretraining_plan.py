@@ -15,10 +15,8 @@ from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.flows.pretraining_plan import (
     PretrainingRecords,
-    check_resumed_training,
-    collect_settings,
     compute_dev_set_checksum,
-    create_pretraining_plan,
+    create_pretraining_run_plan,
     fingerprint_dev_set,
 )
 
@@ -59,9 +57,9 @@ def fingerprint_records(start):
 def create_plan(start):
     """Checks and plans a command as `pretrain` does."""
     records = record_datasets.Records([start.config.pretraining.input_file], {})
-    settings = collect_settings(start, records, fingerprint_records(start))
-    check_resumed_training(start, settings)
-    return create_pretraining_plan(start, settings)
+    return create_pretraining_run_plan(
+        start, records, fingerprint_records(start)
+    )
 
 
 def plan_training(train, preset=None, dev_set=None, **flags):

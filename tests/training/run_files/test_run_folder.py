@@ -1,10 +1,9 @@
-"""The files that describe a run's model, and those of its results.
+"""The files that describe a run's model.
 
 test_resuming.py compares the settings in them.
 """
 
 import json
-import os
 
 import pytest
 
@@ -20,34 +19,13 @@ from tests.support.tasks.run_settings import (
     start_or_resume,
     touch_checkpoint,
 )
-from training.run_files.run_folder import RunFolder, RunResults
+from training.run_files.run_folder import RunFolder
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a checkpoint, so that its settings count."""
     return touch_checkpoint(tmp_path)
-
-
-def test_results_of_earlier_weights_are_named(tmp_path, caplog):
-    """The file stays, as it may be the user's, but is not of these weights."""
-    options = toy_task.create_run(
-        tmp_path, max_seq_length=8, do_train=True, do_eval=True
-    )
-    results = tmp_path / "run/eval_results.txt"
-
-    def train(epochs, **changes):
-        changes["num_train_epochs"] = epochs
-        caplog.clear()
-        toy_task.run_task(toy_task.ToyTask, options | changes)
-        return str(results) in caplog.text
-
-    assert not train(1)
-    # Nothing is left to train.
-    assert not train(1, do_eval=False)
-    assert train(2, do_eval=False)
-    assert "global_step = 3" in results.read_text()
-    assert not train(3)
 
 
 @pytest.mark.parametrize(
@@ -145,56 +123,3 @@ def test_tags_of_another_toolkit_may_be_of_any_scheme():
     assert (
         preset_reading.read_preset(folder).head_settings["legal_tags"] is False
     )
-
-
-@pytest.fixture
-def results(tmp_path):
-    """The results of a run in `tmp_path`."""
-    return RunResults(tmp_path, is_chief=True)
-
-
-def test_scores_are_sorted_lines_as_google_writes_them(results, tmp_path):
-    results.write_dev_scores({"global_step": 3, "eval_accuracy": 0.5})
-    text = (tmp_path / "eval_results.txt").read_text()
-    assert text == "eval_accuracy = 0.5\nglobal_step = 3\n"
-
-
-def test_the_scores_of_a_second_test_set_are_in_a_file_of_their_own(
-    results, tmp_path
-):
-    results.write_test_scores({"eval_accuracy": 0.5}, "_mm")
-    assert (tmp_path / "test_eval_results_mm.txt").is_file()
-
-
-def test_a_worker_logs_its_scores_and_writes_no_file(tmp_path, caplog):
-    with caplog.at_level("INFO", logger="absl"):
-        RunResults(tmp_path, is_chief=False).write_dev_scores({"f1": 0.5})
-    assert "f1" in caplog.text
-    assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize(
-    ("age", "is_named"),
-    [
-        pytest.param(10, True, id="before this command"),
-        pytest.param(-10, False, id="by this command"),
-    ],
-)
-def test_results_that_an_earlier_command_wrote_are_named(
-    results, tmp_path, caplog, age, is_named
-):
-    begin_time = 1_000_000
-    path = tmp_path / "predictions.csv"
-    path.touch()
-    os.utime(path, (begin_time - age, begin_time - age))
-    results.warn_of_earlier_files(begin_time)
-    assert (str(path) in caplog.text) == is_named
-
-
-def test_reports_and_predictions_are_shown_at_the_end(results, tmp_path):
-    for name in ("report.html", "predictions.csv", "eval_results.txt"):
-        (tmp_path / name).touch()
-    assert results.list_shown_files() == [
-        str(tmp_path / "report.html"),
-        str(tmp_path / "predictions.csv"),
-    ]

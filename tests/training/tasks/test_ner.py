@@ -42,7 +42,7 @@ def create_task(tmp_path):
         start = create_start(
             create_config(NerConfig, **flags), SMALL, load_tokenizer()
         )
-        return NerTask(start, sets)
+        return NerTask(start, sets, tags=TAGS)
 
     return create_ner_task
 
