@@ -23,10 +23,8 @@ from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines
 from serving.engines import ids_outputs
-from serving.exporting.signatures.export_signatures import (
-    ExportOptions,
-    ExportSignatures,
-)
+from serving.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
 from serving.exporting.writers.onnx_graph import GraphBuilder
 from serving.exporting.writers.onnx_heads import (
