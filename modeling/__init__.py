@@ -13,7 +13,8 @@ The network and its heads:
     layers.py: `BertLayer`, the base class of the layers, and `Dense`
     initializers.py: the initial weights
     heads.py: what each task adds to the encoder
-    base_task_model.py: `TaskModel`, the base class: an encoder with a head
+    base_task_model.py: `TaskModel`, the base class: an encoder with a head,
+        and `OneHeadModel`, whose head is one layer
     task_models.py: `BertClassifier` and its siblings, one for each task
     options.py: the types of the arguments that layers and models share
 
