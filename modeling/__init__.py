@@ -30,6 +30,7 @@ What Keras calls:
     base_model.py: `BaseModel`, the base class of all models, which are created
         from a folder of weights
     keras_saving.py: its base class, which Keras saves, quantizes and exports
+    keras_export.py: the shapes with which Keras exports a model
     keras_fit.py: the base class of that, which makes `fit` use these losses,
         with the labels of `fit`
 
