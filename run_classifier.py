@@ -12,13 +12,10 @@ import functools
 
 from command_line import cli
 from command_line.parsed_command import ParsedCommand
-from data.classification.user_tables.user_table_processor import (
-    UserTableProcessor,
-)
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (
+    adapt_to_rows,
     decide_columns,
     load_task,
     open_processor,
@@ -30,8 +27,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     parsed, table = decide_columns(parsed)
     start = read_start(parsed)
     processor = open_processor(start, table)
-    if isinstance(processor, UserTableProcessor):
-        start = adapt_to_data_file(start, processor.file_sets)
+    start = adapt_to_rows(start, processor)
     classifier_task = load_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

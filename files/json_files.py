@@ -50,8 +50,7 @@ def read_json(path: StrPath) -> JsonObject:
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
-    values: JsonObject = parse_json(text, os.fspath(path))
-    return values
+    return parse_json(text, os.fspath(path))
 
 
 def write_json(path: StrPath, contents: object, indent: int = 2) -> None:
@@ -68,7 +67,7 @@ def write_json(path: StrPath, contents: object, indent: int = 2) -> None:
 @overload
 def parse_json(
     text: str | bytes, where: str, *, may_be_infinite: bool = False
-) -> Any: ...  # noqa: ANN401  a JsonObject, or a stated TypedDict
+) -> JsonObject: ...
 @overload
 def parse_json(
     text: str | bytes,

@@ -13,7 +13,8 @@ The network and its heads:
     layers.py: `BertLayer`, the base class of the layers, and `Dense`
     initializers.py: the initial weights
     heads.py: what each task adds to the encoder
-    base_task_model.py: `TaskModel`, the base class: an encoder with a head
+    base_task_model.py: `TaskModel`, the base class: an encoder with a head,
+        and `OneHeadModel`, whose head is one layer
     task_models.py: `BertClassifier` and its siblings, one for each task
     options.py: the types of the arguments that layers and models share
 
@@ -29,6 +30,7 @@ What Keras calls:
     base_model.py: `BaseModel`, the base class of all models, which are created
         from a folder of weights
     keras_saving.py: its base class, which Keras saves, quantizes and exports
+    keras_export.py: the shapes with which Keras exports a model
     keras_fit.py: the base class of that, which makes `fit` use these losses,
         with the labels of `fit`
 

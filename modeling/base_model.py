@@ -6,6 +6,7 @@ Each base of a model adds one thing to `keras.Model`:
     KerasSavingModel  Keras saves, quantizes and exports a model
     BaseModel         a model is created from a folder of weights
     TaskModel         a `BertModel` gets a head
+    OneHeadModel      the head is one layer
 
 KerasFitModel has its own file, because modeling/checkpoints loads weights into
 such models, and this file imports modeling/checkpoints.

@@ -54,17 +54,9 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
             different dropout on each replica. If None, the call draws a new
             seed.
 
-    Attributes:
-        head: the layer that the constructor of a subclass creates. A subclass
-            with several layers, or without one, overrides `build_head` instead.
-        head_input: name of the output of `BertModel` that the head reads.
-
     Raises:
         ValueError: a feature is missing or has a wrong shape.
     """
-
-    head: OutputHead
-    head_input: Literal["pooled_output", "sequence_output"] = "pooled_output"
 
     def __init__(
         self,
@@ -96,13 +88,13 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
             self.bilstm.build(sequence)
         self.build_head({"sequence_output": sequence, "pooled_output": pooled})
 
+    @abc.abstractmethod
     def build_head(self, encoded: dict[str, Shape]) -> None:
-        """Creates the weights of `head`.
+        """Creates the weights of the head, if it has any.
 
         Args:
             encoded: shapes of the outputs of `BertModel`.
         """
-        self.head.build(encoded[self.head_input])
 
     def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
         """Returns a new linear head with `num_outputs` logits."""
@@ -170,3 +162,19 @@ class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
             **super().get_config(),
             "bilstm": self.bilstm is not None,
         }
+
+
+class OneHeadModel(TaskModel[OutputsT_co]):
+    """A `TaskModel` whose head is one linear layer.
+
+    Attributes:
+        head: the layer, which the constructor of a subclass creates.
+        head_input: name of the output of `BertModel` that the layer reads.
+    """
+
+    head: OutputHead
+    head_input: Literal["pooled_output", "sequence_output"] = "pooled_output"
+
+    def build_head(self, encoded: dict[str, Shape]) -> None:
+        """Creates the weights of `head`."""
+        self.head.build(encoded[self.head_input])

@@ -21,7 +21,7 @@ from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.initializers import TruncatedNormal
-from modeling.keras_saving import to_functional_model
+from modeling.keras_export import to_functional_model
 from modeling.ops import dropout_seed
 from modeling.packing import PackedRows
 from modeling.sequence_ops import (

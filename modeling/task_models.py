@@ -15,7 +15,7 @@ from files.json_files import JsonObject
 from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from modeling.base_model import BaseModel
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
@@ -85,7 +85,7 @@ class BertPretrainer(TaskModel[PretrainerOutputs]):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertClassifier(TaskModel[Tensor]):
+class BertClassifier(OneHeadModel[Tensor]):
     """Classifies a sentence or a pair of sentences (paper, section 4.1).
 
     Args:
@@ -138,7 +138,7 @@ class BertTokenClassifier(BertClassifier):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertSpanLabeler(TaskModel[SpanOutputs]):
+class BertSpanLabeler(OneHeadModel[SpanOutputs]):
     """Finds where an answer starts and ends (paper, section 4.2).
 
     With `unpad`, the model subtracts 10000 from the logits at padding, so that
@@ -201,7 +201,7 @@ class MultiTextModel(TaskModel[Tensor]):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertMultipleChoice(MultiTextModel):
+class BertMultipleChoice(MultiTextModel, OneHeadModel[Tensor]):
     """Scores each of C continuations of a sentence (paper, section 4.4, SWAG).
 
     Every feature is int [B, C, T], with one sequence for each choice. A

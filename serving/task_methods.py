@@ -11,7 +11,6 @@ from serving.text_tasks.classify import (
     RerankReply,
 )
 from serving.text_tasks.embed import EMBED, EmbedReply
-from serving.text_tasks.pairs import TOKENIZE, TokenizeReply
 from serving.text_tasks.pretrained import (
     FILL_MASK,
     NEXT_SENTENCE,
@@ -27,6 +26,7 @@ from serving.text_tasks.text_task import (
     ReplyT,
     TextTask,
 )
+from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
 # method tell a type checker which of the two types a call returns.

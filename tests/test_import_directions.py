@@ -360,6 +360,49 @@ def test_no_two_folders_of_a_package_import_each_other(package):
     )
 
 
+# {file: modules that it names in strings, to import them}.
+_NAMED_IN_STRINGS = {
+    # Keras gets placeholders, which import a class when a `.keras` file names
+    # it. The package itself imports none of them.
+    "imports/registration.py": {
+        "data.text",
+        "data.text.preprocessor",
+        "modeling.bert",
+        "modeling.losses",
+        "modeling.task_models",
+    },
+    # modeling.accelerated imports modules that use dispatch.py, which imports
+    # it at its first call.
+    "modeling/dispatch.py": {"modeling.accelerated"},
+}
+
+
+def modules_in_strings(path):
+    """Returns the names of modules of this project that strings consist of."""
+    texts = {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    return {
+        text
+        for text in texts
+        if "." in text
+        and all(map(str.isidentifier, text.split(".")))
+        and files_of(text)
+    }
+
+
+def test_modules_are_named_in_strings_only_where_listed():
+    """The tests above do not see an import whose name is in a string."""
+    named = {
+        str(path.relative_to(ROOT)): modules_in_strings(path)
+        for path in itertools.chain(*map(sources, PACKAGES))
+    }
+    named = {file: modules for file, modules in named.items() if modules}
+    assert named == _NAMED_IN_STRINGS
+
+
 def late_imports(path):
     """Yields (first line, last line) of each import inside a function."""
     functions = [

@@ -12,7 +12,7 @@ import json
 import math
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from typing import IO
+from typing import IO, cast
 
 from data.outputs.output_rows import (
     OutputRow,
@@ -71,7 +71,10 @@ def write_csv(
             lines.write(to_json_line(cells))
         columns |= error_columns
         lines.seek(0)
-        cells_of_rows = (parse_json(line, "a row") for line in lines)
+        # `_to_cells` returned what the lines contain.
+        cells_of_rows = (
+            cast("dict[str, str]", parse_json(line, "a row")) for line in lines
+        )
         # The table may repeat the names of columns.
         header = {key: getattr(key, "name", key) for key in columns}
         _write_table(header, cells_of_rows, output)

@@ -7,6 +7,7 @@ their checksums. Files without a manifest are read.
 import os
 import re
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 import google_crc32c
 
@@ -77,8 +78,8 @@ def _read_manifest(file: str | None) -> Manifest | None:
     if file is None:
         return None
     with text_files.open_binary(file) as reader:
-        manifest: Manifest = parse_json(reader.read(), file)
-    return manifest
+        # create_pretraining_data.py wrote the file.
+        return cast("Manifest", parse_json(reader.read(), file))
 
 
 def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:

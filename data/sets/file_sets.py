@@ -172,6 +172,15 @@ class FileSets(TaskSets[RowExampleT]):
             RepeatedTexts() if has_repetition_warning else None
         )
 
+    @property
+    def key_names(self) -> list[str]:
+        """Names of what decides about the dev set, such as columns, sorted."""
+        return self.reader.key_names
+
+    def texts_of(self, example: RowExampleT) -> Sequence[str]:
+        """Returns the texts that form the input for an example."""
+        return self.reader.texts_of(example)
+
     def read_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
 

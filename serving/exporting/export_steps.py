@@ -11,11 +11,11 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import presets
+from serving.export_options import ExportOptions
 from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
-    from serving.exporting.signatures.export_signatures import ExportOptions
 
 
 def find_model_class(
@@ -78,16 +78,13 @@ def create_options(
     preset: presets.Preset,
     model: "BaseModel",
     tokenizer: FullTokenizer,
-) -> "ExportOptions":
+) -> ExportOptions:
     """Returns the options of the export, from the flags and the folder.
 
     Raises:
         ValueError: a file beside the weights that states their maximum length
             is malformed.
     """
-    # Import late, so that --help does not wait until TensorFlow is loaded.
-    from serving.exporting.signatures.export_signatures import ExportOptions
-
     model_class = kinds.model_class_of(model)
     num_positions = model.config.max_position_embeddings
     return ExportOptions(

@@ -11,7 +11,8 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     loaded_model.py: `LoadedModel`, an engine with a tokenizer
     asking.py: `Asker`, which asks a model by a text task, in steps
     request_fields.py: the fields of requests, and the texts in them
-    pairs.py: packs a text or a pair into an input, which `tokenize` shows
+    pairs.py: packs a text or a pair into an input of the network
+    tokenize.py: WordPieces, as the network reads them
     classify.py: labels of texts, and passages by how well they match a query
     embed.py: vectors
     tag.py: tags of words

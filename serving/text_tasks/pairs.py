@@ -1,4 +1,4 @@
-"""Packs a text or a pair of texts into an input, which `tokenize` shows.
+"""Packs a text or a pair of texts into an input of the network.
 
 Tasks over a text or a pair share these functions.
 """
@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
 from data.text.token_windows import pack_tokens
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
     CheckedRequest,
-    Field,
     Request,
     RequestError,
 )
-from serving.text_tasks.text_task import (
-    EncodedRequest,
-    ReplyOptions,
-    TextTask,
-)
+from serving.text_tasks.text_task import EncodedRequest
 
 
 class CutReply(TypedDict):
@@ -31,19 +26,6 @@ class CutReply(TypedDict):
     """
 
     num_wordpieces_cut: NotRequired[int]
-
-
-class TokenizeReply(TypedDict):
-    """The WordPieces of one or two texts.
-
-    Attributes:
-        tokens: the WordPieces that the model reads.
-        num_wordpieces: number of WordPieces of the texts before they were cut,
-            without [CLS] and [SEP].
-    """
-
-    tokens: list[str]
-    num_wordpieces: int
 
 
 def encode_pair(
@@ -104,41 +86,3 @@ def pair_of(request: CheckedRequest) -> tuple[str, str]:
     """Returns the text of a request and its second text, which may be ""."""
     text_a = request["text"] if "text" in request else request["text_a"]
     return text_a, request.get("text_b", "")
-
-
-def _encode_wordpieces(
-    loaded_model: LoadedModel, request: CheckedRequest
-) -> EncodedRequest[TokenizeReply]:
-    """Creates the reply, and no input, so that the network does not run."""
-    tokens = [
-        loaded_model.tokenizer.tokenize(text) for text in pair_of(request)
-    ]
-    ids = pack_input(loaded_model, *tokens).ids
-    names = loaded_model.tokenizer.convert_ids_to_tokens(ids)
-    reply: TokenizeReply = {
-        "tokens": names,
-        "num_wordpieces": sum(map(len, tokens)),
-    }
-    return EncodedRequest([], reply)
-
-
-def _decode_wordpieces(
-    loaded_model: LoadedModel,
-    context: TokenizeReply,
-    outputs: list[OutputArrays],
-    reply_options: ReplyOptions,
-) -> TokenizeReply:
-    return context
-
-
-TOKENIZE = TextTask(
-    name="tokenize",
-    encode=_encode_wordpieces,
-    decode=_decode_wordpieces,
-    fields=[
-        Field("text_a", aliases=("text",)),
-        Field("text_b", is_required=False),
-    ],
-    check_fields=check_pair,
-    reads_all=True,
-)

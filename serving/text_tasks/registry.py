@@ -11,11 +11,12 @@ from serving.engines import exported_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.pairs import TOKENIZE, check_single
+from serving.text_tasks.pairs import check_single
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
+from serving.text_tasks.tokenize import TOKENIZE
 
 _TEXT_TASK_OF_NAME = {
     text_task.name: text_task

@@ -1,4 +1,4 @@
-"""What a TaskModel does for the head of a subclass, whose own is a toy.
+"""What the bases of models do for the head of a subclass, which is a toy.
 
 tests/modeling/test_task_models.py tests the heads of the project.
 """
@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import OneHeadModel, TaskModel
 from modeling.heads import OutputHead
 from modeling.sequence_ops import attended_positions
 from tests.support.model_cases import (
@@ -21,7 +21,7 @@ from tests.support.models import built
 
 
 @keras.saving.register_keras_serializable("tests")
-class ToyModel(TaskModel):
+class ToyModel(OneHeadModel):
     """Has three outputs for each WordPiece, and notes what its head gets."""
 
     head_input = "sequence_output"

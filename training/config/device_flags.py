@@ -5,7 +5,7 @@ Training scripts and extract_features.py share them.
 
 import dataclasses
 import os
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from files import json_files
 from options import fields
@@ -70,7 +70,10 @@ class DeviceFlags:
         is_multi = self.distribution_strategy in (None, "multi_worker")
         if "TF_CONFIG" not in os.environ or self.use_tpu or not is_multi:
             return True
-        tf_config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+        # Any, because TensorFlow checks the entries.
+        tf_config: Any = json_files.parse_json(
+            os.environ["TF_CONFIG"], "TF_CONFIG"
+        )
         task = {"type": "chief", "index": 0} | tf_config.get("task", {})
         if task["type"] == "worker" and "chief" not in tf_config["cluster"]:
             return int(task["index"]) == 0

@@ -53,7 +53,7 @@ def adapt_to_data_file(
         OSError: the file cannot be read.
     """
     if start.config.data_file:
-        key = tuple(file_sets.reader.key_names)
+        key = tuple(file_sets.key_names)
         choice = choose_dev_set_rule(start.preset, start.config, key)
         warn_of_doubt(choice.doubt)
         start = dataclasses.replace(start, dev_set_rule=choice.rule)
@@ -129,7 +129,7 @@ def _choose_length(
     lengths = [
         sum(
             len(tokenizer.tokenize(text)) + 1
-            for text in file_sets.reader.texts_of(example)
+            for text in file_sets.texts_of(example)
         )
         for example in train[::stride]
     ]

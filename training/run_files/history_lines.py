@@ -13,7 +13,7 @@ history.py writes the lines.
 
 import json
 import os
-from typing import Literal, NotRequired, TypeAlias, TypedDict, get_args
+from typing import Literal, NotRequired, TypeAlias, TypedDict, cast, get_args
 
 from files import json_files
 from files.json_files import find_malformed_entry
@@ -57,13 +57,13 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
 
 def _parse_line(text: bytes, where: str) -> HistoryLine:
     """Parses one line. Error messages begin with `where`."""
-    line: HistoryLine = json_files.parse_json(text, where)
-    if name := find_malformed_entry(line, HistoryLine):
+    values = json_files.parse_json(text, where)
+    if name := find_malformed_entry(values, HistoryLine):
         raise ValueError(
             f"{where}: `{name}` is missing or malformed. Copy the file "
             "again, or remove the line"
         )
-    return line
+    return cast("HistoryLine", values)
 
 
 def format_line(line: HistoryLine) -> str:

@@ -20,11 +20,13 @@ from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search
 from data.classification.user_tables.user_table_processor import (
+    UserTableProcessor,
     open_table_processor,
 )
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from training.config.classifier_config import ClassifierConfig
+from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
@@ -96,6 +98,24 @@ def open_processor(
         xnli_language=config.classifier.xnli_language,
         layout=config.table.layout(),
     )
+
+
+def adapt_to_rows(
+    start: StartingPoint[ClassifierConfig],
+    processor: ClassificationProcessor,
+) -> StartingPoint[ClassifierConfig]:
+    """Returns the start with what depends on the rows of --data_file.
+
+    See `adapt_to_data_file`. The start of a task that reads no --data_file is
+    unchanged.
+
+    Raises:
+        ValueError: the file is malformed.
+        OSError: the file cannot be read.
+    """
+    if isinstance(processor, UserTableProcessor):
+        return adapt_to_data_file(start, processor.file_sets)
+    return start
 
 
 def load_task(

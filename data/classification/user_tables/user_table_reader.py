@@ -178,9 +178,10 @@ class UserTableReader:
         A row is read and parsed only when its example is created, because all
         rows of a large table together take much memory.
         """
+        # A column of another name has to exist, because a flag names it.
+        is_usual = self.options.label_column == self.spec.number_column
         may_lack_labels = file.set_name == "test" or (
-            # Only a column that a flag names has to exist.
-            self.spec.may_lack_scores and self.options.label_column == "score"
+            self.spec.may_lack_scores and is_usual
         )
         required_labels = [] if may_lack_labels else self.label_columns
         rows = read_accepted_rows(

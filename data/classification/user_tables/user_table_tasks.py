@@ -57,6 +57,11 @@ class TableTaskSpec:
     may_lack_scores: bool = False
     may_be_cross_encoder: bool = False
 
+    @property
+    def number_column(self) -> str | None:
+        """The usual column of the number, None if a task has no usual one."""
+        return self.pair_columns[-1] if self.pair_columns else None
+
 
 # {value of --task_name: what it says of a task of a user's own tables}.
 SPEC_OF_TABLE_TASK = {

@@ -15,12 +15,12 @@ from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
+from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
-    ExportOptions,
     ExportSignatures,
     Signature,
-    create_ids_signature,
 )
+from serving.exporting.signatures.ids_graph import create_ids_signature
 
 
 def write_litert(

@@ -8,7 +8,7 @@ import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.pairs import TOKENIZE
+from serving.text_tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
 from tests.support.tokenizers.preprocessor_cases import (
     NAMES,

@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
-from serving import ExportOptions
 from tests.support.paths import ROOT
 from tests.support.tokenizers.tokenizer_cases import random_strings
 
@@ -89,11 +88,6 @@ def test_from_preset_takes_the_option(tmp_path):
     )
     assert tokenizer.tokenize("[MASK]") == ["[MASK]"]
     assert FullTokenizer.from_preset(tmp_path).tokenize("[MASK]")[1:]
-
-
-def test_an_export_with_special_tokens_is_refused(keeping):
-    with pytest.raises(ValueError, match="special_tokens_in_strings"):
-        ExportOptions(tokenizer=keeping)
 
 
 CALLED_TEXTS = ["The boat", "É[MASK]"]

@@ -7,7 +7,7 @@ import tensorflow as tf
 from data.probabilities import to_probabilities
 from model_folders import kinds
 from serving.engines import exported_outputs
-from serving.exporting.signatures.export_signatures import compute_outputs
+from serving.exporting.signatures.ids_graph import compute_outputs
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 

@@ -149,7 +149,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
         toy_task.create_start(config, None), preset=preset
     )
     file_sets = create_processor(table, "ranking").file_sets
-    assert tuple(file_sets.reader.key_names) == key
+    assert tuple(file_sets.key_names) == key
     adapted = adapt_to_data_file(start, file_sets)
     assert adapted.dev_set_rule == DevSetRule(
         RULE_VERSION, 0.2, key, clean_fraction=0.0

@@ -13,6 +13,7 @@ from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
+    adapt_to_rows,
     compute_class_weights,
     decide_columns,
     load_task,
@@ -71,6 +72,21 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     assert parsed.config.table.text_column == "Review"
     assert parsed.config.table.label_column == "Label"
     assert table is not None
+
+
+def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
+    start = create_start(task_name="mrpc", data_dir=str(tmp_path))
+    assert adapt_to_rows(start, open_processor(start)) is start
+
+
+def test_few_rows_of_a_data_file_are_read_more_often(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(40)]
+    write_csv(path, ["text", "label"], rows)
+    start = create_start(task_name="csv", data_file=str(path), do_train=True)
+    adapted = adapt_to_rows(start, open_processor(start))
+    before = start.config.fine_tuning.num_train_epochs
+    assert adapted.config.fine_tuning.num_train_epochs > before
 
 
 def test_balanced_weights_let_all_classes_count_the_same(caplog):

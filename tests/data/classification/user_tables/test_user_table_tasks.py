@@ -22,3 +22,11 @@ def test_one_task_differs_from_the_others(attribute, task_name):
         if getattr(spec, attribute)
     ]
     assert names == [task_name]
+
+
+@pytest.mark.parametrize(
+    ("task_name", "column"),
+    [("csv", None), ("embedding", "score"), ("ranking", "relevance")],
+)
+def test_only_tasks_of_pairs_have_a_usual_column_of_numbers(task_name, column):
+    assert SPEC_OF_TABLE_TASK[task_name].number_column == column

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.keras_saving import (
+from modeling.keras_export import (
     create_shape_options,
     create_signature,
     to_functional_model,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.exporting.signatures.export_signatures import (
+from serving.exporting.signatures.tokenize_graph import (
     create_tokenize_signature,
 )
 from tests.support.serving.exports import LENGTH, TOKENIZER, create_options
