@@ -114,7 +114,7 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
     assert len(traces) == 2
 
 
-def test_a_guess_is_the_most_frequent_masked_word(
+def test_the_baseline_predicts_the_most_frequent_masked_word(
     create_evaluation, trainer, path
 ):
     evaluation = create_evaluation()

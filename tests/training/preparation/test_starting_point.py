@@ -102,7 +102,9 @@ def test_the_folder_of_the_weights_decides_a_flag_left_open(
     assert not config.model.do_lower_case
 
 
-def test_the_user_decides_before_the_folder(cased_weights, tmp_path):
+def test_a_flag_that_the_user_set_is_preferred_to_the_folder(
+    cased_weights, tmp_path
+):
     flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
     config = resolve_config(
         tmp_path / "run", vocab_file="mine.txt", do_lower_case=True, **flags
