@@ -154,15 +154,26 @@ def test_the_short_help_names_what_must_be_set():
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
-    name = script if "." in script else f"{script}.py"
-    documented = flags_index.read_flags()[name].keys()
     text, wrong = printed[script]
     assert wrong == "1 []"
     assert text.endswith("\n0 []")
+
+
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
+def test_help_lists_all_documented_flags(script, printed):
+    name = script if "." in script else f"{script}.py"
+    documented = flags_index.read_flags()[name].keys()
+    text, _ = printed[script]
     listed = re.findall(r"^ +--(?:\[no\])?(\w+):", text, re.M)
     assert documented
     assert documented <= {*listed}
-    # The script's own text, and its path as the user types it.
+
+
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
+def test_help_begins_with_the_docstring_and_the_path_of_the_script(
+    script, printed
+):
+    text, _ = printed[script]
     path = ROOT / f"{script.replace('.', '/')}.py"
     docstring = ast.get_docstring(ast.parse(path.read_text()))
     assert text.startswith(docstring.splitlines()[0])

@@ -71,7 +71,7 @@ def test_a_later_command_repeats_the_doubt_of_its_run(after_chain):
     assert len(find_doubt_warnings(done)) == 1
 
 
-def test_what_all_of_a_chain_held_out_is_not_in_doubt(after_chain):
+def test_rows_that_each_run_of_a_chain_held_out_are_not_in_doubt(after_chain):
     done = after_chain.train("d", init_checkpoint="c", dev_fraction=0.2)
     assert not find_doubt_warnings(done)
 

@@ -120,7 +120,7 @@ cli.run(main, Config)
 
 
 @pytest.mark.parametrize("text", ["", "Unable to allocate 7 GiB"])
-def test_a_lack_of_memory_has_words(tmp_path, text):
+def test_a_memory_error_of_a_script_becomes_one_line(tmp_path, text):
     script = tmp_path / "script.py"
     script.write_text(OUT_OF_MEMORY.format(text=text))
     done = script_runner.run(script, tmp_path)

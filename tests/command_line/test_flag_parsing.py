@@ -51,7 +51,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
         ("--a=--pipeline=beam", False),
     ],
 )
-def test_the_flags_tell_who_runs_on_beam(arguments, is_requested):
+def test_beam_is_requested_by_the_flag_pipeline_only(arguments, is_requested):
     assert (
         flag_parsing.is_beam_requested(["run.py", *arguments.split()])
         == is_requested

@@ -39,12 +39,12 @@ def test_a_missing_package_names_the_command_that_installs_it():
     assert message.startswith("No module named 'pyarrow': pip install")
 
 
-def test_a_lack_of_memory_says_what_to_do():
+def test_a_memory_error_is_described_as_not_enough_memory():
     message = describe_error(MemoryError("7 GiB"), [])
     assert message.startswith("7 GiB. There is not enough memory.")
 
 
-def test_a_lost_worker_says_what_to_do():
+def test_the_error_about_a_lost_worker_asks_to_start_all_workers():
     """TensorFlow's message is a stack of calls."""
     lost = type("UnavailableError", (Exception,), {})
     message = describe_error(lost("Collective ops is aborted by: .."), [])

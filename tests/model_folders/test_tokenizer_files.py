@@ -63,7 +63,7 @@ def test_a_warning_is_logged_once(caplog):
     assert caplog.records[0].levelname == "WARNING"
 
 
-def test_another_warning_is_logged_too(caplog):
+def test_two_different_warnings_are_both_logged(caplog):
     warn_of_tokenizer("a: odd")
     warn_of_tokenizer("b: odd")
     messages = [record.getMessage() for record in caplog.records]

@@ -19,7 +19,7 @@ from tests.support.model_cases import (
 from tests.support.models import built
 
 
-def test_each_output_is_what_its_name_says():
+def test_each_output_of_the_encoder_is_that_of_its_layer():
     model = BertModel(CONFIG)
     features = create_inputs("bert")
     outputs = model(features)

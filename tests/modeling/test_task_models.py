@@ -124,7 +124,7 @@ def test_only_training_drops_out():
         )
 
 
-def test_each_kernel_starts_at_numbers_of_its_own():
+def test_no_two_kernels_start_at_the_same_values():
     config = BertConfig(
         vocab_size=500, hidden_size=96, num_hidden_layers=1, type_vocab_size=2
     )

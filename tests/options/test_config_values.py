@@ -74,7 +74,7 @@ def test_the_values_of_all_groups_are_those_of_flags():
 
 
 @pytest.mark.parametrize("name", ["stride", "patience", "loop"])
-def test_what_is_no_flag_has_no_value(name):
+def test_a_value_for_an_unknown_flag_is_an_error(name):
     values = {"folder": "x", name: 1}
     with pytest.raises(TypeError, match=name):
         config_values.create_config(Config, **values)

@@ -117,7 +117,7 @@ def test_changed_messages_are_reported_and_do_not_fail(name):
     assert list_differences(WORDS[name]) == [False]
 
 
-def test_the_order_of_keys_counts_but_in_the_settings():
+def test_the_order_of_keys_is_compared_except_in_the_settings():
     def shuffle(place):
         def alter(recorded):
             entries = recorded["files"]

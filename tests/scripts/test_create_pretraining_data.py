@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -160,35 +162,77 @@ def test_beam_makes_the_same_bytes(tmp_path):
     assert made[0] == made[1]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
-def test_a_killed_worker_is_reported_and_work_resumes(corpus):
-    flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)
-    work = corpus.parent / "made" / "out.work"
-    with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
+class ResumedJob(NamedTuple):
+    """A job of 8 shards, one of whose workers was killed, and that resumed."""
+
+    made: Path
+    error: str
+    # What was in `made` when the first command had ended: the bytes of each
+    # shard, the times of those whose result was written too, in nanoseconds,
+    # and the names of manifests.
+    bytes_of_shard: dict[Path, bytes]
+    time_of_finished: dict[Path, int]
+    manifests: list[str]
+
+
+@pytest.fixture(scope="module")
+def resumed_job(tmp_path_factory):
+    """A ResumedJob."""
+    if not os.path.exists("/proc/self/task"):
+        pytest.skip("no /proc")
+    folder = tmp_path_factory.mktemp("killed")
+    flags = scalable_flags(write_corpus(folder), num_shards=8, dupe_factor=5)
+    made = folder / "made"
+    work = made / "out.work"
+    with script_runner.start(SCRIPT.name, folder, **flags) as script:
         script.wait_for_files(work, "unit-*.json")
         os.kill(waiting.list_children(script.pid)[-1], signal.SIGKILL)
         error = script.finish().error
-    assert "killed" in error
-    written = set(corpus.parent.glob("made/out-*-of-00008"))
-    assert len(written) < 8
-    assert not list(corpus.parent.glob("*.manifest.json"))
-    for shard in written:
+    shards_made = [*made.glob("out-*-of-00008")]
+    job = ResumedJob(
+        made=made,
+        error=error,
+        bytes_of_shard={shard: shard.read_bytes() for shard in shards_made},
+        # A shard that was written just before the end has no result yet.
+        time_of_finished={
+            shard: shard.stat().st_mtime_ns
+            for shard in shards_made
+            if (work / f"unit-{shard.name[4:9]}.json").exists()
+        },
+        manifests=[path.name for path in folder.rglob("*.manifest.json")],
+    )
+    run_script(folder, **flags).check()
+    return job
+
+
+@pytest.mark.slow
+def test_a_killed_worker_ends_the_job_with_an_error(resumed_job):
+    assert "killed" in resumed_job.error
+
+
+@pytest.mark.slow
+def test_a_job_that_is_killed_leaves_complete_shards_only(resumed_job):
+    assert len(resumed_job.bytes_of_shard) < 8
+    for shard, contents in resumed_job.bytes_of_shard.items():
+        assert shard.read_bytes() == contents
         tfrecord_files.count_records([str(shard)])
-    made = {shard: shard.read_bytes() for shard in written}
-    # A shard that was written just before the end has no result yet.
-    done = {
-        shard: shard.stat().st_mtime_ns
-        for shard in written
-        if (work / f"unit-{shard.name[4:9]}.json").exists()
-    }
-    assert done
-    run_script(corpus.parent, **flags).check()
-    for shard, content in made.items():
-        assert shard.read_bytes() == content
-    for shard, time_ns in done.items():
+
+
+@pytest.mark.slow
+def test_a_job_that_is_killed_writes_no_manifest(resumed_job):
+    assert resumed_job.manifests == []
+
+
+@pytest.mark.slow
+def test_a_resumed_job_does_not_write_finished_shards_again(resumed_job):
+    assert resumed_job.time_of_finished
+    for shard, time_ns in resumed_job.time_of_finished.items():
         assert shard.stat().st_mtime_ns == time_ns
-    assert len(os.listdir(corpus.parent / "made")) == 9
+
+
+@pytest.mark.slow
+def test_a_resumed_job_writes_all_shards_and_the_manifest(resumed_job):
+    assert len(os.listdir(resumed_job.made)) == 9
 
 
 def test_ctrl_c_is_one_line(corpus):

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import serving
-from options.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import (
     assert_same_bits,
@@ -23,7 +22,6 @@ from tests.support.paths import SAMPLES
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import check_refusals, split_flags
 from tests.support.tasks.task_runs import read_predictions
-from training.config.classifier_config import ClassifierConfig
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
@@ -31,21 +29,6 @@ RELEASED = ("MINILM_DIR", "MRPC_DIR")
 RECORDED_MEAN = 0.7190
 RECORDED_DEVIATION = 0.0113
 RATES = ("precision", "recall", "f1", "support")
-
-
-@pytest.mark.parametrize(
-    "settings, expected",
-    [
-        ({}, "--data_file (or --task_name and --data_dir)"),
-        ({"processor": "Tickets"}, "--processor=FILE.py:Tickets"),
-    ],
-)
-def test_a_missing_task_is_named_by_the_flags_that_choose_it(
-    settings, expected
-):
-    config = create_config(ClassifierConfig, output_dir="")
-    assert config.describe_missing("task_name", settings) == expected
-    assert config.describe_missing("data_dir", settings) == "--data_dir"
 
 
 def test_results_are_the_originals_and_of_each_label(classified):

@@ -275,7 +275,7 @@ def test_columns_that_are_not_found_are_asked_for(
         ),
     ],
 )
-def test_what_does_not_go_with_a_table_is_refused(
+def test_an_error_about_the_data_file_names_its_cause(
     odd_tables, model_flags, flags, part
 ):
     check_refusals(

@@ -117,7 +117,7 @@ def test_a_killed_run_resumes_to_the_same_bits(trained_run, flags):
     check_resume("run_classifier.py", flags)
 
 
-def test_the_folder_brings_the_windows_and_flags_count(
+def test_the_windows_are_those_of_the_folder_unless_a_flag_sets_them(
     trained_run, flags, tmp_path
 ):
     evaluating = {

@@ -143,15 +143,22 @@ def test_the_export_answers_as_the_run_predicted(trained_run):
     assert answer["label"] == row["predicted_label"]
 
 
-def test_the_class_is_recorded_and_its_folder_is_not(trained_run, flags):
-    folder = trained_run.folder
-    for file in ("run/model.json", "export/assets.extra/model.json"):
-        text = (folder / file).read_text("utf-8")
-        recorded = json.loads(text)
-        assert '"TicketsProcessor"' in text
-        assert str(flags["data_dir"]) not in text
-        assert "code/" not in text
-    settings = recorded["origin"]["settings"]
+for_each_description = pytest.mark.parametrize(
+    "file", ["run/model.json", "export/assets.extra/model.json"]
+)
+
+
+@for_each_description
+def test_a_description_names_no_folder_of_the_class(trained_run, flags, file):
+    text = (trained_run.folder / file).read_text("utf-8")
+    assert str(flags["data_dir"]) not in text
+    assert "code/" not in text
+
+
+@for_each_description
+def test_a_description_records_the_class_and_its_labels(trained_run, file):
+    text = (trained_run.folder / file).read_text("utf-8")
+    settings = json.loads(text)["origin"]["settings"]
     assert settings["processor"] == "TicketsProcessor"
     assert settings["labels"] == ["0", "1"]
     assert settings["num_texts"] == 2

@@ -42,22 +42,32 @@ def flags(tmp_path_factory, tiny):
     return flags
 
 
-def test_a_run_learns_and_reports_its_best_step(flags):
-    run = flags["output_dir"]
-    results = read_results(run)
+def test_a_run_learns_the_entities_of_each_type(flags):
+    results = read_results(flags["output_dir"])
     assert {"LOC_f1", "ORG_precision"} < results.keys()
     # Three sentences, each seen 48 times.
     assert results["f1"] > 0.9
-    labels = (run / "labels.txt").read_text().splitlines()
+
+
+def test_a_run_records_the_tags_of_its_train_set(flags):
+    labels = (flags["output_dir"] / "labels.txt").read_text().splitlines()
     assert labels == ["O", "B-LOC", "B-ORG", "I-ORG"]
+
+
+def test_the_results_are_those_of_the_best_step(flags):
+    run = flags["output_dir"]
     described = json.loads((run / "model.json").read_text())
-    assert described["best_step"] == results["global_step"]
+    assert described["best_step"] == read_results(run)["global_step"]
+
+
+def test_the_report_counts_the_entities_of_the_f1_score(flags):
+    run = flags["output_dir"]
     page = ReportPage((run / "report.html").read_text("utf-8"))
     counts = np.array([row[1:] for row in page.rows[1:]], float).sum(0)
     counts = dict(zip(page.rows[0][1:], counts, strict=True))
     both = 2 * counts["right"]
     f1 = both / (both + counts.get("wrong", 0) + counts.get("missed", 0))
-    assert f1 == pytest.approx(results["f1"])
+    assert f1 == pytest.approx(read_results(run)["f1"])
 
 
 def test_predictions_are_conllevals_columns(flags):

@@ -95,24 +95,44 @@ def test_the_commands_that_a_run_of_entities_names_succeed(entities):
     assert run_commands(entities.done, entities.folder) == 1 + is_json
 
 
+def read_dev_predictions(entities):
+    """Returns the predictions of the dev set, as the run wrote them."""
+    return read_json_lines(entities.folder / "run/dev_predictions.jsonl")
+
+
+@for_each_format_of_entities
+def test_predictions_of_the_dev_set_keep_the_fields_of_their_rows(entities):
+    entries = read_dev_predictions(entities)
+    assert len(entries) == 17
+    for entry in entries:
+        row, _ = entities.rows[entry["text"]]
+        assert row.items() <= entry.items()
+
+
+@for_each_format_of_entities
+def test_each_predicted_entity_has_a_probability(entities):
+    for entry in read_dev_predictions(entities):
+        probabilities = entry["probabilities"]
+        assert len(probabilities) == len(entry["predicted_entities"])
+        assert all(0 < probability <= 1 for probability in probabilities)
+
+
+@for_each_format_of_entities
+def test_predicted_entities_are_correct_if_they_are_those_of_the_row(entities):
+    for entry in read_dev_predictions(entities):
+        _, right = entities.rows[entry["text"]]
+        assert entry["correct"] == (entry["predicted_entities"] == right)
+
+
 @for_each_format_of_entities
 def test_predicted_entities_of_the_dev_set_have_the_score_of_the_run(entities):
-    folder = entities.folder
-    entries = read_json_lines(folder / "run/dev_predictions.jsonl")
-    assert len(entries) == 17
     counts = np.zeros(3, int)
-    for entry in entries:
-        row, right = entities.rows[entry["text"]]
-        assert row.items() <= entry.items()
+    for entry in read_dev_predictions(entities):
+        _, right = entities.rows[entry["text"]]
         predicted = entry["predicted_entities"]
-        assert entry["correct"] == (predicted == right)
-        assert len(entry["probabilities"]) == len(predicted)
-        assert all(
-            0 < probability <= 1 for probability in entry["probabilities"]
-        )
         both = sum(one in right for one in predicted)
         counts += len(predicted), len(right), both
-    f1 = read_results(folder / "run")["f1"]
+    f1 = read_results(entities.folder / "run")["f1"]
     assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum())
     assert f1 > 0
 

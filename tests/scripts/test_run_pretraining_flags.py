@@ -65,8 +65,13 @@ def runs(flags, tiny, sample_records, tmp_path_factory):
     }
 
 
-def test_summaries_name_losses_rates_and_memory(runs):
-    curves = tensorboard_events.scalars(runs["plain"].folder)
+@pytest.fixture(scope="module")
+def curves(runs):
+    """{name: {step: value}} of the summaries of the plain run."""
+    return tensorboard_events.scalars(runs["plain"].folder)
+
+
+def test_summaries_name_losses_rates_and_memory(curves):
     names = {
         "masked_lm_loss",
         "next_sentence_loss",
@@ -77,12 +82,24 @@ def test_summaries_name_losses_rates_and_memory(runs):
         "peak_memory_gib",
     }
     assert names <= curves.keys()
+
+
+def test_summaries_have_the_loss_of_each_step(curves):
     assert sorted(curves["loss"]) == [1, 2, 3, 4]
-    # The first step's time holds the start-up, so it has no rate.
+
+
+def test_summaries_have_the_speed_of_all_steps_but_the_first(curves):
+    """The time of the first step contains the start-up."""
     rates = curves["examples_per_second"]
     assert sorted(rates) == [2, 3, 4]
     assert min(rates.values()) > 0
+
+
+def test_summaries_have_the_learning_rate_of_the_schedule(curves):
     assert curves["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
+
+
+def test_summaries_have_the_memory_in_gib(curves):
     assert 0.1 < curves["peak_memory_gib"][4] < 20
 
 

@@ -2,7 +2,7 @@
 
 For example:
 
-    trainer = create_trainer(tmp_path, save_checkpoints_steps=6)
+    trainer = create_loop_trainer(tmp_path, save_checkpoints_steps=6)
     trainer.fit_batches(batches([1, np.nan]), 50)
 """
 
@@ -100,7 +100,7 @@ class Config(TrainingConfig):
         return self.at_once
 
 
-def create_config(output_dir: StrPath, **changes: object) -> Config:
+def create_loop_config(output_dir: StrPath, **changes: object) -> Config:
     """Returns a configuration that keeps all checkpoints."""
     defaults = {
         "keep_checkpoint_max": 0,
@@ -149,7 +149,7 @@ def _as_read(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.float32 if is_float else np.int32)
 
 
-def create_trainer(
+def create_loop_trainer(
     output_dir: StrPath,
     precision: str = "float32",
     strategy: tf.distribute.Strategy | None = None,
@@ -163,7 +163,7 @@ def create_trainer(
     `num_steps` are the numbers of training and warmup steps.
     """
     changes.setdefault("learning_rate", 0.1)
-    config = create_config(output_dir, **changes)
+    config = create_loop_config(output_dir, **changes)
     plain = optimization.create_optimizer(config.optimizer, *num_steps)
     optimizer: TrainingOptimizer = plain
     if precision == "float16":

@@ -28,7 +28,7 @@ def test_a_line_of_progress_shows_values_and_a_rate(caplog):
 
 
 @pytest.mark.parametrize(("shows_ends", "due"), [(True, [1, 3]), (False, [])])
-def test_short_work_shows_its_ends_or_nothing(shows_ends, due):
+def test_progress_of_short_work_is_shown_at_its_ends_or_never(shows_ends, due):
     shown = []
     with progress.Progress(3, shows_ends=shows_ends) as bar:
         for done in (1, 2, 3):

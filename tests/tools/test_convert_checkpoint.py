@@ -163,7 +163,7 @@ def test_the_card_of_a_copy_names_no_folder_of_the_user(converted, name):
 @pytest.mark.parametrize(
     "name", ["BertForSequenceClassification", "BertForTokenClassification"]
 )
-def test_labels_go_there_and_back(converted, name):
+def test_a_copy_and_its_copy_keep_the_labels(converted, name):
     assert (
         preset_reading.read_preset(converted / f"{name}-back").labels == LABELS
     )
@@ -218,7 +218,7 @@ def test_flags_that_contradict_the_model_are_named(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_head_that_its_names_do_not_tell_asks_for_model(converted, tmp_path):
+def test_a_head_of_ambiguous_names_needs_the_flag_model(converted, tmp_path):
     """Heads of texts, of words and of choices have the same names."""
     copy = tmp_path / "copy"
     shutil.copytree(converted / "BertForTokenClassification", copy)
@@ -251,7 +251,7 @@ def there_and_back(folder, model, labels, tokenizer, **options):
     return [read_json(path / "config.json") for path in (there, back)]
 
 
-def test_the_task_goes_there_and_back(tmp_path):
+def test_a_copy_in_googles_format_keeps_the_task(tmp_path):
     """Google's format has no entry for it."""
     model, tokenizer = create_with_tokenizer(
         tmp_path, modeling.BertClassifier, 3
@@ -292,7 +292,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     assert settings["output_mode"] == "regression"
 
 
-def test_a_model_of_next_sentences_goes_there_and_back(tmp_path):
+def test_a_copy_of_a_model_of_next_sentences_keeps_its_class(tmp_path):
     """Such a model is a BertPretrainer without the head of masked words."""
     model, tokenizer = create_with_tokenizer(tmp_path, modeling.BertPretrainer)
     names = modeling.named_variables(model)
@@ -303,7 +303,9 @@ def test_a_model_of_next_sentences_goes_there_and_back(tmp_path):
         assert config["architectures"] == ["BertForNextSentencePrediction"]
 
 
-def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
+def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(
+    converted, tmp_path
+):
     start = tmp_path / "start"
     shutil.copytree(converted / "BertModel-back", start)
     (start / "1_Pooling").mkdir()

@@ -81,13 +81,17 @@ def test_the_same_text_makes_the_same_vocabulary(vocabularies):
     assert again == read_vocab(folder / "vocab.txt")
 
 
-def test_files_beside_a_vocabulary_state_its_size_and_casing(vocabularies):
+def test_the_configuration_beside_a_vocabulary_states_its_size(vocabularies):
     folder, done = vocabularies
     size = len(read_vocab(folder / "vocab.txt"))
     config = modeling.load_config(str(folder / "bert_config.json"))
     assert config == modeling.BertConfig(vocab_size=size)
     assert "--bert_config_file=" in done.stdout
     assert f"vocab_size of {size}" in done.stdout
+
+
+def test_the_folder_of_a_vocabulary_states_its_casing(vocabularies):
+    folder, _ = vocabularies
     assert not preset_reading.read_preset(folder / "cased").do_lower_case
     assert preset_reading.read_preset(folder).do_lower_case
 

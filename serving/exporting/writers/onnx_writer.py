@@ -22,7 +22,7 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines
-from serving.engines import exported_outputs
+from serving.engines.exported_outputs import CLASSIFICATION, ExportedOutput
 from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
@@ -88,7 +88,7 @@ def _write_quantized(path: Path, graph: onnx.ModelProto) -> None:
 
 def create_graph(
     model: BaseModel,
-    exported_output: exported_outputs.ExportedOutput = exported_outputs.CLASSIFICATION,
+    exported_output: ExportedOutput = CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:

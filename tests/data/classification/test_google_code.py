@@ -64,7 +64,7 @@ def test_modules_and_paths_are_as_before_after_a_run(write_user_code):
     assert sys.path == paths
 
 
-def test_a_file_knows_its_name(write_user_code, tmp_path):
+def test_the_code_of_a_file_has_its_name_and_path(write_user_code, tmp_path):
     names = write_user_code("").run()
     assert names["__name__"] == "tickets"
     assert names["__file__"] == str(tmp_path / "tickets.py")

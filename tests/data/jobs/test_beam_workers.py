@@ -56,7 +56,7 @@ def explain_error(error, cause=None):
         (MISSING, OSError, f"{FAILED}{MISSING}. Install this project on every"),
     ],
 )
-def test_the_cause_in_a_traceback(error, kind, message):
+def test_the_last_line_of_a_traceback_becomes_the_error(error, kind, message):
     error_class, text = explain_error(RuntimeError(FLINK.format(error=error)))
     assert error_class is kind
     assert text.startswith(message)

@@ -67,12 +67,12 @@ def test_a_result_of_another_kind_is_left_out():
     assert row["entities"] == [ANNA]
 
 
-def test_people_may_mark_the_same_spans_in_another_order():
+def test_annotations_of_equal_spans_in_another_order_agree():
     task = task_of(annotation_of(ANNA, OSLO), annotation_of(OSLO, ANNA))
     assert parse_label_studio_task(task, "line 1")["entities"] == [ANNA, OSLO]
 
 
-def test_people_who_mark_other_spans_are_an_error():
+def test_annotations_of_different_spans_are_an_error():
     task = task_of(annotation_of(ANNA), annotation_of(OSLO))
     with pytest.raises(
         ValueError, match=r"line 1: the 2 annotations .* differ"
@@ -80,7 +80,7 @@ def test_people_who_mark_other_spans_are_an_error():
         parse_label_studio_task(task, "line 1")
 
 
-def test_the_ground_truth_wins():
+def test_an_annotation_marked_as_ground_truth_is_preferred():
     task = task_of(annotation_of(ANNA), annotation_of(OSLO, ground_truth=True))
     assert parse_label_studio_task(task, "line 1")["entities"] == [OSLO]
 

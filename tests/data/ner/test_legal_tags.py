@@ -82,7 +82,7 @@ def test_all_sequences_of_schemes_without_beginnings_are_legal(scheme, length):
     assert legal.tolist() == free.tolist()
 
 
-def test_a_long_text_is_not_rounded_away():
+def test_small_differences_of_scores_decide_in_a_long_text():
     labels = ["O", "B-A", "I-A"]
     scores = np.tile(np.float32([-20, -20.5, -21]), (20000, 1))
     scores[0] = [-9, -1.5, 0]

@@ -34,7 +34,7 @@ def test_punctuation_and_ideographs_are_words_of_their_own(text, words):
     assert ner_examples.split_words(text) == words
 
 
-def test_a_word_that_repeats_has_a_place_of_its_own():
+def test_find_words_finds_each_occurrence_of_a_repeated_word():
     places = ner_examples.find_words("a ba a", ["a", "ba", "a"])
     assert places == [(0, 1), (2, 4), (5, 6)]
 

@@ -1,141 +1,74 @@
 """Sets of a folder or of one file, and what is said of both of them."""
 
+import csv
 import dataclasses
 import os
 import weakref
 
 import pytest
 
-from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
-    open_table_processor,
-)
-from data.classification.user_tables.user_table_reader import UserTableReader
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, RepeatedTexts
-from tests.support.tables.csv_files import write_csv
-from tests.support.tables.labeled_tables import read_topics, split_rows
+from data.sets.row_keys import key_of
 
 
-@pytest.mark.parametrize("order", [("train", "dev"), ("dev", "train")])
-def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
-    rows = read_topics()
-    for name, change in (("train", str), ("dev", str.upper)):
-        changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
-        write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    processor = open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"],
-        str(tmp_path),
-        DataFileOptions(),
-        ColumnOptions(labels=sorted({label for _, label in rows})),
-        frozenset(),
-    )
-    for set_name in order:
-        processor.read(set_name)
-    num = len({text for text, _ in rows[:99]})
-    assert f"dev.csv: {num} texts are in the train set too" in caplog.text
+@dataclasses.dataclass(frozen=True)
+class RowOfText:
+    """A text and its label, and the row that they were read from."""
+
+    text: str
+    label: str | None
+    row: dict | None
+
+    def without_row(self):
+        """Returns a copy without the row."""
+        return dataclasses.replace(self, row=None)
 
 
-def test_labels_come_from_both_sets_and_missing_ones_are_named(
-    tmp_path, caplog
-):
-    rows = read_topics()
-    train, dev = split_rows(tmp_path, rows)
-    added = [(*train[0], "only trained")] * 5 + [(*dev[0], "only scored")]
-    path = tmp_path / "table.csv"
-    write_csv(path, ("text", "label"), rows + added)
-    caplog.clear()
-    processor = open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"],
-        None,
-        DataFileOptions(data_file=str(path)),
-        ColumnOptions(),
-        frozenset(),
-    )
-    assert {"only trained", "only scored"} <= {*processor.read_labels()}
-    (warning,) = [
-        record.message
-        for record in caplog.records
-        if record.levelname == "WARNING"
-    ]
-    assert "the dev set has none of only trained" in warning
-    assert "the train set has none of only scored" in warning
-    assert "--data_dir" in warning
+class RecordingReader:
+    """Lists the files that it reads, with the labels that they may contain.
 
+    The class is a `RowReader` of the columns "text" and "label".
+    """
 
-@pytest.fixture
-def processor(tmp_path):
-    """The processor of a folder with a train set and a dev set."""
-    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
-    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    return open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"],
-        str(tmp_path),
-        DataFileOptions(),
-        ColumnOptions(),
-        frozenset(),
-    )
-
-
-def test_examples_of_a_train_set_keep_no_row(processor):
-    assert [example.row for example in processor.read("train")] == [None, None]
-
-
-def test_examples_of_a_dev_set_keep_their_rows(processor):
-    (example,) = processor.read("dev")
-    assert example.row == {"text": "c", "label": "y"}
-
-
-def test_a_set_is_read_once(processor):
-    assert processor.read("dev") is processor.read("dev")
-
-
-def test_a_dev_set_that_is_read_first_reads_the_train_set_once(
-    tmp_path, processor
-):
-    processor.read("dev")
-    (tmp_path / "train.csv").unlink()
-    assert len(processor.read("train")) == 2
-    assert processor.read_labels() == ["x", "y"]
-
-
-def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
-    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    processor = open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"],
-        str(tmp_path),
-        DataFileOptions(),
-        ColumnOptions(labels=["x", "y"]),
-        frozenset(),
-    )
-    assert [example.label for example in processor.read("dev")] == ["y"]
-
-
-def test_a_dev_set_may_contain_only_labels_of_the_train_set(
-    tmp_path, processor
-):
-    (tmp_path / "dev.csv").write_text("text,label\nc,z\n")
-    with pytest.raises(ValueError, match="unknown label 'z'"):
-        processor.read("dev")
-
-
-def test_equal_texts_have_equal_keys(processor):
-    first, second = processor.read("train")
-    keys = processor.file_sets.reader.keys_of([first, second, first])
-    assert keys[0] == keys[2] != keys[1]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RecordingReader(UserTableReader):
-    """Lists the files that it reads, with the labels that they may contain."""
-
-    read_files: list = dataclasses.field(default_factory=list)
+    def __init__(self, are_labels_in_rows):
+        self.are_labels_in_rows = are_labels_in_rows
+        self.file_names = {
+            name: [f"{name}.csv"] for name in ("train", "dev", "test")
+        }
+        self.key_names = ["text"]
+        self.read_files = []
 
     def read_file(self, file):
         """Reads the file, and appends it to the list."""
         self.read_files.append((os.path.basename(file.path), file.labels))
-        return super().read_file(file)
+        with open(file.path, newline="") as lines:
+            rows = [*csv.DictReader(lines)]
+        return [
+            RowOfText(
+                row["text"], row.get("label"), row if file.keeps_rows else None
+            )
+            for row in rows
+        ]
+
+    def collect_labels(self, train, dev):
+        """Returns the labels of both sets."""
+        return sorted({example.label for example in [*train, *dev]})
+
+    def log_labels(self, labels, train, dev):
+        """Logs nothing."""
+
+    def texts_of(self, example):
+        """Returns the text."""
+        return [example.text]
+
+    def labels_of(self, example):
+        """Returns the label."""
+        return [example.label]
+
+    def keys_of(self, examples):
+        """Returns the keys of the texts."""
+        return [key_of(self.texts_of(example)) for example in examples]
 
 
 @pytest.fixture
@@ -152,25 +85,68 @@ def create_recording(tmp_path):
         *,
         data_file=None,
         labels=None,
-        output_mode="classification",
+        is_regression=False,
+        has_repetition_warning=False,
     ):
-        data_file = data_file and str(tmp_path / data_file)
-        reader = reader_class(
-            source=data_file or tmp_path,
-            options=ColumnOptions(),
-            output_mode=output_mode,
-            text_columns=["text"],
-            label_columns=["label"],
-            are_labels_in_rows=labels is None and output_mode != "regression",
-        )
         return FileSets(
-            reader,
+            reader_class(labels is None and not is_regression),
             None if data_file else tmp_path,
-            DataFileOptions(data_file=data_file),
+            DataFileOptions(data_file=data_file and str(tmp_path / data_file)),
             labels,
+            has_repetition_warning=has_repetition_warning,
         )
 
     return create
+
+
+@pytest.mark.parametrize("order", [("train", "dev"), ("dev", "train")])
+def test_copies_in_two_files_are_counted(
+    tmp_path, create_recording, caplog, order
+):
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\nc,y\n")
+    (tmp_path / "dev.csv").write_text("text,label\nA ,x\nC ,y\nd,y\n")
+    file_sets = create_recording(has_repetition_warning=True)
+    for set_name in order:
+        file_sets.read(set_name)
+    assert "dev.csv: 2 texts are in the train set too" in caplog.text
+
+
+@pytest.fixture
+def rare_labels(tmp_path, create_recording):
+    """The sets of a table, each of which has a label that the other lacks."""
+    file_sets = create_recording(data_file="table.csv")
+    trained, scored = (
+        file_sets.read(name)[0].text for name in ("train", "dev")
+    )
+    with open(tmp_path / "table.csv", "a") as file:
+        # A row is in the set of its text.
+        file.write(f"\n{trained},only trained\n{scored},only scored\n")
+    return create_recording(data_file="table.csv")
+
+
+def test_labels_of_a_data_file_come_from_both_sets(rare_labels):
+    labels = ["only scored", "only trained", "x", "y"]
+    assert rare_labels.read_labels() == labels
+
+
+def test_labels_that_one_set_of_a_data_file_lacks_are_named(
+    rare_labels, caplog
+):
+    caplog.clear()
+    rare_labels.read("train")
+    (warning,) = [
+        record.message
+        for record in caplog.records
+        if record.levelname == "WARNING"
+    ]
+    assert "the dev set has none of only trained" in warning
+    assert "the train set has none of only scored" in warning
+    assert "--data_dir" in warning
+
+
+def test_a_set_is_read_once(create_recording):
+    file_sets = create_recording()
+    assert file_sets.read("dev") is file_sets.read("dev")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +198,7 @@ def test_labels_of_flags_read_no_file(create_recording):
 
 def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
     (tmp_path / "dev.csv").write_text("text,label\nc,2.5\n")
-    file_sets = create_recording(output_mode="regression")
+    file_sets = create_recording(is_regression=True)
     assert file_sets.read_labels() is None
     file_sets.read("dev")
     assert file_sets.reader.read_files == [("dev.csv", None)]
@@ -246,14 +222,15 @@ def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
     file_sets = create_recording(data_file="table.csv")
     assert all(example.row is None for example in file_sets.read("train"))
     for example in file_sets.read("dev"):
-        assert example.row == {"text": example.text_a, "label": example.label}
+        assert example.row == {"text": example.text, "label": example.label}
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class WeakReader(RecordingReader):
     """Refers to the examples that it reads, without keeping them in memory."""
 
-    references: list = dataclasses.field(default_factory=list)
+    def __init__(self, are_labels_in_rows):
+        super().__init__(are_labels_in_rows)
+        self.references = []
 
     def read_file(self, file):
         """Reads the file, and appends a weak reference to each example."""

@@ -145,7 +145,7 @@ def test_a_whole_number_may_be_written_as_pandas_does(value, number):
 
 
 @pytest.mark.parametrize("value", [15.5, "15th", [15]])
-def test_what_is_no_whole_number_stays_as_it_is(value):
+def test_parse_whole_number_returns_other_values_unchanged(value):
     assert table_answers.parse_whole_number(value) == value
 
 

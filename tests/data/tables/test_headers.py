@@ -119,7 +119,7 @@ def test_numbers_that_may_be_names_ask_for_the_header(lines):
         has_header(lines)
 
 
-def test_numbers_are_names_if_the_user_says_so(tmp_path):
+def test_numbers_in_the_first_row_are_names_with_has_header(tmp_path):
     data = "Region,2019,2020\nNorth,12.5,13.1\n"
     (row,) = read_table_rows(tmp_path, "years.csv", data, has_header=True)
     assert [*row] == ["Region", "2019", "2020"]

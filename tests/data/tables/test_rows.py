@@ -87,7 +87,7 @@ def test_a_key_is_no_name_of_another_column():
     assert keys == ["Tag", "Tag.2", "Tag.1", "", ".1"]
 
 
-def test_a_repeated_name_knows_the_name_in_the_file():
+def test_the_key_of_a_repeated_column_has_the_name_in_the_file():
     _, key = unique_keys(["Tag", "Tag"])
     assert isinstance(key, RepeatedName)
     assert key.name == "Tag"

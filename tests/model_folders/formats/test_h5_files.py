@@ -88,7 +88,7 @@ def test_values_that_the_file_lacks_are_not_read(path):
         open_h5_entries(path)
 
 
-def test_texts_are_no_weights(path):
+def test_a_dataset_of_texts_is_refused(path):
     with h5py.File(path, "w") as file:
         file["vocabulary"] = ["a", "b"]
     with pytest.raises(ValueError, match="vocabulary contains no numbers"):

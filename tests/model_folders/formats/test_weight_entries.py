@@ -37,7 +37,7 @@ def test_a_variable_outside_of_the_scope_keeps_its_name():
     assert scopeless["output_bias"] == "output_bias"
 
 
-def test_a_variable_of_the_scope_wins():
+def test_a_variable_of_the_scope_is_preferred_to_one_outside():
     names = ["module/bert/word_embeddings", "module/bias", "bias"]
     assert weight_entries.without_scope(names, WORDS)["bias"] == "module/bias"
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from model_folders import kinds
 from model_folders.reading import preset_reading, presets
 from tests.support.models import tiny_config
 
@@ -172,6 +173,17 @@ def test_read_preset_finds_the_statement_of_a_file(
 ):
     preset = read_files(tmp_path, {file: contents})
     assert getattr(preset, attribute) == value
+
+
+@pytest.mark.parametrize(
+    ("architecture", "head"),
+    [("BertCrfForTagging", None), *kinds.CLASS_OF_ARCHITECTURE.items()],
+)
+def test_read_preset_finds_the_head_of_an_architecture(
+    tmp_path, architecture, head
+):
+    config = huggingface_config(architectures=[architecture])
+    assert read_files(tmp_path, {"config.json": config}).model_class == head
 
 
 def test_read_preset_of_a_folder_that_states_nothing(tmp_path):

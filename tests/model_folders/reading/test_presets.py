@@ -1,13 +1,12 @@
 """What a `Preset` says to a command: flags, lengths, the kind of model."""
 
-import dataclasses
 import json
 
 import pytest
 
+from model_folders import kinds
 from model_folders.reading.presets import Preset
 
-CLASSIFIER = Preset(path="run", model_class="BertClassifier")
 # {file: its entries}, each with another length.
 LENGTHS = {
     "sentence_bert_config.json": {"max_seq_length": 24},
@@ -43,24 +42,34 @@ def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("preset", "name"),
+    ("stated", "needed"),
     [
-        (CLASSIFIER, "BertClassifier"),
-        (CLASSIFIER, "BertModel"),
-        (dataclasses.replace(CLASSIFIER, model_class=None), "BertClassifier"),
+        (kinds.CLASSIFIER, kinds.CLASSIFIER),
+        (kinds.CLASSIFIER, kinds.ENCODER),
+        (kinds.ENCODER, kinds.MULTIPLE_CHOICE),
+        (kinds.PRETRAINER, kinds.MULTIPLE_CHOICE),
+        (kinds.MULTIPLE_CHOICE, kinds.MULTIPLE_CHOICE),
+        (None, kinds.MULTIPLE_CHOICE),
+        (None, kinds.CLASSIFIER),
     ],
-    ids=["same", "no head", "unknown"],
 )
-def test_check_model_class_accepts_a_head_that_fits(preset, name):
-    preset.check_model_class(name)
+def test_check_model_class_accepts_a_head_that_fits(stated, needed):
+    Preset("run", model_class=stated).check_model_class(needed)
 
 
-def test_check_model_class_refuses_the_head_of_another_task():
-    with pytest.raises(
-        ValueError,
-        match="run contains a BertClassifier, but this task needs a BertSpan",
-    ):
-        CLASSIFIER.check_model_class("BertSpanLabeler")
+@pytest.mark.parametrize(
+    ("stated", "needed"),
+    [
+        (kinds.CLASSIFIER, kinds.SPAN_LABELER),
+        (kinds.CLASSIFIER, kinds.MULTIPLE_CHOICE),
+        (kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE),
+        (kinds.SPAN_LABELER, kinds.MULTIPLE_CHOICE),
+    ],
+)
+def test_check_model_class_refuses_the_head_of_another_task(stated, needed):
+    error = f"run contains a {stated}, but this task needs a {needed}"
+    with pytest.raises(ValueError, match=error):
+        Preset("run", model_class=stated).check_model_class(needed)
 
 
 def test_another_pooling_than_the_average_is_warned_of(caplog):

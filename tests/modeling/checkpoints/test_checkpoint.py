@@ -50,7 +50,7 @@ def load_tagger(folder):
     check_loaded(modeling.load_checkpoint(model, folder))
 
 
-def test_weights_that_all_are_loaded_are_no_news(tagger, caplog):
+def test_weights_that_are_all_loaded_cause_no_warning(tagger, caplog):
     load_tagger(tagger)
     assert "also contains" not in caplog.text
 

@@ -271,6 +271,21 @@ def test_a_missing_weight_of_a_block_is_an_error(tmp_path):
         load_checkpoint(model, tmp_path)
 
 
+def test_a_block_beyond_num_hidden_layers_is_warned_of(tmp_path, caplog):
+    tensors = create_tensors()
+    tensors["encoder.layer.9.output.dense.weight"] = np.zeros((8, 8), "f4")
+    load_tensors(BertModel, tmp_path, tensors)
+    assert "more blocks than num_hidden_layers" in caplog.text
+
+
+def test_an_adapter_within_the_weights_is_refused(tmp_path):
+    tensors = create_tensors()
+    adapter = "encoder.layer.0.attention.self.query.lora_A.weight"
+    tensors[adapter] = np.zeros((8, 16), "f4")
+    with pytest.raises(ValueError, match=r"lora_A\.weight"):
+        load_tensors(BertModel, tmp_path, tensors)
+
+
 def test_a_file_that_is_missing_is_named(tmp_path):
     path = tmp_path / "model.safetensors"
     with pytest.raises(OSError, match=f"{path} cannot be read"):

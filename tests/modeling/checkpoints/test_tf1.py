@@ -217,7 +217,7 @@ def test_two_checkpoints_of_a_directory_are_named(
 
 
 @pytest.mark.parametrize("state", [b"", b"\xff\xfem", b"hello"])
-def test_a_state_without_a_choice_hides_no_checkpoint(
+def test_a_damaged_state_file_does_not_choose_a_checkpoint(
     small_encoder, two_checkpoints, state
 ):
     (two_checkpoints / "checkpoint").write_bytes(state)

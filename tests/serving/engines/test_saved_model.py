@@ -37,7 +37,7 @@ def save(tmp_path):
     return save
 
 
-def test_the_signature_of_ids_is_computed_and_its_shape_told(save):
+def test_a_signature_of_ids_has_its_shape_and_its_outputs(save):
     engine = SavedModel(save("ids"))
     assert engine.inputs == {"input_ids": (None, 4)}
     assert not engine.needs_single_rows

@@ -61,7 +61,7 @@ def break_ids(classifier, monkeypatch, to_ids):
 
 
 @pytest.mark.parametrize("texts", ["A boat.", ["A light.", "A boat."]])
-def test_a_client_is_not_blamed_for_an_error_of_the_runtime(
+def test_an_error_of_the_runtime_gets_status_500(
     texts, classifier, post, monkeypatch, caplog
 ):
     break_ids(classifier, monkeypatch, lambda tokens: [1 << 20] * len(tokens))
@@ -74,7 +74,7 @@ def test_a_client_is_not_blamed_for_an_error_of_the_runtime(
         classifier.classify(texts)
 
 
-def test_a_client_is_not_blamed_for_weights_of_nan(tmp_path, post, caplog):
+def test_weights_of_nan_are_an_error_of_the_server(tmp_path, post, caplog):
     model = exports.create_model(*exports.HEADS["classifier"][:1], 3)
     weight = model.trainable_weights[-1]
     weight.assign(keras.ops.full_like(weight, float("nan")))

@@ -79,7 +79,7 @@ def join_all(threads):
     wait_until(lambda: not any(thread.is_alive() for thread in threads))
 
 
-def test_a_greedy_client_delays_no_other(server):
+def test_short_requests_are_answered_before_earlier_long_ones(server):
     """Others are answered before the long request that came first."""
     is_over = threading.Event()
     ended = []

@@ -81,12 +81,12 @@ def test_the_status_of_a_model_is_that_of_tensorflow_serving(state):
     assert (status["version"], status["state"]) == ("1", "AVAILABLE")
 
 
-def test_the_status_of_a_model_is_told_while_it_is_loading(loading_state):
+def test_a_model_that_is_loading_has_the_status_loading(loading_state):
     reply = reply_to(loading_state, "answer_status_request", "m")
     assert reply["model_version_status"][0]["state"] == "LOADING"
 
 
-def test_who_asks_for_predictions_is_told_to_post(state):
+def test_a_get_of_a_path_of_predictions_is_refused(state):
     with pytest.raises(HTTPException, match="use POST") as caught:
         reply_to(state, "answer_status_request", "m:predict")
     assert caught.value.headers == {"Allow": "POST"}

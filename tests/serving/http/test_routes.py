@@ -72,13 +72,13 @@ def test_an_error_of_a_handler_is_the_reply(ask):
     assert "no model 'n'" in json.loads(response.body)["error"]
 
 
-def test_an_unknown_path_is_told_which_paths_exist(ask):
+def test_an_unknown_path_gets_status_404_and_the_known_paths(ask):
     response = ask("GET", "/models")
     assert response.status == 404
     assert "POST /api/models/NAME/TASK" in json.loads(response.body)["error"]
 
 
-def test_another_method_is_told_which_one_to_use(ask):
+def test_a_wrong_method_gets_status_405_and_the_allowed_ones(ask):
     response = ask("POST", "/healthz")
     assert response.status == 405
     assert response.headers["allow"] == "GET, HEAD"

@@ -42,7 +42,7 @@ def test_a_failed_request_gets_the_error_of_its_handler(error_handlers):
     assert error_of(response) == "loading"
 
 
-def test_an_unknown_path_is_told_all_paths(error_handlers):
+def test_the_error_about_an_unknown_path_lists_all_paths(error_handlers):
     response = asyncio.run(
         error_handlers.answer_unknown_path(create_request(), HTTPException(404))
     )
@@ -58,7 +58,7 @@ def test_an_unknown_path_is_told_all_paths(error_handlers):
         ({"name": "m:predict"}, "POST"),
     ],
 )
-def test_another_method_is_told_the_right_one(
+def test_the_error_about_a_wrong_method_names_the_allowed_ones(
     error_handlers, path_params, allowed
 ):
     response = asyncio.run(

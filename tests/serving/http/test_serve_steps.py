@@ -58,7 +58,7 @@ def test_pages_of_an_origin_may_use_a_token(origin):
 @pytest.mark.parametrize(
     "origin", ["example.com", "https://example.com/", "https://a b", ""]
 )
-def test_what_is_no_origin_is_refused(origin):
+def test_a_text_that_is_no_origin_is_refused(origin):
     with pytest.raises(ValueError, match=f"--allow_origin={origin} must be"):
         serve_steps.check_origins([origin], token="")
 

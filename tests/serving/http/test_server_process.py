@@ -238,7 +238,9 @@ def guarded_server(tmp_path_factory, folders):
         {"Authorization": "Bearer \xe9"},
     ],
 )
-def test_without_the_token_nothing_is_told(guarded_server, headers):
+def test_a_path_of_models_without_the_token_gets_status_401(
+    guarded_server, headers
+):
     paths = ("/api/models", "/openapi.json", "/v1/models/ner", "/nothing")
     for path in paths:
         status, reply = guarded_server.ask("GET", path, None, headers)

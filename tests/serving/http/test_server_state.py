@@ -21,7 +21,7 @@ def state():
     )
 
 
-def test_clients_are_told_to_wait_while_models_are_loading(state):
+def test_check_ready_refuses_a_request_while_models_are_loading(state):
     with pytest.raises(HttpError, match="still loading") as caught:
         state.check_ready()
     assert caught.value.status == 503

@@ -69,7 +69,7 @@ def test_the_answer_is_the_best_span_of_the_passage():
     assert reply["probability"] > 0.9
 
 
-def test_places_are_told_in_bytes_too():
+def test_an_answer_has_its_place_in_bytes_too():
     reply = answer("boat", "boat")
     place = slice(reply["start_byte"], reply["end_byte"])
     assert PASSAGE.encode()[place] == b"boat"
@@ -84,7 +84,7 @@ def test_there_may_be_no_answer():
 
 
 @pytest.mark.parametrize("n_best", [2, 3])
-def test_more_answers_are_told_on_request(n_best):
+def test_n_best_sets_the_number_of_answers(n_best):
     reply = answer("boat", "river", n_best=n_best)
     assert len(reply["n_best"]) == n_best
     assert reply["n_best"][0]["answer"] == reply["answer"]

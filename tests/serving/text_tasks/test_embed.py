@@ -46,7 +46,7 @@ def test_the_pooled_vector_is_that_of_the_network():
     assert decode()["pooled"] == [0.5, -0.5]
 
 
-def test_vectors_of_wordpieces_are_told_only_if_they_are_asked_for():
+def test_a_reply_has_vectors_of_wordpieces_only_on_request():
     assert [*decode()] == ["pooled", "mean", "mean_normalized"]
     reply = decode(tokens=True)
     assert reply["tokens"] == TOKENS

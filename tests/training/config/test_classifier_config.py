@@ -66,6 +66,21 @@ def test_flags_that_contradict_each_other_are_named(values, name):
         create_config(values).check(frozenset(values))
 
 
+@pytest.mark.parametrize(
+    "settings, expected",
+    [
+        ({}, "--data_file (or --task_name and --data_dir)"),
+        ({"processor": "Tickets"}, "--processor=FILE.py:Tickets"),
+    ],
+)
+def test_a_missing_task_is_named_by_the_flags_that_choose_it(
+    settings, expected
+):
+    config = config_values.create_config(ClassifierConfig, output_dir="")
+    assert config.describe_missing("task_name", settings) == expected
+    assert config.describe_missing("data_dir", settings) == "--data_dir"
+
+
 def create_config(values):
     names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
     all_flags = dict.fromkeys(names, "x")

@@ -58,13 +58,13 @@ def test_the_best_step_needs_evaluations_to_choose_it():
         config.check(frozenset())
 
 
-def test_one_file_and_a_folder_are_too_many_sources():
+def test_a_data_file_and_a_data_dir_are_refused_together():
     config = create_script_config(data_file="table.csv")
     with pytest.raises(ValueError, match="either --data_file or --data_dir"):
         config.prepare(frozenset())
 
 
-def test_one_file_means_the_whole_job():
+def test_a_data_file_alone_trains_evaluates_and_exports():
     config = create_script_config(**ONE_FILE).prepare(frozenset())
     assert config.training.do_train
     assert config.training.do_eval
@@ -72,7 +72,7 @@ def test_one_file_means_the_whole_job():
     assert config.export.export_dir == "run_model"
 
 
-def test_one_file_changes_no_flag_that_the_user_set():
+def test_a_data_file_changes_no_flag_that_the_user_set():
     config = create_script_config(**ONE_FILE, do_train=False)
     assert not config.prepare(frozenset({"do_train"})).training.do_train
 
@@ -82,7 +82,7 @@ def test_a_folder_of_sets_changes_no_flag():
     assert config.prepare(frozenset()) == config
 
 
-def test_one_file_has_no_rows_to_predict():
+def test_predictions_of_a_data_file_are_refused():
     config = create_script_config(**ONE_FILE, do_predict=True)
     with pytest.raises(ValueError, match="--do_predict needs --data_dir"):
         config.check(frozenset())

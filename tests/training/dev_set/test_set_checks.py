@@ -192,7 +192,9 @@ def test_only_scores_on_other_rows_are_not_written():
         ),
     ],
 )
-def test_nothing_is_said_of(weights, command, caplog):
+def test_dev_sets_that_are_not_in_doubt_cause_no_message(
+    weights, command, caplog
+):
     with caplog.at_level("INFO", logger="absl"):
         report_finding(find(weights(), command))
     assert caplog.messages == []

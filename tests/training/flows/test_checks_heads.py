@@ -1,4 +1,4 @@
-"""The head that a folder states, and the labels that it names."""
+"""What a task is refused or warned of: output modes, weights and labels."""
 
 import dataclasses
 import itertools
@@ -8,23 +8,14 @@ import pytest
 
 import modeling
 from command_line.parsed_command import ParsedCommand
-from model_folders import kinds
 from model_folders.reading import preset_reading
 from options.config_values import create_config
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
-from tests.support.weights.huggingface_files import (
-    HEAD,
-    change_weights,
-    write_huggingface_files,
-)
-from training.config.classifier_config import ClassifierConfig
+from tests.support.weights.huggingface_files import write_huggingface_files
 from training.config.fine_tuning_config import FineTuningConfig
-from training.config.ner_config import NerConfig
-from training.config.squad_config import SquadConfig
-from training.config.swag_config import SwagConfig
 from training.flows import checks
-from training.preparation.starting_point import StartingPoint, read_start
+from training.preparation.starting_point import StartingPoint
 
 MNLI = ["contradiction", "entailment", "neutral"]
 
@@ -56,61 +47,10 @@ def check_task(
     checks.check_task(task)
 
 
-@pytest.mark.parametrize(
-    ("architecture", "head"),
-    [("BertCrfForTagging", None), *kinds.CLASS_OF_ARCHITECTURE.items()],
-)
-def test_the_config_states_the_head(tmp_path, architecture, head):
-    write_huggingface_files(tmp_path, {}, architectures=[architecture])
-    assert preset_reading.read_preset(tmp_path).model_class == head
-
-
-def architectures_of(*heads):
-    """Returns the names in other libraries of the models with these heads."""
-    return [
-        architecture
-        for architecture, head in kinds.CLASS_OF_ARCHITECTURE.items()
-        if head in heads
-    ]
-
-
-@pytest.mark.parametrize(
-    "architecture",
-    [
-        "BertCrfForTagging",
-        *architectures_of(
-            kinds.ENCODER, kinds.PRETRAINER, kinds.MULTIPLE_CHOICE
-        ),
-    ],
-)
-def test_a_head_that_does_not_contradict_the_task_is_accepted(
-    tmp_path, architecture
-):
-    write_huggingface_files(tmp_path, {}, architectures=[architecture])
-    preset_reading.read_preset(tmp_path).check_model_class(
-        kinds.MULTIPLE_CHOICE
-    )
-
-
-@pytest.mark.parametrize(
-    "architecture",
-    architectures_of(
-        kinds.CLASSIFIER, kinds.TOKEN_CLASSIFIER, kinds.SPAN_LABELER
-    ),
-)
-def test_a_head_of_another_task_is_refused(tmp_path, architecture):
-    write_huggingface_files(tmp_path, {}, architectures=[architecture])
-    preset = preset_reading.read_preset(tmp_path)
-    with pytest.raises(ValueError, match=f"needs a {kinds.MULTIPLE_CHOICE}"):
-        preset.check_model_class(kinds.MULTIPLE_CHOICE)
-
-
 def describe_model(folder, **task):
     """Writes the description of a model."""
-    folder.mkdir(exist_ok=True)
     text = json.dumps({"version": 1, "task": task, "origin": {}})
     (folder / "model.json").write_text(text)
-    return folder
 
 
 def check_is_multilabel(folder, other):
@@ -136,31 +76,6 @@ def test_an_output_mode_that_another_library_contradicts_is_refused(
     check_is_multilabel(tmp_path, other)
 
 
-@pytest.mark.parametrize(
-    "config_class", [ClassifierConfig, NerConfig, SquadConfig, SwagConfig]
-)
-@pytest.mark.parametrize(
-    "flags",
-    [
-        {"output_dir": "new", "init_checkpoint": "best", "do_predict": True},
-        {"output_dir": "run", "do_predict": True},
-        {"output_dir": "run", "do_train": True},
-    ],
-)
-def test_the_head_is_named_before_its_flags(
-    tmp_path, monkeypatch, config_class, flags
-):
-    """Lengths of another task's head, and labels, are no news of this one."""
-    monkeypatch.chdir(tmp_path)
-    head = {"max_seq_length": 8, "output_mode": "multilabel"}
-    for folder in ("run", "best"):
-        describe_model(tmp_path / folder, name="BertOther", **head)
-    (tmp_path / "run/model.ckpt-3.index").touch()
-    parsed = ParsedCommand(create_config(config_class, **flags), flags)
-    with pytest.raises(ValueError, match="contains a BertOther"):
-        read_start(parsed)
-
-
 @pytest.fixture
 def tagger(tmp_path):
     """The folder of a model of four tags."""
@@ -184,20 +99,6 @@ def test_a_task_may_refuse_the_weights(tagger):
 def test_outputs_without_names_are_warned_of(tagger, caplog):
     check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
     assert "does not name its outputs" in caplog.text
-
-
-def test_blocks_beyond_the_configuration_are_warned_of(tagger, caplog):
-    block = "bert.encoder.layer.9.output.dense.weight"
-    change_weights(tagger, {block: (16, 16)}, removed=HEAD)
-    modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
-    assert "more blocks than num_hidden_layers" in caplog.text
-
-
-def test_an_adapter_within_the_weights_is_refused(tagger):
-    adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
-    change_weights(tagger, {adapter: (8, 16)}, removed=HEAD)
-    with pytest.raises(ValueError, match=r"lora_A\.weight"):
-        modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
 
 
 @pytest.mark.parametrize("saved", [["anger", "joy", "fear"], MNLI[::-1]])

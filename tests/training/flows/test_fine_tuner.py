@@ -31,6 +31,18 @@ class TwoDevSetsTask(ToyTask):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
+class CountingTask(TwoDevSetsTask):
+    """A task that lists the names of the sets that it evaluates."""
+
+    def __init__(self, start):
+        super().__init__(start)
+        self.evaluated_sets = []
+
+    def evaluate(self, encoded_set, batches):
+        self.evaluated_sets.append(encoded_set.name)
+        return super().evaluate(encoded_set, batches)
+
+
 class BatchSizesTask(TwoDevSetsTask):
     """A task that remembers the sizes of the batches of each set."""
 
@@ -86,11 +98,11 @@ def test_a_task_with_a_loss_is_scored_by_it_too(begin):
     assert scores["eval_loss"] == pytest.approx(np.log(2), abs=0.1)
 
 
-def test_a_step_is_evaluated_once(begin):
-    fine_tuner = begin(TwoDevSetsTask)
+def test_each_dev_set_of_a_step_is_evaluated_once(begin):
+    fine_tuner = begin(CountingTask)
     first = fine_tuner.evaluate()
-    fine_tuner.task.evaluate = None
     assert fine_tuner.evaluate() == first
+    assert fine_tuner.task.evaluated_sets == ["dev", "dev_mm"]
 
 
 def test_a_set_is_evaluated_in_batches_of_eval_batch_size(begin):

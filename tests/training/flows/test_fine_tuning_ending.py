@@ -89,7 +89,9 @@ def test_a_label_that_is_never_found_is_named_with_other_flags(
         pytest.param(0.0, 0, id="not in the dev set"),
     ],
 )
-def test_other_labels_are_no_news(end_with, caplog, f1, support):
+def test_labels_that_were_found_or_not_scored_cause_no_warning(
+    end_with, caplog, f1, support
+):
     end_with(score_label("no", f1, support), do_train=True)
     assert "no example of" not in caplog.text
 

@@ -48,19 +48,19 @@ def test_an_export_as_good_as_the_flag_asks_is_accepted(
     check_score(tmp_path, score, max_export_loss=max_loss)
 
 
-def test_without_a_score_of_the_model_nothing_is_refused(tmp_path):
+def test_an_export_is_accepted_without_a_score_of_the_model(tmp_path):
     check_score(tmp_path, 0.1, expected=NAN)
 
 
 @pytest.mark.parametrize("score", [0.01, NAN])
-def test_rounding_is_named_where_nobody_quantized(score, tmp_path):
+def test_the_error_about_an_export_in_float_names_no_quantize(score, tmp_path):
     with pytest.raises(ValueError, match="nearly the same for all") as error:
         check_score(tmp_path, score)
     assert "--quantize" not in str(error.value)
     assert "--max_export_loss" in str(error.value)
 
 
-def test_int8_is_named_where_it_was_asked_for(tmp_path):
+def test_the_error_about_an_export_in_int8_names_quantize(tmp_path):
     with pytest.raises(ValueError, match="Export without --quantize, or"):
         check_score(tmp_path, 0.01, quantize="int8")
 

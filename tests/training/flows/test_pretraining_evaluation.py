@@ -10,7 +10,7 @@ import modeling
 from data.io import feature_specs, record_datasets
 from options import config_values
 from tests.support import models, pretraining_records
-from tests.support.two_weight_model import create_trainer
+from tests.support.two_weight_model import create_loop_trainer
 from training.config.pretraining_config import (
     PretrainingConfig,
 )
@@ -54,7 +54,7 @@ def create_evaluation(path, trainer, tmp_path):
 def trainer(tmp_path):
     """Trainer of a tiny model, before its first step."""
     config = models.tiny_config(vocab_size=1600, max_position_embeddings=128)
-    return create_trainer(
+    return create_loop_trainer(
         tmp_path / "run",
         model=models.built(modeling.BertPretrainer(config)),
         loss=modeling.PretrainingLoss(),
@@ -114,7 +114,9 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
     assert len(traces) == 2
 
 
-def test_a_guess_is_the_most_frequent_masked_word(create_evaluation, path):
+def test_the_baseline_predicts_the_most_frequent_masked_word(
+    create_evaluation, path
+):
     evaluated = create_evaluation().evaluate()
     dataset = record_datasets.create_dataset(
         record_datasets.Records(

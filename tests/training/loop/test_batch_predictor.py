@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.two_weight_model import batches, create_trainer
+from tests.support.two_weight_model import batches, create_loop_trainer
 
 
 def test_a_metric_traces_the_network_once(tmp_path):
@@ -12,7 +12,7 @@ def test_a_metric_traces_the_network_once(tmp_path):
         traced.append(features)
         return outputs[0]
 
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     results = []
     for weight in (1.0, 2.0, 4.0):
         trainer.model.one.assign(weight)
@@ -27,7 +27,7 @@ def test_a_metric_traces_the_network_once(tmp_path):
 
 
 def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     dataset = batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(trainer.predictor.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]

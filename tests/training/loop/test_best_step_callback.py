@@ -14,7 +14,7 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
-from tests.support.two_weight_model import batches, create_trainer
+from tests.support.two_weight_model import batches, create_loop_trainer
 from training.loop.best_step_callback import (
     BestStepCallback,
     BestStepRule,
@@ -111,7 +111,7 @@ def best_step_of(trainer, values):
 
 
 def test_a_first_score_of_nan_is_not_the_best(tmp_path):
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     trainer.fit_batches(batches([]), 1, [best_step_of(trainer, [np.nan])])
     assert not list_checkpoint_steps(tmp_path / "best")
 
@@ -119,7 +119,7 @@ def test_a_first_score_of_nan_is_not_the_best(tmp_path):
 @pytest.fixture
 def among_nan(tmp_path):
     """A Trainer that has stopped two steps after its best one, the fourth."""
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
     trainer.fit_batches(batches([]), 9, [best_step_of(trainer, values)])
     return trainer
@@ -132,7 +132,7 @@ def test_a_later_score_of_nan_is_no_improvement(among_nan, tmp_path):
 
 @pytest.mark.usefixtures("among_nan")
 def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     best = best_step_of(trainer, [])
     best.on_train_begin()
@@ -143,7 +143,7 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
     tmp_path,
 ):
     def train(loss, num_steps):
-        trainer = create_trainer(output_dir=tmp_path)
+        trainer = create_loop_trainer(output_dir=tmp_path)
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStepCallback(

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.two_weight_model import (
     batches,
-    create_config,
-    create_trainer,
+    create_loop_config,
+    create_loop_trainer,
 )
 from training.loop import callbacks
 from training.loop.callbacks import Callback, Decision, SummaryCallback
@@ -46,7 +46,7 @@ class Recorder(Callback):
 
 def train_steps(folder, *callbacks, num_steps=3):
     """Trains for some steps, and returns the Trainer."""
-    trainer = create_trainer(folder)
+    trainer = create_loop_trainer(folder)
     trainer.fit_batches(batches([]), num_steps, callbacks)
     return trainer
 
@@ -107,7 +107,7 @@ def summarize(tmp_path, clock):
 
     def summarize_steps(num_train_steps, **flags):
         file = tmp_path / HISTORY_FILE
-        config = create_config(tmp_path, train_batch_size=4, **flags)
+        config = create_loop_config(tmp_path, train_batch_size=4, **flags)
         history = History.read(config, file, events=tmp_path)
         callback = SummaryCallback(history, config, num_train_steps)
         for step in range(1, num_train_steps + 1):

@@ -179,7 +179,7 @@ def test_workers_need_their_addresses(monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
+def test_a_callback_that_ends_one_worker_ends_the_other(flags, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import os, runpy\n"

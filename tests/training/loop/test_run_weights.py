@@ -7,8 +7,8 @@ from files.json_files import write_json
 from model_folders import model_json
 from tests.support.two_weight_model import (
     TwoWeightModel,
-    create_config,
-    create_trainer,
+    create_loop_config,
+    create_loop_trainer,
 )
 from training.loop.run_weights import RunWeights
 from training.preparation.starting_point import StartingPoint
@@ -26,7 +26,7 @@ def folder(tmp_path):
     write_json(
         tmp_path / model_json.MODEL_JSON_FILE, {"version": model_json.VERSION}
     )
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     for step in (BEST, NEWEST):
         trainer.model.one.assign(step)
         trainer.run_weights.global_step = step
@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 def weights_of(folder, **flags):
     """Returns a model, and the weights of the run in a folder."""
-    config = create_config(folder, **flags)
+    config = create_loop_config(folder, **flags)
     start = StartingPoint(
         parsed=ParsedCommand(config),
         preset=None,

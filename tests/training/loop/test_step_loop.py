@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import tensorboard_events
-from tests.support.two_weight_model import OnStep, batches, create_trainer
+from tests.support.two_weight_model import OnStep, batches, create_loop_trainer
 from training.loop import step_loop
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.train_step import Outcome
@@ -26,7 +26,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         evaluated.append(trainer.run_weights.global_step)
         return {"figure": -len(evaluated)}
 
-    trainer = create_trainer(
+    trainer = create_loop_trainer(
         tmp_path,
         save_checkpoints_steps=6,
         summary_steps=5,
@@ -50,7 +50,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
 
 
 def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     signals = OnStep(
         lambda step, logs: step == 2 and signal.raise_signal(signal.SIGTERM)
     )
@@ -62,7 +62,7 @@ def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
 
 def test_a_run_out_of_time_saves_its_step(tmp_path, caplog):
     caplog.set_level("INFO")
-    trainer = create_trainer(tmp_path, max_hours=1e-9)
+    trainer = create_loop_trainer(tmp_path, max_hours=1e-9)
     trainer.fit_batches(batches([]), 9)
     assert "Reached --max_hours after step 1." in caplog.text
     assert list_checkpoint_steps(tmp_path) == [1]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.two_weight_model import TwoWeightModel, create_trainer
+from tests.support.two_weight_model import TwoWeightModel, create_loop_trainer
 from training.loop.train_step import Outcome
 
 
@@ -20,7 +20,7 @@ def model():
 @pytest.fixture
 def train_step(model, tmp_path):
     """The step of a training whose learning rate is 0.1 at first."""
-    return create_trainer(tmp_path, model=model).train_step
+    return create_loop_trainer(tmp_path, model=model).train_step
 
 
 def batches_of(*factors):

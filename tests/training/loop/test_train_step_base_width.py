@@ -5,14 +5,14 @@ import pytest
 import modeling
 from modeling import losses
 from tests.support import base_width, golden
-from tests.support.two_weight_model import OnStep, create_trainer
+from tests.support.two_weight_model import OnStep, create_loop_trainer
 from tests.testdata.golden.base_width import record
 
 
 def train_recorded_steps(output_dir, dtype):
     """Returns the logs of each step, and {name: change of a variable}."""
     model = base_width.create_model(dtype)
-    trainer = create_trainer(
+    trainer = create_loop_trainer(
         output_dir,
         model=model,
         loss=losses.PretrainingLoss(),

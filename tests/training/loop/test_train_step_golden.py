@@ -9,7 +9,7 @@ import modeling
 from modeling import losses, task_models
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
-from tests.support.two_weight_model import OnStep, create_trainer
+from tests.support.two_weight_model import OnStep, create_loop_trainer
 
 # Number of examples in each recorded batch.
 BATCH_SIZE = 4
@@ -48,7 +48,7 @@ def load_recorded_run(path, output_dir, num_micro_batches=1, **changes):
         if name.startswith("init/"):
             variables[name.removeprefix("init/")].assign(recording[name])
     names = ("num_train_steps", "num_warmup_steps")
-    trainer = create_trainer(
+    trainer = create_loop_trainer(
         output_dir,
         model=model,
         loss=create_loss(),

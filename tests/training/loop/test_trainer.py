@@ -8,7 +8,7 @@ from tests.support.two_weight_model import (
     NO_RECORDS,
     OnStep,
     batches,
-    create_trainer,
+    create_loop_trainer,
 )
 from training.loop import trainer as trainer_module
 from training.loop.trainer import (
@@ -25,8 +25,8 @@ def count_steps(trainer):
 
 
 def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
-    create_trainer(tmp_path).fit_batches(batches([]), 3)
-    trainer = create_trainer(tmp_path)
+    create_loop_trainer(tmp_path).fit_batches(batches([]), 3)
+    trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
     trainer.fit_batches(batches([]), 5, [callback])
@@ -35,8 +35,8 @@ def test_a_resumed_run_trains_only_the_steps_that_are_left(tmp_path):
 
 def test_a_finished_run_trains_nothing(tmp_path, caplog):
     caplog.set_level("INFO")
-    create_trainer(tmp_path).fit_batches(batches([]), 3)
-    trainer = create_trainer(tmp_path)
+    create_loop_trainer(tmp_path).fit_batches(batches([]), 3)
+    trainer = create_loop_trainer(tmp_path)
     trainer.run_weights.restore_or_load()
     callback, steps = count_steps(trainer)
     trainer.fit_batches(batches([]), 3, [callback])
@@ -45,7 +45,7 @@ def test_a_finished_run_trains_nothing(tmp_path, caplog):
 
 
 def test_a_trainer_that_only_predicts_cannot_train(tmp_path):
-    trainer = create_trainer(tmp_path)
+    trainer = create_loop_trainer(tmp_path)
     predictor = Trainer(trainer.model, trainer.config, trainer.run_folder)
     with pytest.raises(ValueError, match="without a training step"):
         predictor.fit(NO_RECORDS, 1)

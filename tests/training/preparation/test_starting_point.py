@@ -4,11 +4,17 @@ import json
 
 import pytest
 
+from command_line.parsed_command import ParsedCommand
 from model_folders import model_json
 from model_folders.reading import preset_reading, settings_check
+from options import config_values
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
-from training.preparation.starting_point import read_initial_preset
+from training.config.classifier_config import ClassifierConfig
+from training.config.ner_config import NerConfig
+from training.config.squad_config import SquadConfig
+from training.config.swag_config import SwagConfig
+from training.preparation.starting_point import read_initial_preset, read_start
 
 
 @pytest.fixture
@@ -96,7 +102,9 @@ def test_the_folder_of_the_weights_decides_a_flag_left_open(
     assert not config.model.do_lower_case
 
 
-def test_the_user_decides_before_the_folder(cased_weights, tmp_path):
+def test_a_flag_that_the_user_set_is_preferred_to_the_folder(
+    cased_weights, tmp_path
+):
     flags = {"do_train": True, "init_checkpoint": str(cased_weights)}
     config = resolve_config(
         tmp_path / "run", vocab_file="mine.txt", do_lower_case=True, **flags
@@ -108,3 +116,36 @@ def test_the_user_decides_before_the_folder(cased_weights, tmp_path):
 def test_a_command_that_does_not_train_needs_weights(tmp_path):
     with pytest.raises(ValueError, match="and no --init_checkpoint"):
         resolve_config(tmp_path / "run", do_eval=True)
+
+
+@pytest.mark.parametrize(
+    "config_class", [ClassifierConfig, NerConfig, SquadConfig, SwagConfig]
+)
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"output_dir": "new", "init_checkpoint": "best", "do_predict": True},
+        {"output_dir": "run", "do_predict": True},
+        {"output_dir": "run", "do_train": True},
+    ],
+)
+def test_the_head_is_named_before_its_flags(
+    tmp_path, monkeypatch, config_class, flags
+):
+    """Lengths of another task's head, and labels, are no news of this one."""
+    monkeypatch.chdir(tmp_path)
+    head = {
+        "name": "BertOther",
+        "max_seq_length": 8,
+        "output_mode": "multilabel",
+    }
+    text = json.dumps({"version": 1, "task": head, "origin": {}})
+    for folder in ("run", "best"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / model_json.MODEL_JSON_FILE).write_text(text)
+    (tmp_path / "run/model.ckpt-3.index").touch()
+    parsed = ParsedCommand(
+        config_values.create_config(config_class, **flags), flags
+    )
+    with pytest.raises(ValueError, match="contains a BertOther"):
+        read_start(parsed)

@@ -56,7 +56,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("flag", ["teacher", "init_checkpoint"])
 @pytest.mark.parametrize(("folder", "file", "name", "value"), CHANGES)
-def test_what_interprets_weights_belongs_to_them(
+def test_a_changed_configuration_beside_the_weights_is_refused(
     options, tmp_path, flag, folder, file, name, value
 ):
     options[flag] = str(tmp_path / folder)

@@ -22,7 +22,7 @@ def test_a_cell_without_a_visible_letter_is_empty(cell):
 
 
 @pytest.mark.parametrize("cell", ["x", 0, False, []])
-def test_a_value_is_not_empty(cell):
+def test_a_number_a_list_and_a_letter_are_not_empty(cell):
     assert not is_empty(cell)
 
 

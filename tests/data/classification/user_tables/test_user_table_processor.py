@@ -76,6 +76,43 @@ def test_take_keeps_the_labels_of_a_test_set(topics):
     assert example.label == "yes"
 
 
+@pytest.fixture
+def train_and_dev(tmp_path):
+    """The processor of a train set and a dev set that share one text."""
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    (tmp_path / "dev.csv").write_text("text,label\nB ,y\n")
+    return open_processor("csv", tmp_path)
+
+
+def test_texts_of_the_train_set_in_the_dev_set_are_warned_of(
+    train_and_dev, caplog
+):
+    train_and_dev.read("dev")
+    assert "dev.csv: 1 texts are in the train set too" in caplog.text
+
+
+def test_examples_of_a_train_set_keep_no_row(train_and_dev):
+    rows = [example.row for example in train_and_dev.read("train")]
+    assert rows == [None, None]
+
+
+def test_examples_of_a_dev_set_keep_their_rows(train_and_dev):
+    (example,) = train_and_dev.read("dev")
+    assert example.row == {"text": "B ", "label": "y"}
+
+
+def test_equal_texts_have_equal_keys(train_and_dev):
+    first, second = train_and_dev.read("train")
+    keys = train_and_dev.file_sets.reader.keys_of([first, second, first])
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
+    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
+    processor = open_processor("csv", tmp_path, labels=["x", "y"])
+    assert [example.label for example in processor.read("dev")] == ["y"]
+
+
 def test_a_single_text_is_one_text(topics):
     assert (topics.num_texts, topics.read_num_texts()) == (1, 1)
 

@@ -87,7 +87,7 @@ def test_a_label_is_read_as_each_tool_writes_it(
         ["[0. 1.]", "[1. 1.]"],
     ],
 )
-def test_vectors_are_no_labels(tmp_path, cells):
+def test_vectors_instead_of_labels_are_refused(tmp_path, cells):
     rows = [{"text": "a", "label": cell} for cell in cells]
     (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):

@@ -15,7 +15,7 @@ from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
         ("is_split_by_first_text", "ranking"),
     ],
 )
-def test_one_task_differs_from_the_others(attribute, task_name):
+def test_an_attribute_is_true_for_one_task_only(attribute, task_name):
     names = [
         name
         for name, spec in SPEC_OF_TABLE_TASK.items()
