@@ -72,7 +72,7 @@ class DevSetFinding(NamedTuple):
     """The case of a dev set, and what to tell the user about it.
 
     Attributes:
-        case: the case.
+        case: how the dev set relates to the sets of the weights.
         message: the message, "" if there is nothing to tell.
     """
 

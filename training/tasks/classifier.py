@@ -315,5 +315,8 @@ def _create_export_settings(
     """
     is_regression = processor.output_mode == "regression"
     if is_regression and processor.may_be_cross_encoder:
+        # The table of a command that only exports may name one column of texts.
+        # Its model may still be a cross-encoder, which reads pairs and has one
+        # output too. With 1, the export would reject them.
         return {"doc_stride": doc_stride, "num_texts": None}
     return {"doc_stride": doc_stride}
