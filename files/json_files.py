@@ -138,7 +138,7 @@ def read_entry(
     """Returns an entry of a JSON object, an empty value if it is missing.
 
     Args:
-        values: the object.
+        values: the JSON object that may contain the entry.
         name: name of the entry. null counts as missing.
         value_type: type that the entry must have, dict or list.
         where: path of the file, for messages.

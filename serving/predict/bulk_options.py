@@ -92,11 +92,7 @@ class BulkOptions:
         return text_model
 
     def create_asker(self) -> Asker:
-        """Returns what asks the model by the task of the job.
-
-        Raises:
-            ValueError: the folder contains another model than `checksum`.
-        """
+        """Returns what asks the model by the task of the job."""
         text_model = self.load()
         return Asker(
             text_model.loaded_model,

@@ -78,9 +78,6 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
 
         Args:
             num_train_steps: number of the last step.
-
-        Raises:
-            SystemExit: a signal stopped the training.
         """
         config = self._config
         train_set = self.encoded_sets["train"]

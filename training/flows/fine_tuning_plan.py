@@ -34,9 +34,6 @@ def fingerprint_sets(
 
     Returns:
         {name in model.json: RecordedSet}.
-
-    Raises:
-        OSError: a file cannot be read.
     """
     recorded_sets = {}
     for set_name, encoded_set in encoded_sets.items():
@@ -137,11 +134,7 @@ def _compute_num_steps(
     task: AnyTask,
     encoded_sets: AnyEncodedSets,
 ) -> NumSteps | None:
-    """Returns the numbers of training and warmup steps, None if not training.
-
-    Raises:
-        ValueError: the training would be shorter than one step.
-    """
+    """Returns the numbers of training and warmup steps, None without them."""
     if "train" not in encoded_sets:
         return None
     train_set = encoded_sets["train"]
@@ -162,10 +155,6 @@ def check_resumed_training(
         recorded_sets: the sets of the command.
         settings: result of `collect_settings`. None passes, because a command
             that does not train resumes nothing.
-
-    Raises:
-        ValueError: the run in --output_dir began with another train set or
-            other settings.
     """
     if settings is None:
         return

@@ -70,12 +70,7 @@ def find_all_records(
 def _find_records(
     start: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> record_datasets.Records:
-    """Finds and checks the records of a flag, by its name and its value.
-
-    Raises:
-        ValueError: a record does not fit the flags or the configuration.
-        OSError: a file is missing.
-    """
+    """Finds and checks the records of a flag, by its name and its value."""
     config = start.config
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
@@ -142,12 +137,7 @@ def _create_masking(
 def fingerprint_dev_set(
     config: PretrainingConfig, records: PretrainingRecords
 ) -> list[Fingerprint]:
-    """Reads and identifies the records of --eval_input_file, [] without it.
-
-    Raises:
-        ValueError: a record is damaged.
-        OSError: a file cannot be read.
-    """
+    """Reads and identifies the records of --eval_input_file, [] without it."""
     if not config.pretraining.eval_input_file:
         return []
     return record_inspection.fingerprint_records(records.eval.files)
@@ -167,10 +157,6 @@ def collect_settings(
 
     Returns:
         the settings besides the flags, None without training.
-
-    Raises:
-        ValueError: a record is damaged.
-        OSError: a file cannot be read.
     """
     if not start.config.training.do_train:
         return None
@@ -192,10 +178,6 @@ def check_resumed_training(
         start: StartingPoint of the command.
         settings: result of `collect_settings`. None passes, because a command
             that does not train resumes nothing.
-
-    Raises:
-        ValueError: the run in --output_dir began with other records or
-            settings.
     """
     if settings is None:
         return

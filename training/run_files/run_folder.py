@@ -107,10 +107,6 @@ class RunFolder:
             start: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
-
-        Raises:
-            ValueError: a line of the history is malformed.
-            OSError: the history cannot be read.
         """
         path = Path(start.config.training.output_dir)
         run_history = History.read(

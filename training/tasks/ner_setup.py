@@ -12,11 +12,7 @@ from training.tasks.ner import NerTask
 
 
 def open_processor(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
-    """Creates the sets, none of which was read yet.
-
-    Raises:
-        ValueError: --labels names fewer than two labels, or a label twice.
-    """
+    """Creates the sets, none of which was read yet."""
     config = start.config
     return create_ner_sets(
         config.fine_tuning.data_dir, config.data_file_options, config.ner
@@ -29,10 +25,6 @@ def load_task(
     """Creates the task, and reads the tags and all sets of the command.
 
     A wrong file thus stops the script now, and not after an epoch.
-
-    Raises:
-        ValueError: a file is malformed.
-        OSError: a file cannot be read.
     """
     processor.read_labels()
     for set_name in start.config.set_names:
