@@ -221,9 +221,7 @@ def _are_items(
 ) -> bool:
     """Returns whether the items of a list are of the types in a hint.
 
-    Args:
-        values: the list.
-        hint: the type of a list, a sequence or a tuple.
+    `hint` is the type of a list, a sequence or a tuple.
     """
     item_hints = get_args(hint)
     if get_origin(hint) is not tuple:

@@ -182,10 +182,6 @@ def create_shape_options(
 ) -> dict[str, object]:
     """Returns the options with which a format keeps all sizes variable.
 
-    Args:
-        model: the model to export.
-        format: name of the format.
-
     Raises:
         ValueError: the format does not work on Keras's backend.
     """

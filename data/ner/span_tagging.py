@@ -200,9 +200,7 @@ def _describe_span(span: LabeledSpan, text: str) -> str:
 def check_span_labels(path: StrPath, labels: Collection[str]) -> None:
     """Checks that the spans of a file are entities, not single tagged words.
 
-    Args:
-        path: the file, for the message.
-        labels: the labels of its spans.
+    `path` is the file, for the message.
 
     Raises:
         ValueError: the labels are tags of words, such as B-PER and I-PER.

@@ -144,7 +144,7 @@ class FirstRow:
     """The first row of a table, and the cells below it.
 
     Attributes:
-        columns: the columns of the table.
+        columns: the first cell of each column, with the cells below it.
         chosen_names: names of columns that the user chose.
     """
 

@@ -139,7 +139,7 @@ def read_tokenizer(
     """Reads --vocab_file, and finds out the casing of the model.
 
     Args:
-        model: the completed flags.
+        model: names the file, and the casing if a flag or a folder states it.
         set_by_user: names of the flags that the user set.
         bert_config: configuration of the network.
         preset: Preset of the weights, None without weights.

@@ -164,10 +164,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     ) -> Batches[OutputsT]:
         """Yields the batches of a set with the model's outputs.
 
-        Args:
-            encoded_set: the set to predict.
-            batch_size: number of records in a batch.
-            description: text of the progress bar.
+        `description` is the text of the progress bar.
         """
         dataset = encoded_set.create_dataset(
             batch_size, trims_padding=self._config.trims_padding

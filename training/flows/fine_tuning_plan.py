@@ -71,7 +71,7 @@ def collect_settings(
 
     Args:
         task: the task, with its settings.
-        encoded_sets: the sets of the command.
+        encoded_sets: the sets, whose train set is read for a checksum.
         recorded_sets: the same sets, as model.json records them.
 
     Returns:
@@ -103,11 +103,11 @@ def create_fine_tuning_plan(
     encoded_sets: AnyEncodedSets,
     settings: TrainingSettings | None,
 ) -> RunPlan:
-    """Plans the command.
+    """Plans the steps, and how to create the model.
 
     Args:
         task: what to train and evaluate, and with which flags.
-        encoded_sets: the sets of the command.
+        encoded_sets: tells how many examples and records the train set has.
         settings: result of `collect_settings`.
 
     Raises:
@@ -151,8 +151,8 @@ def check_resumed_training(
     """Checks that a resumed run goes on with what it began with.
 
     Args:
-        start: StartingPoint of the command.
-        recorded_sets: the sets of the command.
+        start: knows what the earlier run recorded.
+        recorded_sets: files and rows of the sets, as this command reads them.
         settings: result of `collect_settings`. None passes, because a command
             that does not train resumes nothing.
     """

@@ -151,8 +151,8 @@ def collect_settings(
     """Reads the records to train on, and collects the settings for model.json.
 
     Args:
-        start: StartingPoint of the command.
-        records: the records to train on.
+        start: the flags, the network and the tokenizer to record.
+        records: the records to train on, whose files are fingerprinted.
         dev_set: result of `fingerprint_dev_set`.
 
     Returns:

@@ -132,7 +132,7 @@ class RunFolder:
         calls this method.
 
         Args:
-            model: the model of the weights.
+            model: the model to train, of which the configuration is written.
             settings: result of `resuming.settings_to_record`.
 
         Returns:

@@ -37,7 +37,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
 
     Args:
         start: as in `Task`.
-        processor: the tags and the sentences.
+        processor: reads the sentences, and knows all tags.
     """
 
     def __init__(
