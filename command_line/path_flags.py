@@ -145,7 +145,7 @@ class _ResolvedPath(NamedTuple):
     """A file or folder that a flag leads to.
 
     Attributes:
-        flag: the flag.
+        flag: the flag, which the message of an error names.
         path: path of the file or folder.
         lineage: keys of the path and of the folders above it, from
             `_find_lineage`.

@@ -186,10 +186,10 @@ def write_copy(
     """Writes the copy of a model to --output_dir.
 
     Args:
-        config: flags of the tool.
-        preset: Preset of the weights.
-        model: the model with these weights.
-        tokenizer: tokenizer of the model.
+        config: names --output_dir.
+        preset: what the copied folder states: labels, casing and settings.
+        model: the model to write, with the weights in memory.
+        tokenizer: its vocabulary is written beside the weights.
         missing: names of the weights that the checkpoint lacks. The copy does
             not contain them.
         output_format: format to write.

@@ -80,7 +80,7 @@ class Baseline(NamedTuple):
     """An answer that a program could always give, and how often it is right.
 
     Attributes:
-        answer: the answer.
+        answer: what the program would always say, such as "ham".
         share: the share of examples for which the answer is right.
     """
 

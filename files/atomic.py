@@ -83,19 +83,12 @@ def write_text(path: StrPath, text: str) -> None:
     """Writes a UTF-8 text file, complete or not at all.
 
     Line ends are written as they are in `text`.
-
-    Raises:
-        OSError: as `atomic_open` raises it.
     """
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: StrPath, contents: bytes) -> None:
-    """Writes a file of bytes, complete or not at all.
-
-    Raises:
-        OSError: as `atomic_open` raises it.
-    """
+    """Writes a file of bytes, complete or not at all."""
     with atomic_open(path) as file:
         file.write(contents)
 

@@ -137,7 +137,7 @@ def read_entry(
     """Returns an entry of a JSON object, an empty value if it is missing.
 
     Args:
-        values: the object.
+        values: the JSON object that may contain the entry.
         name: name of the entry. null counts as missing.
         value_type: type that the entry must have, dict or list.
         where: path of the file, for messages.
@@ -220,9 +220,7 @@ def _are_items(
 ) -> bool:
     """Returns whether the items of a list are of the types in a hint.
 
-    Args:
-        values: the list.
-        hint: the type of a list, a sequence or a tuple.
+    `hint` is the type of a list, a sequence or a tuple.
     """
     item_hints = get_args(hint)
     if get_origin(hint) is not tuple:

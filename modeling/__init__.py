@@ -48,19 +48,24 @@ Files of weights:
 
     checkpoints/: loads such files into models, and writes such files
 
-What users call:
+What users call, with the first line of what `help` says of each:
 
-    BertClassifier: Classifies a sentence or a pair of sentences (paper, section
-        4.1).
+Networks, created by their class or by `from_preset`, and their sizes:
+
     BertConfig: Sizes and rates of a `BertModel`, with the defaults of Google's
         code.
-    BertEmbedder: Encodes each text as one vector, to compare texts by cosine.
     BertModel: Encodes a batch of WordPiece sequences.
+    BertClassifier: Classifies a sentence or a pair of sentences (paper, section
+        4.1).
+    BertTokenClassifier: Labels every WordPiece (paper, section 5.3).
+    BertSpanLabeler: Finds where an answer starts and ends (paper, section 4.2).
     BertMultipleChoice: Scores each of C continuations of a sentence (paper,
         section 4.4, SWAG).
     BertPretrainer: Masked LM and next sentence prediction (paper, section 3.1).
-    BertSpanLabeler: Finds where an answer starts and ends (paper, section 4.2).
-    BertTokenClassifier: Labels every WordPiece (paper, section 5.3).
+    BertEmbedder: Encodes each text as one vector, to compare texts by cosine.
+
+Losses, and what a student needs to learn from a teacher:
+
     ClassifierLoss: Cross entropy of the right class, averaged over the
         examples.
     ContrastiveLoss: Cross entropy of finding each pair's second text among all
@@ -81,29 +86,35 @@ What users call:
     SpanLoss: Mean of the cross entropies of an answer's right start and right
         end.
     TokenLoss: Cross entropy of each word's label, averaged over the words.
+
+For the files of weights: finding, checking and loading them:
+
+    load_checkpoint: Loads a checkpoint of BERT into a model, in any format that
+        we read.
+    load_config: Reads a `bert_config.json`, or a `config.json` of another
+        library.
+    find_checkpoint: Returns the file, or the prefix of the files, of a
+        checkpoint.
     check_checkpoint: Checks that there is a checkpoint, and the sizes of its
         files.
-    extend_model: Returns a copy of a model with an extended vocabulary.
-    find_checkpoint: Returns the file, or the prefix of the files, of a
+    read_shapes: Returns {name in the file: shape} of all entries of a
         checkpoint.
     find_huggingface: Returns the path of a model's weights, or of the index of
         its weights.
     find_order: Returns the position of each label among the labels of a saved
         model.
-    load_checkpoint: Loads a checkpoint of BERT into a model, in any format that
-        we read.
-    load_config: Reads a `bert_config.json`, or a `config.json` of another
-        library.
-    named_variables: Returns {Google's name: variable} of all variables in a
-        model.
-    read_shapes: Returns {name in the file: shape} of all entries of a
-        checkpoint.
+
+For a model in memory: writing it, its variables, its vocabulary:
+
     save_checkpoint: Writes a model's weights as a checkpoint with Google's
         names.
+    save_release: Writes a folder with the files of Google's releases.
     save_huggingface: Writes a model as a folder that transformers reads.
     save_kerashub: Writes an encoder or a classifier as a preset that KerasHub
         reads.
-    save_release: Writes a folder with the files of Google's releases.
+    named_variables: Returns {Google's name: variable} of all variables in a
+        model.
+    extend_model: Returns a copy of a model with an extended vocabulary.
 
 `__version__` is the version of the project.
 """

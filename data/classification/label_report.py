@@ -46,8 +46,8 @@ def write_label_report(
     The table counts which label was taken for which.
 
     Args:
-        output_file: path of the page.
-        heading: the title and the scores.
+        output_file: path of the HTML page.
+        heading: the title of the page, and the scores below it.
         examples: the examples, each with its label.
         outputs: outputs of the model, float [examples, labels], or
             [examples, 1] in regression.

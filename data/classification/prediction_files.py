@@ -34,9 +34,6 @@ def write_table_rows(
         examples: N examples, at least one.
         outputs: the model's outputs for them, float [N, ...].
         codec: converts the outputs to answers.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     if examples[0].row is not None:
         rows = [
@@ -106,10 +103,6 @@ def write_test_predictions(
         outputs: the model's outputs for them, float [N, ...].
         codec: converts the outputs to answers.
         suffix: suffix of the set's name, as in `write_labels`.
-
-    Raises:
-        OSError: a file cannot be written.
-        ValueError: an output is not finite.
     """
     path = os.path.join(output_dir, "predictions.csv")
     write_table_rows(path, examples, outputs, codec)

@@ -92,10 +92,8 @@ def check_scale(
 ) -> None:
     """Checks that the labels of a set are on a scale.
 
-    Args:
-        set_name: name of the set, for the error.
-        examples: the pairs of the set.
-        max_score: the largest score of the scale.
+    `max_score` is the largest score of the scale, and `set_name` is for the
+    error.
 
     Raises:
         ValueError: a score is not on the scale.

@@ -224,9 +224,6 @@ def load_user_class_processor(
         data_dir: value of --data_dir.
         preset: Preset of the weights, None if the flags name the task's
             data.
-
-    Raises:
-        ValueError, OSError: as `UserClassProcessor.load` raises them.
     """
     if value:
         return UserClassProcessor.load(value, data_dir)

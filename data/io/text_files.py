@@ -146,11 +146,7 @@ def _import_gfile() -> types.ModuleType:
 
 
 def read_corpus_lines(path: StrPath) -> Iterator[str]:
-    """Yields the lines of a corpus, as `read_lossy_lines` does.
-
-    Raises:
-        OSError, ValueError: as in `read_lossy_lines`.
-    """
+    """Yields the lines of a corpus, as `read_lossy_lines` does."""
     for line, _ in read_lossy_lines(path):
         yield line
 
@@ -203,7 +199,6 @@ def read_numbered_lines(
     """Yields (number, line without its end) of a file, numbered from 1.
 
     Raises:
-        OSError, ValueError: as in `open_text`.
         ValueError: a line is not in the encoding. The message names the line.
     """
     with open_text(path, encoding) as lines:

@@ -159,9 +159,6 @@ def _import_runner(
     """Imports the runner that Beam's flags name, whose flags then exist.
 
     Returns the flags, with the name of the runner as Beam spells it.
-
-    Raises:
-        ValueError: there is no such runner.
     """
     parser = _create_parser(options_class)
     runner = _parse_known(parser, arguments)[0].runner

@@ -262,9 +262,6 @@ def read_range(
     Args:
         file_range: a range of a file, or FileRange(path) for all of it.
         layout: how the file is written.
-
-    Raises:
-        OSError, ValueError: as `table_formats.read_rows` raises them.
     """
     if not file_range.kind:
         yield from table_formats.read_rows(file_range.path, layout)

@@ -95,11 +95,7 @@ class JobPaths:
 
 
 def create_input_entries(paths: Iterable[str]) -> list[InputEntry]:
-    """Returns the path, size and checksum of each file, as a job records them.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
+    """Returns path, size and checksum of each file, as a job records them."""
     return [
         {"path": path, **file_checksums.compute_file_checksum(path)}
         for path in paths

@@ -118,11 +118,7 @@ def run_units(
 
 
 def is_done(unit: WorkUnit) -> bool:
-    """Returns whether a unit's result file exists and its shards are whole.
-
-    Raises:
-        ValueError: the result file is damaged.
-    """
+    """Returns whether a unit's result file exists and its shards are whole."""
     # The result file appears when the unit is finished.
     if not os.path.exists(unit.result_file):
         return False

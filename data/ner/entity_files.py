@@ -34,9 +34,6 @@ def write_columns(
 
     This is the format of conlleval. `tags` are the predicted tags of each
     example.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     with atomic_open(path) as file:
         for example, predicted_tags in zip(examples, tags, strict=True):
@@ -66,14 +63,11 @@ def write_entities(
 
     Args:
         path: the file of JSON lines to write.
-        examples: the examples.
+        examples: the sentences or texts, in the order of `tags`.
         tags: predicted tags of each example.
         probabilities: probabilities of these tags, float [words].
         prefix: beginning of the names of `labels` and `entities`, to tell them
             from the right ones in the row.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     are_annotated = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
@@ -144,9 +138,6 @@ def write_entity_report(
         heading: the title and the scores.
         examples: the sentences with their right tags.
         predicted_tags: the tags of the words of each sentence.
-
-    Raises:
-        OSError: the file cannot be written.
     """
     report = Report(heading)
     num_without = 0

@@ -98,7 +98,7 @@ class NerReader:
 
     Attributes:
         source: value of --data_file or of --data_dir, for messages.
-        options: flags of the task.
+        options: the labels, and the columns of words and tags.
     """
 
     source: StrPath | None

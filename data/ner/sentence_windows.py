@@ -193,7 +193,7 @@ def choose_tags(
     """Chooses the tag of each word, as the network predicts it.
 
     Args:
-        examples: the sentences.
+        examples: the sentences, in the order of the result.
         features: windows of the sentences.
         probabilities: for each window, the probabilities of the L tags at each
             position, float [max_seq_length, L].

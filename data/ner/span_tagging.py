@@ -72,7 +72,7 @@ def tag_words(
     """Returns the tags of a text's words, and the spans that they come from.
 
     Args:
-        text: the text.
+        text: the text in which the spans count characters.
         words: the words of the text, in its order.
         values: JSON values of the spans.
         where: place of the text, for messages.
@@ -132,9 +132,9 @@ def _fit_span(
     """Compares a span with the words that it covers.
 
     Args:
-        span: the span.
-        value: the span in the file.
-        complete: the text of the complete words.
+        span: the span, with positions in `text`.
+        value: the same as it stands in the file, for messages.
+        complete: the text of the words that the span touches, uncut.
         text: the text that contains the span.
         where: place of the text, for messages.
     """
@@ -200,9 +200,7 @@ def _describe_span(span: LabeledSpan, text: str) -> str:
 def check_span_labels(path: StrPath, labels: Collection[str]) -> None:
     """Checks that the spans of a file are entities, not single tagged words.
 
-    Args:
-        path: the file, for the message.
-        labels: the labels of its spans.
+    `path` is the file, for the message.
 
     Raises:
         ValueError: the labels are tags of words, such as B-PER and I-PER.

@@ -90,9 +90,6 @@ class DocumentReader:
             is_wanted: function of the CRC-32 of a document's text, which
                 returns whether to yield the document.
             max_characters: a document that is longer becomes several.
-
-        Raises:
-            OSError, ValueError: as in `text_files.read_lossy_lines`.
         """
         lines = self._read_lines(line_ranges)
         for text, is_end in _split_texts(lines, max_characters):

@@ -41,10 +41,6 @@ def complete_casing(
 ) -> PretrainingDataConfig:
     """Returns the flags with the casing of the vocabulary.
 
-    Args:
-        config: the flags.
-        set_by_user: names of the flags that the user set.
-
     Raises:
         ValueError: --do_lower_case contradicts a file beside the vocabulary.
         OSError: the vocabulary cannot be read.
@@ -74,9 +70,7 @@ def write_records_at_scale(
         beam_options: options of a Beam pipeline, None to run in processes.
 
     Raises:
-        ValueError: --output_file lists several files or is remote, or as
-            `write_all_shards` raises it.
-        OSError: as `write_all_shards` raises it.
+        ValueError: --output_file lists several files or is remote.
     """
     output_file = config.output_file
     if "," in output_file or is_remote(output_file):

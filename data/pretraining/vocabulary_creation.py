@@ -58,11 +58,7 @@ def read_old_vocab(config: VocabularyConfig) -> Sequence[str] | None:
 def count_words_of_files(
     input_files: Sequence[str], do_lower_case: bool
 ) -> collections.Counter[str]:
-    """Counts the words of text files. Warns if bytes are not UTF-8.
-
-    Raises:
-        OSError, ValueError: as `text_files.read_lossy_lines` raises them.
-    """
+    """Counts the words of text files. Warns if bytes are not UTF-8."""
     dropped: collections.Counter[str] = collections.Counter()
     markup: collections.Counter[str] = collections.Counter()
 
@@ -115,13 +111,13 @@ def create_vocabulary(
     """Learns the vocabulary of a text, or extends a vocabulary.
 
     Args:
-        config: flags of the tool.
+        config: the size of the vocabulary, and which words may enter it.
         old_vocab: the WordPieces of --extend, None without this flag.
         counts: {word: number of occurrences in the text}.
 
     Raises:
-        ValueError: as `vocabulary_learning.learn_vocabulary` raises it, or
-            there is no word to add.
+        ValueError: there is no word to learn or to add, the vocabulary has no
+            room, or a package is not installed.
     """
     if old_vocab is not None:
         return vocabulary_learning.extend_vocabulary(

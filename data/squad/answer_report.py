@@ -35,10 +35,6 @@ def write_answer_report(
         file: the questions with their right answers.
         predictions: {question id: answer}.
         version_2_with_negative: True if questions may have no answer.
-
-    Raises:
-        OSError: the page cannot be written.
-        ValueError: the file is not in SQuAD's layout.
     """
     report = Report(heading)
     num_without = 0

@@ -100,9 +100,6 @@ def read_options(
     Args:
         options_class: WindowOptions or DecodingOptions.
         settings: settings of a span labeler, as `to_settings` returns them.
-
-    Raises:
-        ValueError: windows are too short, as in `WindowOptions`.
     """
     # Any, because the options have different types, and `to_settings` wrote
     # them.

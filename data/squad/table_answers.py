@@ -50,9 +50,6 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
     Returns:
         {"answers": list of {"text": str, "answer_start": int or None},
         "is_impossible": bool}. {} if the table has no column of answers.
-
-    Raises:
-        ValueError: a cell cannot be read. The message shows the cell.
     """
     context = str(row["context"])
     start: object = None

@@ -130,11 +130,6 @@ def check_second_names(
 ) -> None:
     """Checks that no line below the names describes the columns.
 
-    Args:
-        path: path of the file, for messages.
-        rows: the first rows.
-        first_lines: the first three lines of the file.
-
     Raises:
         ValueError: a line describes them.
     """

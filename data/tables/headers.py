@@ -144,7 +144,7 @@ class FirstRow:
     """The first row of a table, and the cells below it.
 
     Attributes:
-        columns: the columns of the table.
+        columns: the first cell of each column, with the cells below it.
         chosen_names: names of columns that the user chose.
     """
 
@@ -198,30 +198,43 @@ class FirstRow:
 
 
 def _has_name_and_value(row: FirstRow) -> bool:
-    """`price, 10, 12` beside `7, 5, 9`: a name and a value -> unknown."""
+    """Whether the row has a name and a value, so that the answer is unknown.
+
+    `price, 10, 12` is a column with a name, `7, 5, 9` one with a value.
+    """
     are_values = {CellKind.VALUE, CellKind.REPEATED} & row.kinds
     return CellKind.NAME in row.kinds and bool(are_values)
 
 
 def _has_name(row: FirstRow) -> bool:
-    """`price, 10, 12` beside `kind, ham, spam`: a name, no value -> header."""
+    """Whether the row has a name. Without a value, it is then a header.
+
+    `price, 10, 12` is a column with a name. `kind, ham, spam` may be one.
+    """
     return CellKind.NAME in row.kinds
 
 
 def _has_word_above_texts(row: FirstRow) -> bool:
-    """`remark` above four texts of many words: hardly a text -> unknown."""
+    """Whether a cell is a word above texts, so that the answer is unknown.
+
+    `remark` above four texts of many words is hardly a text itself.
+    """
     return any(map(is_word_above_texts, row.columns))
 
 
 def _has_value(row: FirstRow) -> bool:
-    """`7, 5, 9` beside `boat, car, car`: a value, no name -> row."""
+    """Whether the row has a value. Without a name, it is then no header.
+
+    `7, 5, 9` is a column with a value. `boat, car, car` may have a name.
+    """
     return CellKind.VALUE in row.kinds
 
 
 def _has_repeated_cell_and_text(row: FirstRow) -> bool:
-    """`spam, ham, spam` beside a text -> row.
+    """Whether a cell recurs beside a text. The row is then no header.
 
-    Without the text, `spam` may name its column.
+    In `spam, ham, spam`, the first cell recurs. Without a text beside it,
+    `spam` may name its column.
     """
     return CellKind.REPEATED in row.kinds and row.has_text
 

@@ -21,13 +21,10 @@ def read_parquet(
     """Yields the rows of a file of Parquet.
 
     Args:
-        path: a file of Parquet.
+        path: path of a local file.
         row_groups: numbers of the groups of rows to read. If None, all
             are read.
         first: number of the first row.
-
-    Raises:
-        OSError, ValueError: as `open_parquet` raises them.
     """
     with open_parquet(path) as table:
         row_number = first - 1

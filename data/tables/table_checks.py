@@ -31,10 +31,6 @@ _IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)
 def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
     """Checks that the first lines of a file are a table.
 
-    Args:
-        path: path of the file, for messages.
-        first_lines: the first three lines.
-
     Raises:
         ValueError: the lines are something else.
     """
@@ -108,7 +104,7 @@ def check_blanks(
 
     Args:
         path: path of the file, for messages.
-        lines: the first lines.
+        lines: the first lines, as the file contains them.
         rows: the first rows, if blanks separate their cells.
 
     Raises:

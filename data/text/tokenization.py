@@ -278,7 +278,7 @@ class FullTokenizer:
         """Returns at least the first `num_tokens` WordPieces of a long text.
 
         Args:
-            text: the text.
+            text: a text of any length, of which only the beginning is split.
             num_tokens: number of WordPieces that are needed.
             words: words that stay whole. None = `special_words`.
         """

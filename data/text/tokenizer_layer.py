@@ -46,7 +46,7 @@ class TokenizedTexts(NamedTuple):
         ids: ragged int32 [N, None], WordPiece ids, P in all texts.
         first_chars: int32 [P + 1], index in `chars` of each WordPiece's first
             character, then C. A WordPiece ends where the next one begins.
-        chars: the characters.
+        chars: the C characters of all texts, one after another.
     """
 
     ids: tf.RaggedTensor

@@ -140,8 +140,8 @@ def split_around(
         ['The', '[MASK]', 'left.']
 
     Args:
-        text: the text.
-        words: the special tokens.
+        text: the text to split.
+        words: the tokens that stay whole, such as [MASK].
         tokenize: function from the text between two of them to its tokens.
     """
     if not words:

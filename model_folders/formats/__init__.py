@@ -1,5 +1,8 @@
 """Reads the files of each format of weights, without Keras.
 
+Begin with modeling/checkpoints/loading.py, which loads any format into a model,
+and come here for how the files of one format are read: first in tf1.py.
+
 A format is in two places. Its files are read here: their JSON, and the names,
 shapes and values of the weights. modeling/checkpoints/ loads these values into
 models, and writes them, because only that needs Keras. The formats, with the

@@ -36,10 +36,6 @@ def read_shard_paths(path: str, ending: str) -> dict[str, str]:
     Args:
         path: path of the index, NAME.index.json.
         ending: ending of the names of the files.
-
-    Raises:
-        OSError: the index cannot be read.
-        ValueError: the index is malformed, or names a file in another folder.
     """
     return {
         name: shard_path(path, name, file, ending)

@@ -121,7 +121,7 @@ def _read_folder(
     """Reads the files in the folder of the weights at a path.
 
     Args:
-        folder: the folder.
+        folder: the folder that contains the files.
         path: path that the user passed: the folder, or a checkpoint in it.
         flag: flag whose value is `path`, for messages.
         is_own_run: whether the folder is the --output_dir of this command.

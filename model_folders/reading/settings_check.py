@@ -113,8 +113,8 @@ class SettingDifference(NamedTuple):
 
     Attributes:
         name: name of the setting, dotted if it is an entry in a dict.
-        saved: the recorded value.
-        now: the value of this command.
+        saved: value that the earlier command recorded.
+        now: value that this command would record.
     """
 
     name: str

@@ -1,15 +1,17 @@
 """Loads checkpoints of several libraries into models, and writes them.
 
-    loading.py: loads a checkpoint into a model, or creates the model from it.
-        Begin here
+Begin with loading.py here, and look into `model_folders.formats` only for how
+the files of one format are read.
+
+    loading.py: loads a checkpoint into a model, or creates the model from it
     finding.py: finds a checkpoint of any format, and checks its sizes
     heads.py: which head a checkpoint contains, and whether a model can use it
     checkpoint.py: `Checkpoint`, the methods of checkpoints in all formats, and
         the `LoadReport` of what was loaded
     variables.py: Google's names of a model's variables, and their values
 
-These modules load or write the weights of one format, whose files are read in
-`model_folders.formats` (its table shows the two places of each format):
+These modules load or write the weights of one format. The table in
+`model_folders.formats` shows the two places of each format:
 
     tf1.py: loads and writes checkpoints of TensorFlow 1, as in Google's
         releases

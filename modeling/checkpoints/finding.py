@@ -123,7 +123,7 @@ def check_sizes(
     """Checks the sizes of a checkpoint's files, and of the entries in them.
 
     Args:
-        checkpoint: the checkpoint.
+        checkpoint: the opened checkpoint, whose values are not read.
         preset: Preset of the checkpoint's folder, which names the file of the
             configuration in messages. None if the folder was not read.
         config: configuration that the entries must fit. If None, the function

@@ -88,7 +88,7 @@ class _Assignment(NamedTuple):
 
     Attributes:
         name: Google's name of the variable.
-        variable: the variable.
+        variable: the variable that gets the value.
         source: Google's name of the entry. It differs from `name` if the
             variable starts from another block.
     """

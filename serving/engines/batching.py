@@ -51,7 +51,7 @@ class InputBatch(NamedTuple):
     """Rows that the network computes together.
 
     Attributes:
-        rows: the rows.
+        rows: rows of similar length.
         length: length to which they are padded, in WordPieces.
     """
 

@@ -224,8 +224,8 @@ async def _wait_for_replies(
         advice: what a client should do if its replies are not computed in time.
 
     Raises:
-        HttpError: the client closed the connection, or the time is over, or as
-            `answering` raises it.
+        HttpError: the client closed the connection, or the time is over. An
+            error of `answering` is raised too.
     """
     replies = asyncio.create_task(answering)
     gone = asyncio.create_task(_wait_for_disconnect(http_request))

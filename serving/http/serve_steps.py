@@ -151,7 +151,7 @@ def serve_models(
     """Answers requests until SIGTERM or Ctrl-C.
 
     Args:
-        config: flags of serve.py.
+        config: the address, the limits and the engine.
         models: {name: folder of the export}.
         access: who may use the server.
 

@@ -33,8 +33,7 @@ class ExportToServe:
         """Loads and warms up the model.
 
         Raises:
-            OSError: as in `serving.load`.
-            ValueError: as in `serving.load`, or the model accepts no text.
+            ValueError: the model accepts no text.
         """
         flags = self.engine_flags
         text_model = TextModel(self.folder, flags.num_threads, flags.engine)
@@ -62,12 +61,7 @@ class ServerState:
     is_stopping: bool = False
 
     def load_models(self) -> None:
-        """Loads the model of each export, after which the server is ready.
-
-        Raises:
-            OSError: a model is damaged.
-            ValueError: a model cannot be served.
-        """
+        """Loads the model of each export, after which the server is ready."""
         for name, export in self.exports.items():
             self.models[name] = export.load()
 

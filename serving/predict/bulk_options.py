@@ -33,7 +33,7 @@ class BulkOptions:
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
         reply_options: options that change the replies.
-        layout: flags of tables.
+        layout: how the flags describe the tables, such as their delimiter.
         input_format: format of the requests. For None, the names of the files
             determine the format.
         text_columns: names of the columns of the texts, as the flags name them.
@@ -92,11 +92,7 @@ class BulkOptions:
         return text_model
 
     def create_asker(self) -> Asker:
-        """Returns what asks the model by the task of the job.
-
-        Raises:
-            ValueError: the folder contains another model than `checksum`.
-        """
+        """Returns what asks the model by the task of the job."""
         text_model = self.load()
         return Asker(
             text_model.loaded_model,

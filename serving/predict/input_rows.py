@@ -52,11 +52,7 @@ class InputRow(NamedTuple):
 def create_input_rows(
     text_task: AnyTextTask, texts: Sequence[str]
 ) -> list[InputRow]:
-    """Returns the requests in the texts of the command line.
-
-    Raises:
-        ValueError: there are too few or too many texts.
-    """
+    """Returns the requests in the texts of the command line."""
     numbered = enumerate(to_requests(text_task, texts), start=1)
     return [InputRow(row_number, request) for row_number, request in numbered]
 
@@ -174,10 +170,6 @@ def read_input_rows(
         columns: the task that will answer the requests, and the columns of its
             fields.
         layout: how the files are written.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a column is missing, or an unclosed quote spans lines.
     """
     for path in paths:
         file = path if len(paths) > 1 else ""

@@ -74,7 +74,7 @@ def answer_in_process(
     """Answers texts, files or a pipe in this process, and writes the replies.
 
     Args:
-        config: flags of predict.py.
+        config: the model, its task, and where the replies are written.
         output_format: format of the replies.
         paths: paths of the files.
         texts: texts of the command line. Without texts, the files are read.
@@ -83,9 +83,8 @@ def answer_in_process(
         the number of requests that failed.
 
     Raises:
-        OSError, ValueError: the model cannot be loaded, or as `read_input_rows`
-            and `write_output` raise them.
-        signals.SignalInterrupt: a signal ended the script.
+        signals.SignalInterrupt: a signal ended the script. The message says how
+            many rows were answered.
     """
     text_model = _load_model(config)
     text_task = text_model.task(config.task)
@@ -140,13 +139,10 @@ def _open_rows(
     Files are read twice, to find errors before any request is answered.
 
     Args:
-        config: flags of predict.py.
+        config: the columns and the layout of the files.
         text_model: model that will answer the requests.
         texts: texts of the command line. Without texts, the files are read.
         paths: paths of the files.
-
-    Raises:
-        OSError, ValueError: as `read_input_rows` raises them.
     """
     text_task = text_model.task(config.task)
     if texts:
@@ -196,7 +192,7 @@ def answer_in_bulk(
     """Answers the requests of files as a job, whose units write shards.
 
     Args:
-        config: flags of predict.py.
+        config: the model, its task, and the number of processes and shards.
         output_format: format of the replies.
         paths: paths of the files.
         beam_options: options of a Beam pipeline, None to run in processes.
@@ -205,8 +201,8 @@ def answer_in_bulk(
         the number of requests that failed.
 
     Raises:
-        OSError, ValueError: as `answer_files` raises them.
-        signals.SignalInterrupt: a signal ended the script.
+        ValueError: --input_file is not set, or --output_file is not a local
+            path.
     """
     output_file = config.output_file
     if not (config.input_file and output_file) or is_remote(output_file):
@@ -227,11 +223,7 @@ def answer_in_bulk(
 def _create_bulk_options(
     config: PredictConfig, output_format: OutputFormat
 ) -> BulkOptions:
-    """Loads the model, and returns the options that all units of a job share.
-
-    Raises:
-        OSError, ValueError: the model cannot be loaded, or lacks the task.
-    """
+    """Loads the model, and returns the options that units of a job share."""
     text_model = _load_model(config)
     return BulkOptions(
         model=text_model.path,
@@ -250,11 +242,7 @@ def _create_bulk_options(
 
 
 def _load_model(config: PredictConfig) -> TextModel:
-    """Loads the model, which a job in this process uses for its units too.
-
-    Raises:
-        OSError, ValueError: the model cannot be loaded.
-    """
+    """Loads the model, which a job in this process uses for its units too."""
     return load_cached(
         TextModel, config.model, config.num_threads, config.engine.engine
     )

@@ -51,7 +51,7 @@ class _Question(NamedTuple):
 
     Attributes:
         example: the question and its passage.
-        windows: the windows of the passage.
+        windows: the inputs of the network, which together contain the passage.
     """
 
     example: SquadExample

@@ -61,8 +61,8 @@ class _Sentence(NamedTuple):
 
     Attributes:
         text: the text, None if the request contains words.
-        example: the words to tag.
-        windows: the windows of the words.
+        example: the words to tag, in their order.
+        windows: the inputs of the network, which together contain all words.
     """
 
     text: str | None

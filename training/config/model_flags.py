@@ -86,7 +86,7 @@ def check_required(
     Call this function before those that read the files.
 
     Args:
-        config: the completed flags.
+        config: the flags, as the user and the folder of the weights set them.
         required_flags: names of the flags that must be set.
         preset: Preset of the weights, None without weights.
 
@@ -123,13 +123,7 @@ def check_required(
 def read_bert_config(model: ModelFlags, preset: Preset | None) -> BertConfig:
     """Reads the configuration in --bert_config_file.
 
-    Args:
-        model: the completed flags.
-        preset: Preset of the weights, None without weights.
-
-    Raises:
-        ValueError: the file is not the configuration of a BERT.
-        OSError: the file cannot be read.
+    `preset` is None without weights.
     """
     if preset:
         return preset.load_required_config(model.required_config_file)
@@ -145,15 +139,10 @@ def read_tokenizer(
     """Reads --vocab_file, and finds out the casing of the model.
 
     Args:
-        model: the completed flags.
+        model: names the file, and the casing if a flag or a folder states it.
         set_by_user: names of the flags that the user set.
         bert_config: configuration of the network.
         preset: Preset of the weights, None without weights.
-
-    Raises:
-        ValueError: the vocabulary does not fit the network, or the casing
-            contradicts a file.
-        OSError: the vocabulary cannot be read.
     """
     return load_tokenizer(
         model.required_vocab_file,

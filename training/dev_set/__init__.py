@@ -26,8 +26,8 @@ What happens, in the order of a command, and what the user reads then:
    and the sets to record. They are in the `settings` of model.json as soon as
    the training begins.
 5. `check_train_set` compares the train set, if the command resumes a run.
-   `create_fine_tuning_plan` calls it before the model exists. The user reads an
-   error that names the file, if the rows are others than those of the run.
+   `create_fine_tuning_plan` calls it before the model exists. If the rows are
+   not those of the run, the user reads an error that names the file.
 
 Steps 1 and 2 are only for --data_file, and step 3 is for scripts that have this
 flag. The modules of this package load no TensorFlow. Below this package,

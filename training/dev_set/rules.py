@@ -24,7 +24,7 @@ class RuleChoice(NamedTuple):
     """A rule, and why not to trust the scores on its dev set.
 
     Attributes:
-        rule: the rule.
+        rule: the rule that takes the dev set from the rows.
         doubt: why the weights may have been trained on rows of the dev set, ""
             if they were trained on none of its rows.
     """

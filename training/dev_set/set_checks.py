@@ -72,7 +72,7 @@ class DevSetFinding(NamedTuple):
     """The case of a dev set, and what to tell the user about it.
 
     Attributes:
-        case: the case.
+        case: how the dev set relates to the sets of the weights.
         message: the message, "" if there is nothing to tell.
     """
 
@@ -92,7 +92,7 @@ def compare_dev_set(
     is a copy of train.csv: the case is `DevSetCase.SEEN_BY_RUN`.
 
     Args:
-        config: the flags of the command.
+        config: says whether --data_file is split, and whether to train.
         preset: Preset of the weights, None for random weights.
         rule: rule of the command, None without --data_file.
         recorded_sets: the sets of the command, for model.json.
@@ -225,7 +225,7 @@ def check_train_set(
 
     Args:
         preset: Preset of the weights, None for random weights.
-        recorded_sets: the sets of the command.
+        recorded_sets: files and rows of the sets, as this command reads them.
         records: fingerprint of the records of the train set.
         has_table: whether the sets are rows of --data_file.
 

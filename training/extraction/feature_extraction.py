@@ -66,10 +66,6 @@ def read_model_files(
             the user left out.
         set_by_user: names of the flags that the user set.
         preset: Preset of the weights.
-
-    Raises:
-        ValueError: a flag is not set, or contradicts a file.
-        OSError: a file cannot be read.
     """
     check_required(config, ("bert_config_file", "vocab_file"), preset)
     bert_config = read_bert_config(config.model, preset)

@@ -66,10 +66,6 @@ def train_and_evaluate(
         evaluate: evaluates the current weights.
         rule: when to evaluate, and which step is the best.
         epochs: as in `Trainer.fit`.
-
-    Raises:
-        SystemExit: a signal stopped the training. `Trainer.fit` lists the other
-            errors.
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:

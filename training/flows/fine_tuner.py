@@ -79,9 +79,6 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
 
         Args:
             num_train_steps: number of the last step.
-
-        Raises:
-            SystemExit: a signal stopped the training.
         """
         config = self._config
         train_set = self.encoded_sets["train"]
@@ -168,10 +165,7 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     ) -> Batches[OutputsT]:
         """Yields the batches of a set with the model's outputs.
 
-        Args:
-            encoded_set: the set to predict.
-            batch_size: number of records in a batch.
-            description: text of the progress bar.
+        `description` is the text of the progress bar.
         """
         dataset = encoded_set.create_dataset(
             batch_size, trims_padding=self._config.trims_padding

@@ -92,10 +92,6 @@ def end_with_scores(
     Args:
         fine_tuner: has the weights to evaluate.
         begin_time: time at which this command began, as time.time().
-
-    Raises:
-        OSError: a file cannot be written.
-        ValueError: the export scores lower than --max_export_loss allows.
     """
     task = fine_tuner.task
     config = task.config

@@ -113,9 +113,6 @@ def _fingerprint_sets(
 
     Returns:
         {name in model.json: RecordedSet}.
-
-    Raises:
-        OSError: a file cannot be read.
     """
     recorded_sets = {}
     for set_name, encoded_set in encoded_sets.items():

@@ -85,11 +85,7 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
 
 
 def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
-    """Checks that the folder of the weights is of the network of the flags.
-
-    Raises:
-        ValueError: the folder states another network, vocabulary or casing.
-    """
+    """Checks that the folder of the weights is of the network of the flags."""
     if start.preset:
         settings_check.check_trained_settings(
             start.preset,
@@ -108,11 +104,7 @@ def _train(
     evaluate: Evaluate,
     dev_set_checksum: int,
 ) -> None:
-    """Trains on records, and evaluates meanwhile if the flags say so.
-
-    Raises:
-        SystemExit: a signal stopped the training.
-    """
+    """Trains on records, and evaluates meanwhile if the flags say so."""
     evaluations.train_and_evaluate(
         trainer,
         records,

@@ -43,7 +43,7 @@ class PretrainingEvaluation:
     It reads at most --max_eval_steps batches.
 
     Args:
-        config: the flags.
+        config: the batch size, and --max_eval_steps.
         records: the records to evaluate on.
         trainer: the Trainer, with the weights to evaluate.
     """

@@ -105,12 +105,7 @@ def find_all_records(
 def _find_records(
     start: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> record_datasets.Records:
-    """Finds and checks the records of a flag, by its name and its value.
-
-    Raises:
-        ValueError: a record does not fit the flags or the configuration.
-        OSError: a file is missing.
-    """
+    """Finds and checks the records of a flag, by its name and its value."""
     config = start.config
     files = expand_patterns(pattern, name)
     logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
@@ -177,12 +172,7 @@ def _create_masking(
 def fingerprint_dev_set(
     config: PretrainingConfig, records: PretrainingRecords
 ) -> list[Fingerprint]:
-    """Reads and identifies the records of --eval_input_file, [] without it.
-
-    Raises:
-        ValueError: a record is damaged.
-        OSError: a file cannot be read.
-    """
+    """Reads and identifies the records of --eval_input_file, [] without it."""
     if not config.pretraining.eval_input_file:
         return []
     return record_inspection.fingerprint_records(records.eval.files)
@@ -196,8 +186,8 @@ def create_pretraining_run_plan(
     """Checks what a resumed run goes on with, and plans the run.
 
     Args:
-        start: StartingPoint of the command.
-        records: the records to train on.
+        start: the flags, the network and the tokenizer to record.
+        records: the records to train on, whose files are fingerprinted.
         dev_set: result of `fingerprint_dev_set`.
 
     Raises:

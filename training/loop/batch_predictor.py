@@ -102,7 +102,7 @@ class BatchPredictor(Generic[OutputsT]):
         """Yields (features, results of a graph) of each batch.
 
         Args:
-            graph: the graph.
+            graph: the compiled function of a batch, on all devices.
             inputs_of: selects the features that the graph reads.
             dataset: batches of features.
             num_batches: number of batches, for the progress bar, which shows

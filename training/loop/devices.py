@@ -15,10 +15,6 @@ def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:
 
     Later calls with the same flags return the same strategy. The first call
     must come before TensorFlow uses a device.
-
-    Raises:
-        ValueError: --distribution_strategy is "multi_worker", and TF_CONFIG is
-            not set.
     """
     if not flags.is_tpu:
         return create_strategy(flags.distribution_strategy)

@@ -23,7 +23,7 @@ class RunWeights:
 
     Args:
         model: the task's model, already built.
-        config: the flags.
+        config: where the weights start from, and how many checkpoints stay.
         run_folder: folder of the run.
         train_step: the training step of the model, whose optimizer is saved
             too. None if the model only predicts.
@@ -190,10 +190,6 @@ class RunWeights:
         Args:
             keeps_optimizer: whether to save the optimizer too, with which the
                 training can go on.
-
-        Raises:
-            ValueError: a weight is not finite.
-            OSError: the checkpoint could not be written.
         """
         self._checkpointer.save(
             self.global_step, keeps_optimizer=keeps_optimizer
@@ -201,12 +197,7 @@ class RunWeights:
         logging.info("Saved the checkpoint of step %d", self.global_step)
 
     def save_best(self) -> None:
-        """Saves the current weights, and makes their step the best step.
-
-        Raises:
-            ValueError: a weight is not finite.
-            OSError: the checkpoint could not be written.
-        """
+        """Saves the current weights, and makes their step the best step."""
         self._best_checkpointer.save(self.global_step)
         self._run_folder.best_step.set(self.global_step)
 

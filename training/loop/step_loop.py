@@ -50,7 +50,7 @@ class StepLoop:
         train_step: the training step of the model.
         run_weights: the weights that the steps change, to save them.
         run_folder: folder of the run, whose history gets a line of each save.
-        config: the flags.
+        config: after how many steps to save, and the limit of hours.
         callbacks: run after each step, in this order.
         num_train_steps: number of the step at which training ends.
     """

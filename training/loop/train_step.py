@@ -97,7 +97,7 @@ class TrainStep:
     Args:
         model: what to train, already built. Its argument `seed`
             (modeling/bert.py) determines the dropout.
-        loss: the loss of the model.
+        loss: what the steps minimize.
         optimizer: an AdamWeightDecayOptimizer, in a LossScaleOptimizer for
             float16.
         training_flags: flags of the training loop. The step reads how many

@@ -38,7 +38,7 @@ class Trainer:
 
     Args:
         model: the task's model, already built. Its weights are saved.
-        config: the flags.
+        config: the batch size, the seed and the devices.
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.

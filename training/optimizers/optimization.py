@@ -31,9 +31,10 @@ def create_optimizer(
     Logs a warning if the warmup is longer than the training.
 
     Args:
-        optimizer_flags: flags of the optimizer.
-        num_train_steps: number of training steps.
-        num_warmup_steps: number of warmup steps, 0 for no warmup.
+        optimizer_flags: AdamW or LAMB, the learning rate and its decay.
+        num_train_steps: number of the step at which the learning rate is 0.
+        num_warmup_steps: number of steps in which the learning rate rises to
+            its value, 0 for no warmup.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(

@@ -47,10 +47,6 @@ def adapt_to_data_file(
         start: what the command starts from.
         file_sets: the sets of --data_file.
         may_set_flags: whether the length and the epochs may follow the rows.
-
-    Raises:
-        ValueError: the file is malformed.
-        OSError: the file cannot be read.
     """
     if start.config.data_file:
         key = tuple(file_sets.key_names)

@@ -70,9 +70,6 @@ def _fingerprint_network(preset: Preset) -> dict[str, object]:
 
     Equal weights with another number of heads, another activation or labels in
     another order are another model. A value is None if no file states it.
-
-    Raises:
-        ValueError: the configuration is not that of a BERT.
     """
     bert_config = preset.load_config()
     return {

@@ -63,10 +63,6 @@ class History:
             config: flags of the run.
             file: path of the file to read, and to write later.
             events: folder of the files for TensorBoard.
-
-        Raises:
-            ValueError: a line of the file is malformed.
-            OSError: the file cannot be read.
         """
         lines = read_history(file) if file.exists() else []
         return cls(config, file, events, lines)

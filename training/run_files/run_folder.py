@@ -84,10 +84,6 @@ class RunFolder:
             start: what the run starts from.
             labels: names of the model's outputs, in order. None = write no
                 labels.txt.
-
-        Raises:
-            ValueError: a line of the history is malformed.
-            OSError: the history cannot be read.
         """
         path = Path(start.config.training.output_dir)
         run_history = History.read(
@@ -113,7 +109,7 @@ class RunFolder:
         calls this method.
 
         Args:
-            model: the model of the weights.
+            model: the model to train, of which the configuration is written.
             settings: result of `resuming.settings_to_record`.
 
         Returns:

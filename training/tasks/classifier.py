@@ -49,7 +49,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     Args:
         start: as in `Task`.
         task_name: name of the task, such as "mrpc" or "csv".
-        classifier_flags: flags of classifiers.
+        classifier_flags: the windows of long texts, and what to write.
         processor: reads the sets, and knows what they tell of the task.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
@@ -315,5 +315,8 @@ def _create_export_settings(
     """
     is_regression = processor.output_mode == "regression"
     if is_regression and processor.may_be_cross_encoder:
+        # The table of a command that only exports may name one column of texts.
+        # Its model may still be a cross-encoder, which reads pairs and has one
+        # output too. With 1, the export would reject them.
         return {"doc_stride": doc_stride, "num_texts": None}
     return {"doc_stride": doc_stride}

@@ -41,10 +41,6 @@ def decide_columns(
     Returns the command with these flags, and the table, whose first row was
     read. The table is None if the command reads no --data_file, or if the task
     opens the file later.
-
-    Raises:
-        ValueError: a column is not found.
-        OSError: the file cannot be read.
     """
     config = parsed.config
     task_spec = config.table_task_spec
@@ -129,10 +125,6 @@ def load_task(
     each set whether its pairs have scores, and takes the scale of all scores
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
-
-    Raises:
-        ValueError: a flag or a row of the data is wrong.
-        OSError: a file cannot be read.
     """
     if processor.is_embedding:
         return _create_embedding_task(start, processor)

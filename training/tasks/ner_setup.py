@@ -29,10 +29,6 @@ def load_task(
     """Creates the task, and reads the tags and all sets of the command.
 
     A wrong file thus stops the script now, and not after an epoch.
-
-    Raises:
-        ValueError: a file is malformed.
-        OSError: a file cannot be read.
     """
     # There are tags, because the task is no regression.
     tags = sets.read_labels() or []

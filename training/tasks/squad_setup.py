@@ -33,10 +33,6 @@ def load_task(start: StartingPoint[SquadConfig], sets: SquadSets) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 
     A wrong file thus stops the script now, and not after an epoch.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is malformed, or contains no answers to evaluate.
     """
     config = start.config
     if config.reads_predict_file:

@@ -43,11 +43,7 @@ class GlueSets(TaskSets[InputExample]):
         self._layout = layout
 
     def has_set(self, set_name: BaseSet) -> bool:
-        """Returns whether the folder contains the file of a set.
-
-        Raises:
-            ValueError: it contains several, or --data_dir is not set.
-        """
+        """Returns whether the folder contains the file of a set."""
         try:
             self._find_file(set_name)
         except FileNotFoundError:
@@ -228,11 +224,7 @@ class _LineParser:
         return cells + [""] * num_missing
 
     def _create_example(self, index: int, cells: list[str]) -> InputExample:
-        """Returns the example of a line with all columns.
-
-        Raises:
-            ValueError: the label is unknown.
-        """
+        """Returns the example of a line with all columns."""
         spec = self._spec
         columns = self._indices.columns
         is_pair = len(spec.text_columns) == 2

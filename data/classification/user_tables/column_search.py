@@ -23,11 +23,6 @@ def find_unset_columns(
     The function finds a column by a common name, or because it is the only
     column left.
 
-    Args:
-        options: flags of the table.
-        set_by_user: names of the flags that the user set.
-        table: the table.
-
     Returns:
         {"text_column" and "label_column", unless the user set them: name}.
 
@@ -91,9 +86,6 @@ def _find_free_columns(
         path: path of the table, for the error.
         columns: all columns of the table.
         chosen_columns: {flag: its column}.
-
-    Raises:
-        ValueError: the table lacks a column that a flag names.
     """
     used_columns = [
         column

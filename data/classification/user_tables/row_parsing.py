@@ -24,7 +24,7 @@ class ParsedRow(NamedTuple):
     """A row of a table, with the texts and the label in it.
 
     Attributes:
-        table_row: the row.
+        table_row: the cells as they were read, with their place.
         texts: the text, or the two texts of a pair.
         label: the label, None if the row has none.
         lacks: "text" or "a label" if the row is left out because it lacks this,
@@ -92,10 +92,6 @@ class RowParser:
         Several cells contain 0 or 1 for each of `allowed_labels`. In
         multi-label classification an empty cell is an empty list of labels, not
         an unknown label.
-
-        Raises:
-            ValueError: a cell contains no label, or a label that is not
-                allowed.
         """
         if all(cell is None for cell in cells):
             return None

@@ -142,9 +142,7 @@ def warn_of_labels(
 ) -> None:
     """Warns of labels that are rare or misspelled.
 
-    Args:
-        train: the examples to train on.
-        dev: examples of the same file, which may have more labels.
+    `dev` contains examples of the same file, which may have more labels.
     """
     train_counts = count_labels(train)
     # A warning of the split names labels without a row to train on.

@@ -62,10 +62,6 @@ class UserTableProcessor(ClassificationProcessor):
         """Returns the names of the labels, or None in regression.
 
         If --labels does not name them, the first call reads the train set.
-
-        Raises:
-            OSError: --labels is not set, and the train set does not exist.
-            ValueError: the train set is malformed or contains too few labels.
         """
         return self.file_sets.read_labels()
 
@@ -95,10 +91,10 @@ def open_table_processor(
     table, whose columns show what the flag means.
 
     Args:
-        spec: the task.
+        spec: how the task differs from others of tables.
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
-        options: flags of the table.
+        options: the columns, and the labels if flags name them.
         set_by_user: names of the flags that the user set.
         table: --data_file, if it was opened to look at its columns.
 
@@ -144,15 +140,7 @@ def _find_label_columns(
     A value with a comma may be the name of one column or of several. The
     columns of the first table that exists show which.
 
-    Args:
-        options: flags of the table.
-        data_dir: value of --data_dir, None with --data_file.
-        table: --data_file, None with --data_dir.
-
-    Raises:
-        ValueError: the first row of the table is malformed, or a set has
-            several tables.
-        OSError: the table cannot be read.
+    `table` is --data_file, None with --data_dir.
     """
     value = options.label_column
     if options.output_mode == "regression" or "," not in value:

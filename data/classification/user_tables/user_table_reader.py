@@ -49,7 +49,7 @@ class UserTableReader:
 
     Attributes:
         source: value of --data_file or of --data_dir, for messages.
-        options: flags of the table.
+        options: the columns and labels that flags name.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair.
         label_columns: columns that --label_column names, [] for none.

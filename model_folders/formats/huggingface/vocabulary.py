@@ -98,11 +98,7 @@ def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
 def _parse_ids(
     values: JsonObject, path: str
 ) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns {token: id} of `model.vocab`, and {token: id} of `added_tokens`.
-
-    Raises:
-        ValueError: an entry has another type.
-    """
+    """Returns {token: id} of `model.vocab`, and the same of `added_tokens`."""
     added_ids = None
     # Any, because `suppress` tells whether it is a list of tokens.
     added_tokens: Any = values.get("added_tokens") or []

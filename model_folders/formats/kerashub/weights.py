@@ -108,10 +108,6 @@ def read_shards(path: str) -> list[tuple[str, str]]:
 
     Args:
         path: path of the index, model.weights.json.
-
-    Raises:
-        OSError: the index cannot be read.
-        ValueError: the index is malformed, or names a file in another folder.
     """
     return [
         (group.removeprefix("/"), shard_path(path, group, file, ".weights.h5"))

@@ -50,11 +50,6 @@ def open_object_entries(path: str) -> Mapping[str, "WeightEntry"]:
 
     Args:
         path: result of `find_object_weights`.
-
-    Raises:
-        OSError: the checkpoint cannot be read.
-        ValueError: the checkpoint lacks weights of a BERT, or contains other
-            weights.
     """
     # This module loads TensorFlow.
     from model_folders.formats.object_based.weights import open_graph_entries
@@ -123,11 +118,7 @@ def read_network(folder: StrPath) -> JsonObject:
 
 
 def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
-    """Returns what a SavedModel states about its tokenizer.
-
-    Raises:
-        OSError: the weights cannot be read.
-    """
+    """Returns what a SavedModel states about its tokenizer."""
     # This module loads TensorFlow.
     from model_folders.formats.object_based.weights import read_casing
 
