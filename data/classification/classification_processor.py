@@ -28,8 +28,8 @@ class ClassificationProcessor(abc.ABC):
             only the examples show whether they are single texts or pairs.
         is_embedding: whether the task trains vectors of texts, whose cosines
             are compared, and no outputs for labels.
-        is_ranking: whether the loss compares the outputs for the passages of a
-            query with each other, and not with their labels.
+        is_ranking: whether an example is a query and a passage, and its label a
+            relevance from 0 to 1. The loss is `RankingLoss`.
         may_be_cross_encoder: whether a regression of single texts may be
             exported for pairs too.
         dev_sets: names of the sets to evaluate.

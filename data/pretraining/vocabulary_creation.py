@@ -14,9 +14,7 @@ from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from model_folders import tokenizer_files
 from model_folders.bert_config import BertConfig
-from model_folders.formats.huggingface.tokenizer import (
-    read_stated_casing,
-)
+from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from terminal import progress
 
 _CONFIG_FILE = "bert_config.json"

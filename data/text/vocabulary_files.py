@@ -9,9 +9,7 @@ from absl import logging
 
 from data.io import compressed_files, text_files
 from files.paths import StrPath
-from model_folders.formats.huggingface.vocabulary import (
-    parse_tokenizer,
-)
+from model_folders.formats.huggingface.vocabulary import parse_tokenizer
 
 # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a space
 # with U+0120.

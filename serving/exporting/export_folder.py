@@ -12,9 +12,7 @@ from imports.installation import install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.cards import copies, model_card
-from model_folders.formats.huggingface.config import (
-    create_config_json,
-)
+from model_folders.formats.huggingface.config import create_config_json
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.reading import preset_reading, presets

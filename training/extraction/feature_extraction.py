@@ -15,9 +15,7 @@ import numpy as np
 import modeling
 from data.arrays import FloatArray
 from data.classification.classification_examples import InputExample
-from data.classification.classification_features import (
-    convert_single_example,
-)
+from data.classification.classification_features import convert_single_example
 from data.io import text_files
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer

@@ -11,9 +11,7 @@ from absl import logging
 
 from data.sets.file_sets import FileSets, RowExampleT
 from data.text.tokenization import FullTokenizer
-from training.config.fine_tuning_config import (
-    DataFileConfigT,
-)
+from training.config.fine_tuning_config import DataFileConfigT
 from training.dev_set.rules import choose_dev_set_rule, warn_of_doubt
 from training.preparation.starting_point import StartingPoint
 

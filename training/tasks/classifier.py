@@ -20,9 +20,7 @@ from data.classification.classification_features import (
     encode_classification_features,
     encode_features,
 )
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-)
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue import glue_layouts, glue_tasks
 from data.io import feature_specs
 from data.sets.set_names import SetName, base_set_of, suffix_of

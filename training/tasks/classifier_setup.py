@@ -13,9 +13,7 @@ from absl import logging
 from command_line.parsed_command import ParsedCommand
 from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-)
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.user_class_processor import load_user_class_processor
 from data.classification.user_tables import column_search

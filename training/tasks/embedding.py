@@ -14,9 +14,7 @@ from data.classification import (
 )
 from data.classification.classification_examples import InputExample
 from data.classification.classification_features import encode_features
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-)
+from data.classification.classification_processor import ClassificationProcessor
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
 from model_folders.reading.presets import Preset

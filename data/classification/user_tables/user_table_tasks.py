@@ -37,8 +37,8 @@ class TableTaskSpec:
         score: computes these metrics. If None, `metrics.compute_metrics` does.
         is_embedding: whether the task trains vectors of texts, whose cosines
             are compared.
-        is_ranking: whether the loss compares the outputs for the passages of a
-            query with each other.
+        is_ranking: whether a row is a query and a passage, and its label a
+            relevance from 0 to 1.
         is_split_by_first_text: whether all rows with the same first text, such
             as a query, are in the same set. Otherwise both texts of a pair
             decide.

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import (
-    ClassificationProcessor,
-)
+from data.classification.classification_processor import ClassificationProcessor
 from data.sets.task_sets import TaskSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]

@@ -56,16 +56,12 @@ def create_records(vocab_file, texts, **changes):
     )
 
 
-def test_each_document_is_read_dupe_factor_times(
-    vocab_file,
-):
+def test_each_document_is_read_dupe_factor_times(vocab_file):
     records = create_records(vocab_file, ["cat\n\ndog"], dupe_factor=3)
     assert len(records) == 6
 
 
-def test_a_document_continues_in_the_next_file(
-    vocab_file,
-):
+def test_a_document_continues_in_the_next_file(vocab_file):
     two_files = create_records(vocab_file, ["cat\n", "dog\n"])
     assert two_files == create_records(vocab_file, ["cat\ndog\n"])
     assert two_files != create_records(vocab_file, ["cat\n\ndog\n"])

@@ -7,9 +7,7 @@ import pytest
 import modeling
 from data.text import BertTextClassifierPreprocessor
 from tests.support.paths import SAMPLES
-from tests.support.tokenizers.preprocessor_cases import (
-    assert_same,
-)
+from tests.support.tokenizers.preprocessor_cases import assert_same
 
 
 @pytest.fixture

@@ -11,9 +11,7 @@ from types import SimpleNamespace
 import tensorflow as tf
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_features import (
-    convert_single_example,
-)
+from data.classification.classification_features import convert_single_example
 from data.text import packing_layer
 from data.text.tokenization import FullTokenizer
 from modeling.tensors import Features

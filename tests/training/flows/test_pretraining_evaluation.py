@@ -11,9 +11,7 @@ from data.io import feature_specs, record_datasets
 from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.two_weight_model import create_loop_trainer
-from training.config.pretraining_config import (
-    PretrainingConfig,
-)
+from training.config.pretraining_config import PretrainingConfig
 from training.flows import pretraining_evaluation
 
 

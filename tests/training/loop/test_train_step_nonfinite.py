@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from model_folders.checkpoint_folders import list_checkpoint_steps
-from tests.support import (
-    script_runner,
-)
+from tests.support import script_runner
 from tests.support.two_weight_model import batches, create_loop_trainer
 from training.loop import devices, step_loop
 
