@@ -51,14 +51,16 @@ def write_encoded_sets(
     if not task.config.is_chief:
         folder = _create_temporary_folder()
     os.makedirs(folder, exist_ok=True)
-    # Remove each set from `examples`, so that the memory of the training
-    # examples is freed once their records are written.
-    return {
-        set_name: _write_encoded_set(
-            task, set_name, examples.pop(set_name), folder
+    encoded_sets = {}
+    for set_name in [*examples]:
+        # Keep no other reference to the examples, so that the memory of the
+        # training examples is freed once their records are written.
+        set_examples = examples.pop(set_name)
+        encoded_sets[set_name] = _write_encoded_set(
+            task, set_name, set_examples, folder
         )
-        for set_name in [*examples]
-    }
+        del set_examples
+    return encoded_sets
 
 
 def _list_set_names(task: AnyTask) -> list[str]:

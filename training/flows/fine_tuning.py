@@ -18,7 +18,7 @@ from training.config.fine_tuning_config import FineTuningConfig
 from training.flows import checks, evaluations, run_ending
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
-from training.flows.fine_tuning_plan import create_fine_tuning_plan
+from training.flows.fine_tuning_plan import prepare_fine_tuning
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
     check_can_export,
@@ -53,7 +53,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         output_mode=task.settings.get("output_mode"),
     )
     run_folder = RunFolder.open(task.start, task.labels)
-    plan = create_fine_tuning_plan(task, run_folder.state_folder)
+    plan = prepare_fine_tuning(task, run_folder.state_folder)
     set_seed_and_precision(task.config)
     trainer = create_trainer(
         task.start,

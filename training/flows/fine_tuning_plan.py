@@ -73,7 +73,7 @@ class FineTuningPlan(Generic[ExampleT, OriginT]):
         return self.finding.case.may_write_scores
 
 
-def create_fine_tuning_plan(
+def prepare_fine_tuning(
     task: FineTuningTask[ExampleT, OriginT, OutputsT], folder: StrPath
 ) -> FineTuningPlan[ExampleT, OriginT]:
     """Reads, writes and checks the sets of a command, and plans what follows.

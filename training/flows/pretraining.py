@@ -23,7 +23,7 @@ from training.flows.pretraining_evaluation import (
     PretrainingEvaluation,
     warn_of_no_progress,
 )
-from training.flows.pretraining_plan import create_pretraining_plan
+from training.flows.pretraining_plan import prepare_pretraining
 from training.flows.teacher import load_teacher
 from training.flows.trainer_setup import (
     check_can_export,
@@ -53,7 +53,7 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    plan = create_pretraining_plan(start)
+    plan = prepare_pretraining(start)
     set_seed_and_precision(config)
     trainer = create_trainer(
         start, run_folder, plan.run_plan, strategy=strategy, teacher=teacher

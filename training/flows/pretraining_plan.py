@@ -62,7 +62,7 @@ class PretrainingPlan:
     run_plan: RunPlan
 
 
-def create_pretraining_plan(
+def prepare_pretraining(
     start: StartingPoint[PretrainingConfig],
 ) -> PretrainingPlan:
     """Finds and checks the records of a command, and plans what follows.

@@ -39,7 +39,7 @@ class UserTableProcessor(ClassificationProcessor):
         file_sets: the sets, whose files `reader` reads.
 
     Attributes:
-        file_sets: the argument.
+        file_sets: the sets of the user's tables, each read once.
     """
 
     def __init__(

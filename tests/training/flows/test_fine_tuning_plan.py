@@ -19,7 +19,7 @@ from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_plan import (
     collect_fine_tuning_settings,
     compute_dev_set_checksum,
-    create_fine_tuning_plan,
+    prepare_fine_tuning,
 )
 from training.preparation.starting_point import read_start
 
@@ -61,7 +61,7 @@ def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
 def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):
     """Returns the plan of a command whose run is in FOLDER/run."""
     task = create_task(folder, task_class, do_train, **flags)
-    return create_fine_tuning_plan(task, folder / "records")
+    return prepare_fine_tuning(task, folder / "records")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_training_shorter_than_one_step_is_refused(tmp_path):
 def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task = create_task(tmp_path)
-    plan = create_fine_tuning_plan(task, tmp_path / "records")
+    plan = prepare_fine_tuning(task, tmp_path / "records")
     settings = plan.run_plan.recorded_settings
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
     begin_run(task.config, model, settings)
