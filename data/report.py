@@ -42,13 +42,21 @@ class Heading(NamedTuple):
 
 
 class JudgedPrediction(NamedTuple):
-    """A prediction for a text, as report.html shows it."""
+    """A prediction for a text, as report.html shows it.
 
-    badness: float  # Above 0 if the prediction is wrong, largest for the worst.
+    Attributes:
+        badness: above 0 if the prediction is wrong, largest for the worst.
+        verdict: what was right, and what was predicted.
+        text: the text.
+        name: id or number of the example.
+        marks: {"right", "predicted" or "unread": its spans, (start, end) in
+            characters}.
+    """
+
+    badness: float
     verdict: str
     text: str
-    name: str | int  # id or number of the example
-    # {"right", "predicted" or "unread": its spans, (start, end) in characters}.
+    name: str | int
     marks: Mapping[str, Sequence[tuple[int, int]]]
 
     def pieces(self, length: int | None = None) -> Iterator[tuple[str, str]]:

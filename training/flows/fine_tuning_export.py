@@ -210,18 +210,20 @@ def check_export_scores(
         score = export_scores.get(f"{format_name}_{metric}")
         if score is None or not math.isfinite(expected):
             continue
-        loss = round((expected - score) / task.percentage_point, 6)
+        points_lost = round((expected - score) / task.percentage_point, 6)
         # Write `not <=` instead of `>`, so that NaN is an error too.
-        if not loss <= config.fine_tuning.max_export_loss:
+        if not points_lost <= config.fine_tuning.max_export_loss:
             raise ValueError(
                 f"--export_dir={config.export.export_dir} was not "
                 f"written: its {format_name} file scores {metric} = "
-                f"{score:.4f} on the dev set, {loss:.2f} percentage points "
-                f"below the model's {expected:.4f}. {_remedy_of(task)}, or "
+                f"{score:.4f} on the dev set, {points_lost:.2f} percentage "
+                f"points below the model's {expected:.4f}. {_remedy_of(task)}, or "
                 "increase --max_export_loss"
             )
-        model = f"the model's is {expected:.4f}" if loss else "as the model"
-        logging.info("%s: %s %.4f, %s", format_name, metric, score, model)
+        comparison = "as the model"
+        if points_lost:
+            comparison = f"the model's is {expected:.4f}"
+        logging.info("%s: %s %.4f, %s", format_name, metric, score, comparison)
 
 
 def _remedy_of(task: AnyTask) -> str:
