@@ -217,8 +217,8 @@ def check_export_scores(
                 f"--export_dir={config.export.export_dir} was not "
                 f"written: its {format_name} file scores {metric} = "
                 f"{score:.4f} on the dev set, {points_lost:.2f} percentage "
-                f"points below the model's {expected:.4f}. {_remedy_of(task)}, or "
-                "increase --max_export_loss"
+                f"points below the model's {expected:.4f}. "
+                f"{_remedy_of(task)}, or increase --max_export_loss"
             )
         comparison = "as the model"
         if points_lost:
