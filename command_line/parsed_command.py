@@ -67,8 +67,8 @@ class ParsedCommand(Generic[ConfigT_co]):
         Args:
             group: a copy of a group of the Config, with the values of the
                 flags. Groups that share a flag get the same value.
-            *names: names of all flags that are decided now. A value may equal
-                the former one.
+            *names: names of all flags that are decided now. A flag may keep
+                its value.
 
         Raises:
             TypeError: the Config contains no such group, no flag has such a

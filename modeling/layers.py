@@ -1,4 +1,4 @@
-"""What the layers of the network share: a base class, and a dense layer.
+"""The base class of the layers of the network, and their dense layer.
 
 `all_layers` lists the layers of a model, to change or to count them.
 """

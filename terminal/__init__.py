@@ -1,7 +1,7 @@
-"""What a running command shows on the terminal, and the signals that it hears.
+"""Shows the progress of a command on the terminal, and handles signals.
 
-It knows no flags and loads no TensorFlow, so that any work that runs long may
-use it:
+This package knows no flags and loads no TensorFlow, so that any work that runs
+long may use it:
 
     progress.py: a changing line on a terminal, else lines of the log
     signals.py: ends a script at SIGTERM or Ctrl-C

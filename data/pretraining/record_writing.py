@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WrittenRecords(NamedTuple):
-    """What create_pretraining_data.py logs about its records, in any mode.
+    """The records of create_pretraining_data.py, as its log describes them.
 
     Attributes:
         num_instances: number of instances.

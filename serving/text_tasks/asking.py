@@ -28,7 +28,7 @@ from serving.text_tasks.text_task import (
 
 
 class Failure(NamedTuple):
-    """What a request that fails gets instead of a reply.
+    """The error of a request that fails, which takes the place of a reply.
 
     Attributes:
         error: what the request raised, as serving/engines/engine.py tells

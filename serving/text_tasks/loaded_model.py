@@ -9,7 +9,7 @@ from serving.engines import Engine, PackedInput, pad_batch
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
-    """What text tasks read of an export in memory, besides a request.
+    """An export in memory, with all that text tasks read of it.
 
     A `TextModel` contains it, and adds the tasks, with a method for each.
 

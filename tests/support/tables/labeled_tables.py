@@ -36,6 +36,19 @@ def create_processor(
     )
 
 
+def open_task_processor(
+    task_name: str, folder: Path, **flags: Any
+) -> UserTableProcessor:
+    """Returns the processor of a task, with flags that the user set."""
+    return open_table_processor(
+        SPEC_OF_TABLE_TASK[task_name],
+        folder,
+        DataFileOptions(),
+        ColumnOptions(**flags),
+        frozenset(flags),
+    )
+
+
 def read_examples(
     folder: Path, name: str, text: str | list[object], **kwargs: Any
 ) -> list[tuple[Any, ...]]:

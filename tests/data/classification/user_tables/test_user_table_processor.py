@@ -13,17 +13,7 @@ from data.classification.user_tables.user_table_processor import (
 from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.tables.csv_files import write_csv
-
-
-def open_processor(task_name, folder, **flags):
-    """Creates the processor of a task, with flags that the user set."""
-    return open_table_processor(
-        SPEC_OF_TABLE_TASK[task_name],
-        folder,
-        DataFileOptions(),
-        ColumnOptions(**flags),
-        frozenset(flags),
-    )
+from tests.support.tables.labeled_tables import open_task_processor
 
 
 @pytest.fixture
@@ -31,7 +21,7 @@ def topics(tmp_path):
     """The processor of tables of single texts, whose dev set is missing."""
     (tmp_path / "train.csv").write_text("text,label\na,yes\nb,no\n")
     (tmp_path / "test.csv").write_text("text,label\nc,yes\n")
-    return open_processor("csv", tmp_path)
+    return open_task_processor("csv", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +34,7 @@ def topics(tmp_path):
 def test_a_task_of_pairs_knows_its_usual_columns(tmp_path, task_name, columns):
     path = tmp_path / "train.csv"
     write_csv(path, columns, [("Who?", "Anna.", 1), ("Who?", "Bob.", 0)])
-    examples = open_processor(task_name, tmp_path).read("train")
+    examples = open_task_processor(task_name, tmp_path).read("train")
     texts = [(example.text_a, example.text_b) for example in examples]
     assert texts == [("Who?", "Anna."), ("Who?", "Bob.")]
     assert [float(example.label) for example in examples] == [1, 0]
@@ -52,7 +42,7 @@ def test_a_task_of_pairs_knows_its_usual_columns(tmp_path, task_name, columns):
 
 @pytest.mark.parametrize("mode", [*metrics.METRICS_OF_MODE])
 def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
-    processor = open_processor("csv", tmp_path, output_mode=mode)
+    processor = open_task_processor("csv", tmp_path, output_mode=mode)
     assert processor.metrics == metrics.METRICS_OF_MODE[mode]
 
 
@@ -81,7 +71,7 @@ def train_and_dev(tmp_path):
     """The processor of a train set and a dev set that share one text."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nB ,y\n")
-    return open_processor("csv", tmp_path)
+    return open_task_processor("csv", tmp_path)
 
 
 def test_texts_of_the_train_set_in_the_dev_set_are_warned_of(
@@ -109,7 +99,7 @@ def test_equal_texts_have_equal_keys(train_and_dev):
 
 def test_a_dev_set_needs_no_train_set_if_flags_name_the_labels(tmp_path):
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
-    processor = open_processor("csv", tmp_path, labels=["x", "y"])
+    processor = open_task_processor("csv", tmp_path, labels=["x", "y"])
     assert [example.label for example in processor.read("dev")] == ["y"]
 
 
@@ -118,7 +108,7 @@ def test_a_single_text_is_one_text(topics):
 
 
 def test_rankings_are_scored_by_the_texts_of_the_queries(tmp_path):
-    processor = open_processor("ranking", tmp_path)
+    processor = open_task_processor("ranking", tmp_path)
     queries = ["a", "a", "b"]
     examples = [InputExample("dev-1", query, "passage") for query in queries]
     labels = np.array([0.0, 1.0, 2.0])
@@ -160,10 +150,13 @@ def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
 
 def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
     flags = {"label_column": "a,b"}
-    assert open_processor("csv", tmp_path, **flags).read_labels() == ["a", "b"]
+    assert open_task_processor("csv", tmp_path, **flags).read_labels() == [
+        "a",
+        "b",
+    ]
     (tmp_path / "dev.jsonl").write_text('{"text": "x", "a,b": "y"}\n')
-    processor = open_processor("csv", tmp_path, **flags)
+    processor = open_task_processor("csv", tmp_path, **flags)
     assert processor.output_mode == "classification"
     (tmp_path / "train.jsonl").write_text('{"text": "x", \n')
     with pytest.raises(ValueError, match=r"train\.jsonl is not valid"):
-        open_processor("csv", tmp_path, **flags)
+        open_task_processor("csv", tmp_path, **flags)

@@ -2,32 +2,16 @@
 
 import pytest
 
-from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
-    open_table_processor,
-)
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
+from tests.support.tables.labeled_tables import open_task_processor
 
 
 def read_set(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    examples = create_processor(kind, folder, **flags).read(name)
+    examples = open_task_processor(kind, folder, **flags).read(name)
     return [
         (example.text_a, example.text_b, example.label) for example in examples
     ]
-
-
-def create_processor(task_name, folder, **flags):
-    """Creates the processor of a task, with flags that the user set."""
-    return open_table_processor(
-        SPEC_OF_TABLE_TASK[task_name],
-        folder,
-        DataFileOptions(),
-        ColumnOptions(**flags),
-        frozenset(flags),
-    )
 
 
 def test_queries_and_passages_are_found_by_their_names(tmp_path):
