@@ -17,7 +17,6 @@ import gc
 import time
 
 from command_line import cli, flag_parsing
-from command_line.parsed_command import ParsedCommand
 from data.io import text_files
 from data.pretraining.pretraining_data_config import PretrainingDataConfig
 from data.pretraining.record_writing import (
@@ -25,6 +24,7 @@ from data.pretraining.record_writing import (
     write_records_at_scale,
     write_records_in_order,
 )
+from options.parsed_command import ParsedCommand
 
 
 def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:

@@ -11,8 +11,8 @@ import functools
 from absl import logging
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
 from model_folders.reading import preset_reading, settings_check
+from options.parsed_command import ParsedCommand
 from training.extraction.extract_features_config import ExtractFeaturesConfig
 from training.extraction.feature_extraction import (
     load_predictor,

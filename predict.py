@@ -29,8 +29,8 @@ answers each text of the command line:
 import functools
 
 from command_line import cli, flag_parsing
-from command_line.parsed_command import ParsedCommand
 from data.outputs import output_writer
+from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.predict.predict_steps import (
     answer_in_bulk,

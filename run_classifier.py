@@ -11,7 +11,7 @@ from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (

@@ -9,7 +9,7 @@ Training resumes from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import read_start

@@ -11,7 +11,7 @@ newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records
 from training.preparation.starting_point import read_start

@@ -10,7 +10,7 @@ Training resumes from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
 from training.preparation.starting_point import read_start
 from training.tasks.squad_setup import load_task, open_sets

@@ -9,7 +9,7 @@ Training resumes from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from training.config.swag_config import SwagConfig
 from training.preparation.starting_point import read_start
 from training.tasks.swag import SwagTask

@@ -14,7 +14,7 @@ The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
 from serving.http.serve_steps import (
     end_at_signals,

@@ -13,8 +13,6 @@ Where a command line becomes a `Config`:
         `ParsedCommand`
     path_flags.py: flags whose values are paths, and the check that no output
         overlaps an input or another output
-    parsed_command.py: `ParsedCommand`, the `Config`, and who decided the values
-        of its flags: the user, other flags, or a file
 
 What it shows to the user:
 

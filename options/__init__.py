@@ -34,4 +34,6 @@ them:
     declared_options.py: the options that a `Config` and its groups declare
     config_values.py: creates a `Config`, reads its values, and copies it with
         other values, which are those of all groups that share an option
+    parsed_command.py: `ParsedCommand`, the `Config` of a command, and who
+        decided its values: the user, other options, or a file
 """

@@ -53,7 +53,6 @@ BELOW = {
         "terminal",
     },
     "training": {
-        "command_line",
         "data",
         "files",
         "imports",

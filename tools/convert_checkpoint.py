@@ -16,7 +16,6 @@ from absl import logging
 
 import modeling
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
 from conversion.conversion_steps import (
     choose_format,
     choose_model_class,
@@ -27,6 +26,7 @@ from conversion.conversion_steps import (
 )
 from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from model_folders.reading.preset_reading import read_preset
+from options.parsed_command import ParsedCommand
 
 
 def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:

@@ -17,7 +17,6 @@ import os
 import time
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
 from data.io import text_files
 from data.pretraining.vocabulary_config import VocabularyConfig
 from data.pretraining.vocabulary_creation import (
@@ -31,6 +30,7 @@ from data.pretraining.vocabulary_creation import (
 from data.text import vocabulary_learning
 from files.atomic import write_bytes
 from model_folders import tokenizer_files
+from options.parsed_command import ParsedCommand
 
 
 def main(parsed: ParsedCommand[VocabularyConfig]) -> None:

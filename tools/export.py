@@ -14,9 +14,9 @@ from absl import logging
 
 import serving
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from model_folders.reading import preset_reading, settings_check
+from options.parsed_command import ParsedCommand
 from serving.exporting.export_config import ExportConfig
 from serving.exporting.export_steps import (
     create_options,

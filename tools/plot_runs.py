@@ -11,8 +11,8 @@ import functools
 from pathlib import Path
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
 from files.atomic import atomic_open
+from options.parsed_command import ParsedCommand
 from training.run_comparison.plot_runs_config import PlotRunsConfig
 from training.run_comparison.run_curves import create_figure, read_runs
 

@@ -11,8 +11,8 @@ run_squad.py are percentages and all other scores are fractions.
 import functools
 
 from command_line import cli
-from command_line.parsed_command import ParsedCommand
 from files.atomic import write_text
+from options.parsed_command import ParsedCommand
 from training.run_comparison.results_table_config import ResultsTableConfig
 from training.run_comparison.score_table import format_table, read_scores
 

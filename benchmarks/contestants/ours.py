@@ -18,7 +18,6 @@ import modeling
 import serving
 from benchmarks import tickets, timing
 from command_line import flag_parsing
-from command_line.parsed_command import ParsedCommand
 from data.io import record_datasets
 from data.text.tokenization import FullTokenizer
 from model_folders.model_json_types import ClassifierSettings, SpanSettings
@@ -28,6 +27,7 @@ from modeling.base_loss import AnyLoss
 from modeling.base_model import BaseModel
 from modeling.tensors import Features
 from options.config import ConfigT
+from options.parsed_command import ParsedCommand
 from serving import engines
 from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig

@@ -9,8 +9,8 @@ import types
 import pytest
 import tensorflow as tf
 
-from command_line.parsed_command import ParsedCommand
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from tests.support import fresh_process, output_files, script_runner
 from tests.support.output_files import read_results
 from tests.support.paths import ROOT, SAMPLES

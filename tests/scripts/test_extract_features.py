@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import extract_features
-from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from serving import engines
 from tests.support import golden, script_runner
 from tests.support.checkpoints import call_signature

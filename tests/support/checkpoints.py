@@ -16,9 +16,9 @@ import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from command_line.parsed_command import ParsedCommand
 from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from files.paths import StrPath
+from options.parsed_command import ParsedCommand
 from tools import convert_checkpoint
 
 # What JSON contains: None, a bool, number or text, or a list or dict of them.

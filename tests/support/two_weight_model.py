@@ -16,7 +16,6 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 import modeling
-from command_line.parsed_command import ParsedCommand
 from data.io.record_datasets import Records
 from data.padding import trim_padding
 from files.paths import StrPath
@@ -24,6 +23,7 @@ from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
 from options import config_values
 from options.fields import option
+from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Decision, Logs
 from training.loop.train_step import TrainStep

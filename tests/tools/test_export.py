@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json, write_json
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from serving.exporting.export_config import ExportConfig
 from tests.support import script_runner
 from tests.support.checkpoints import call_signature

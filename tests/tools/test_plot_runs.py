@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from tools import plot_runs
 from training.run_comparison.plot_runs_config import PlotRunsConfig
 

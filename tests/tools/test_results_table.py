@@ -1,6 +1,6 @@
 """Where tools.results_table writes its table."""
 
-from command_line.parsed_command import ParsedCommand
+from options.parsed_command import ParsedCommand
 from tools import results_table
 from training.run_comparison.results_table_config import ResultsTableConfig
 

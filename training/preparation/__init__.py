@@ -15,7 +15,7 @@ The first of these that knows a flag decides its value:
 
 Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
 returns the command with the flags that it decided, by `decide` or `decide_open`
-of command_line/parsed_command.py.
+of options/parsed_command.py.
 
 A script calls the first three modules, and starting_point.py the last one:
 

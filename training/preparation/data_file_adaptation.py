@@ -64,36 +64,23 @@ def _decide_open_flags(
     """Decides the epochs and the length if they are open, and logs them."""
     config = start.config
     parsed = start.parsed
-    decided: list[str] = []
+    decided: dict[str, float] = {}
     if parsed.is_open("num_train_epochs"):
-        epochs = _choose_epochs(
+        decided["num_train_epochs"] = _choose_epochs(
             len(file_sets.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
-        parsed = parsed.decide(
-            dataclasses.replace(
-                parsed.config.fine_tuning, num_train_epochs=epochs
-            ),
-            "num_train_epochs",
-        )
-        decided.append(f"--num_train_epochs={epochs:g}")
     if parsed.is_open("max_seq_length"):
-        length = _choose_length(
+        decided["max_seq_length"] = _choose_length(
             file_sets,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
-        parsed = parsed.decide(
-            dataclasses.replace(
-                parsed.config.fine_tuning, max_seq_length=length
-            ),
-            "max_seq_length",
-        )
-        decided.append(f"--max_seq_length={length}")
     if decided:
-        logging.info("Set to suit most examples: %s", " ".join(decided))
-    return dataclasses.replace(start, parsed=parsed)
+        flags = [f"--{name}={value:g}" for name, value in decided.items()]
+        logging.info("Set to suit most examples: %s", " ".join(flags))
+    return dataclasses.replace(start, parsed=parsed.decide(decided))
 
 
 def _choose_epochs(

@@ -3,11 +3,9 @@
 This module imports no TensorFlow.
 """
 
-import dataclasses
-
-from command_line.parsed_command import ParsedCommand
 from data.io.text_files import expand_patterns
 from data.pretraining.record_inspection import find_masking_and_lengths
+from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 
 
@@ -43,11 +41,4 @@ def adapt_to_records(
                     f"--{name}={value}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    options = dataclasses.replace(
-        options,
-        max_seq_length=values.get("max_seq_length", options.max_seq_length),
-        max_predictions_per_seq=values.get(
-            "max_predictions_per_seq", options.max_predictions_per_seq
-        ),
-    )
-    return parsed.decide(options, *values)
+    return parsed.decide(values)

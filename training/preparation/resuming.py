@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from command_line.parsed_command import ParsedCommand
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import hub, settings_check
@@ -18,6 +17,7 @@ from options import config_values
 from options.config import Config
 from options.declared_options import options_of
 from options.metadata import Role
+from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
 from training.dev_set.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 

@@ -9,7 +9,6 @@ import dataclasses
 import os
 from typing import Generic, TypeVar
 
-from command_line.parsed_command import ParsedCommand
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
@@ -20,6 +19,7 @@ from model_folders.checkpoint_folders import (
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import preset_reading
 from model_folders.reading.presets import Preset
+from options.parsed_command import ParsedCommand
 from training.config.model_flags import (
     check_required,
     read_bert_config,

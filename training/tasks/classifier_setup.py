@@ -5,12 +5,10 @@ loads no TensorFlow.
 """
 
 import collections
-import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from command_line.parsed_command import ParsedCommand
 from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
@@ -23,6 +21,7 @@ from data.classification.user_tables.user_table_processor import (
 )
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
+from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.data_file_adaptation import adapt_to_data_file
 from training.preparation.starting_point import StartingPoint
@@ -49,12 +48,7 @@ def decide_columns(
         config.table, parsed.set_by_user, table
     )
     column_search.log_columns(config.table, parsed.set_by_user, table, columns)
-    options = dataclasses.replace(
-        config.table,
-        text_column=columns.get("text_column", config.table.text_column),
-        label_column=columns.get("label_column", config.table.label_column),
-    )
-    return parsed.decide(options, *columns), table
+    return parsed.decide(columns), table
 
 
 def open_processor(

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serve
-from command_line.parsed_command import ParsedCommand
 from options import config_values
+from options.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
 from tests.support import fork_server, script_runner
 from tests.support.waiting import TIMEOUT

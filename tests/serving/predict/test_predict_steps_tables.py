@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import predict as script
-from command_line.parsed_command import ParsedCommand
 from data.outputs.output_rows import OutputRow
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from serving.predict import predict_steps
 from serving.predict.predict_config import PredictConfig
 from tests.support import output_files

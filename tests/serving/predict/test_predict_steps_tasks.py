@@ -7,8 +7,8 @@ import pytest
 
 import predict
 import serving
-from command_line.parsed_command import ParsedCommand
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.text_tasks.asking import Asker
 from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS

@@ -13,7 +13,6 @@ import keras
 import tensorflow as tf
 
 import modeling
-from command_line.parsed_command import ParsedCommand
 from data.arrays import FloatArray
 from data.io import feature_specs
 from data.io.tf_examples import encode_example
@@ -23,6 +22,7 @@ from modeling import losses
 from modeling.bert import EncoderOutputs
 from modeling.tensors import Features, Tensor
 from options import config_values
+from options.parsed_command import ParsedCommand
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags

@@ -226,8 +226,8 @@ def _export(folder: Path) -> None:
 
 def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
-    from command_line.parsed_command import ParsedCommand
     from options import config_values
+    from options.parsed_command import ParsedCommand
     from training.config.classifier_config import ClassifierConfig
     from training.flows import checks
     from training.preparation.starting_point import read_start
@@ -276,8 +276,8 @@ def _teach(folder: Path) -> None:
 
 
 def _convert(folder: Path) -> None:
-    from command_line.parsed_command import ParsedCommand
     from conversion.convert_checkpoint_config import ConvertCheckpointConfig
+    from options.parsed_command import ParsedCommand
     from tools import convert_checkpoint
 
     given: dict[str, Any] = {

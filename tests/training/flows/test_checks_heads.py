@@ -7,9 +7,9 @@ import json
 import pytest
 
 import modeling
-from command_line.parsed_command import ParsedCommand
 from model_folders.reading import preset_reading
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import write_huggingface_files

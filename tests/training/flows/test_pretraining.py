@@ -6,8 +6,8 @@ tests/scripts/test_run_pretraining.py tests trainings.
 import pytest
 
 import modeling
-from command_line.parsed_command import ParsedCommand
 from options import config_values
+from options.parsed_command import ParsedCommand
 from tests.support import models, pretraining_records
 from tests.support.output_files import read_results
 from training.config.pretraining_config import PretrainingConfig

@@ -2,9 +2,9 @@
 
 import pytest
 
-from command_line.parsed_command import ParsedCommand
 from files.json_files import write_json
 from model_folders import model_json
+from options.parsed_command import ParsedCommand
 from tests.support.two_weight_model import (
     TwoWeightModel,
     create_loop_config,

@@ -73,10 +73,7 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
     start = toy_task.create_start(
         config, bert_config, TOKENIZER, set_by_user=COLUMNS
     )
-    options = dataclasses.replace(config.fine_tuning, **decided)
-    start = dataclasses.replace(
-        start, parsed=start.parsed.decide(options, *decided)
-    )
+    start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
     processor = create_processor(table, task_name)
     adapted = adapt_to_data_file(start, processor.file_sets).config.fine_tuning
     return adapted.num_train_epochs, adapted.max_seq_length

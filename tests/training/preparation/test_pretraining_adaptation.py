@@ -2,8 +2,8 @@
 
 import pytest
 
-from command_line.parsed_command import ParsedCommand
 from options import config_values
+from options.parsed_command import ParsedCommand
 from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
 from training.preparation.pretraining_adaptation import adapt_to_records

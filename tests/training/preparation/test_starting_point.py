@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from command_line.parsed_command import ParsedCommand
 from model_folders import model_json
 from model_folders.reading import preset_reading, settings_check
 from options import config_values
+from options.parsed_command import ParsedCommand
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
 from training.config.classifier_config import ClassifierConfig

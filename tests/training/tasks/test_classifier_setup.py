@@ -3,10 +3,10 @@
 import pytest
 
 import modeling
-from command_line.parsed_command import ParsedCommand
 from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
 from options.config_values import create_config
+from options.parsed_command import ParsedCommand
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import write_csv
 from training.config.classifier_config import ClassifierConfig

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic, Self
 
 from options.config import Config, ConfigT_co
-from options.config_values import option_values_of, with_groups, with_values
+from options.config_values import option_values_of, with_values
 from options.declared_options import options_of
 from options.metadata import Role
 
@@ -24,11 +24,7 @@ class ParsedCommand(Generic[ConfigT_co]):
 
         parsed = parsed.decide_open({"max_seq_length": 384}, "model.json")
         if parsed.is_open("max_seq_length"):
-            options = parsed.config.fine_tuning
-            parsed = parsed.decide(
-                dataclasses.replace(options, max_seq_length=128),
-                "max_seq_length",
-            )
+            parsed = parsed.decide({"max_seq_length": 128})
 
     Attributes:
         config: the values of the flags.
@@ -61,26 +57,20 @@ class ParsedCommand(Generic[ConfigT_co]):
             raise TypeError(f"{name} is no flag that files may decide")
         return name not in self.set_by_user | self.decided
 
-    def decide(self, group: object, *names: str) -> Self:
+    def decide(self, values: Mapping[str, object]) -> Self:
         """Returns the command with flags decided, whatever decided them before.
 
         Args:
-            group: a copy of a group of the Config, with the values of the
-                flags. Groups that share a flag get the same value.
-            *names: names of all flags that are decided now. A flag may keep
-                its value.
+            values: {name of a flag: its value}. A flag may keep its value.
 
         Raises:
-            TypeError: the Config contains no such group, no flag has such a
-                name, or the group has another value of a flag without a name.
+            TypeError: no flag has such a name.
         """
-        values = option_values_of(with_groups(self.config, group))
-        if unknown := {*names} - values.keys():
-            raise TypeError(f"{sorted(unknown)} are no flags of this command")
-        unnamed = _find_changes(self.config, values).keys() - {*names}
-        if unnamed:
-            raise TypeError(f"{sorted(unnamed)} are changed, but not named")
-        return self._with_decided({name: values[name] for name in names})
+        return dataclasses.replace(
+            self,
+            config=with_values(self.config, values),
+            decided=self.decided.union(values),
+        )
 
     def decide_open(self, stated: Mapping[str, object], source: str) -> Self:
         """Returns the command with the flags decided that were still open.
@@ -105,7 +95,7 @@ class ParsedCommand(Generic[ConfigT_co]):
                 )
             if self.is_open(option.name):
                 decided[option.name] = value
-        return self._with_decided(decided)
+        return self.decide(decided)
 
     def decide_implied(self) -> Self:
         """Returns the command with the flags decided that other flags imply.
@@ -115,15 +105,7 @@ class ParsedCommand(Generic[ConfigT_co]):
         """
         prepared = self.config.prepare(self.set_by_user)
         implied = _find_changes(self.config, option_values_of(prepared))
-        return self._with_decided(implied)
-
-    def _with_decided(self, values: Mapping[str, object]) -> Self:
-        """Returns the command with these values, {name of a flag: value}."""
-        return dataclasses.replace(
-            self,
-            config=with_values(self.config, values),
-            decided=self.decided.union(values),
-        )
+        return self.decide(implied)
 
 
 def _find_changes(
