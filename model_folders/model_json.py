@@ -55,7 +55,7 @@ def provenance_of(contents: ModelJson) -> Provenance:
     return contents.get(PROVENANCE, Provenance())
 
 
-def recorded_settings_of(contents: ModelJson) -> TrainingSettings:
+def training_settings_of(contents: ModelJson) -> TrainingSettings:
     """Returns the settings of the run that trained the weights, {} if unknown.
 
     Args:

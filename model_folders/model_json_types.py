@@ -162,9 +162,9 @@ class TrainingSettings(AnyHeadSettings, total=False):
 
     Attributes:
         flags: the flags that a run compares when it is resumed.
-        data: (name, file, rows, checksum) of each set, as `RecordedSet` names
-            them. In JSON, each is a list.
-        split: the rule of the dev set. training/dev_set/recorded_sets.py says
+        data: (name, file, rows, checksum) of each set, as a `SetFingerprint`
+            names them. In JSON, each is a list.
+        split: the rule of the dev set. training/dev_set/rules.py says
             why the key is "split".
         train_records: the files of the records of the train set.
         input_file: the files of pretraining records to train on.

@@ -109,7 +109,7 @@ def read_tokenizer(folder: Path, preset: presets.Preset) -> FullTokenizer:
     """
     tokenizer = FullTokenizer(folder / "vocab.txt", preset.do_lower_case)
     tokenizer.check_vocab()
-    recorded = preset.recorded_settings.get("tokenizer", {})
+    recorded = preset.training_settings.get("tokenizer", {})
     if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
         raise ValueError(
             f"{tokenizer.vocab_file} is not the vocabulary that "
@@ -132,12 +132,12 @@ def _read_settings(preset: presets.Preset) -> HeadSettings:
         # Prefer what the training run recorded, because the command that
         # exported the model may not know it.
         stated = settings.get("num_texts")
-        recorded = preset.recorded_settings
+        recorded = preset.training_settings
         settings["num_texts"] = recorded.get("num_texts", stated)
     return settings
 
 
 def _read_columns(preset: presets.Preset) -> Sequence[str | None]:
     """Returns the columns of the texts that the model was trained on."""
-    flags = preset.recorded_settings.get("flags", {})
+    flags = preset.training_settings.get("flags", {})
     return flags.get("text_column"), flags.get("text_b_column")

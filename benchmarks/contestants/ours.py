@@ -104,7 +104,7 @@ def create_training_work(
         create_model=create_model,
         loss=loss,
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
-        recorded_settings={},
+        training_settings={},
     )
     trainer = trainer_setup.create_trainer(
         start,
@@ -242,7 +242,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         create_model=task.create_model,
         loss=task.loss,
         num_steps=None,
-        recorded_settings={},
+        training_settings={},
     )
     trainer = trainer_setup.create_trainer(
         start,

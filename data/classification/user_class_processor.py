@@ -170,7 +170,7 @@ class UserClassSets(TaskSets[InputExample]):
         return f"{self._code.file_name}: {self._name}.{name}"
 
 
-class RecordedProcessor(ClassificationProcessor):
+class LabelsOnlyProcessor(ClassificationProcessor):
     """Returns the labels of a model that was trained with a UserClassProcessor.
 
     A command that reads no set, such as an export, needs no more.
@@ -180,7 +180,7 @@ class RecordedProcessor(ClassificationProcessor):
     """
 
     def __init__(self, preset: Preset) -> None:
-        super().__init__(UnknownSets(preset))
+        super().__init__(NoSets(preset))
         self.text_columns = ()
         self._preset = preset
 
@@ -189,7 +189,7 @@ class RecordedProcessor(ClassificationProcessor):
         return list(self._preset.labels or ())
 
 
-class UnknownSets(TaskSets[InputExample]):
+class NoSets(TaskSets[InputExample]):
     """The sets of a model whose folder names the user's class, but no file.
 
     Args:
@@ -204,7 +204,7 @@ class UnknownSets(TaskSets[InputExample]):
         self, set_name: BaseSet
     ) -> dict[BaseSet, list[InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
-        name = self._preset.recorded_settings[PROCESSOR_ENTRY]
+        name = self._preset.training_settings[PROCESSOR_ENTRY]
         raise ValueError(
             f"{self._preset.source} was trained on examples of {name}; set "
             f"--processor=FILE.py:{name} to read examples of this class, or "
@@ -227,8 +227,8 @@ def load_user_class_processor(
     """
     if value:
         return UserClassProcessor.load(value, data_dir)
-    if preset and PROCESSOR_ENTRY in preset.recorded_settings:
-        return RecordedProcessor(preset)
+    if preset and PROCESSOR_ENTRY in preset.training_settings:
+        return LabelsOnlyProcessor(preset)
     return None
 
 

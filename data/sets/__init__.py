@@ -17,13 +17,13 @@ subclasses reads files in another way:
         NerReader           words with tags
     GlueSets        files of GLUE and XNLI
     UserClassSets   what a user's class reads
-    UnknownSets     no set, because only the labels of a model are known
+    NoSets     no set, because only the labels of a model are known
     SquadSets       questions about passages
 
 Code calls such an object `sets`. A `ClassificationProcessor` is none of these:
 it knows the labels and metrics of a classification, and has a `TaskSets`. A
 UserTableProcessor has FileSets, a GlueProcessor GlueSets, a UserClassProcessor
-UserClassSets, and a RecordedProcessor UnknownSets. The GlueProcessor of
+UserClassSets, and a LabelsOnlyProcessor NoSets. The GlueProcessor of
 MultiNLI, which has two dev sets and two test sets, has two GlueSets.
 
 SWAG has no such class: its sets tell nothing that a command needs before it

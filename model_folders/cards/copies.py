@@ -61,7 +61,7 @@ def create_model_json_of_copy(
     provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
     kept = {
         name: value
-        for name, value in preset.recorded_settings.items()
+        for name, value in preset.training_settings.items()
         if name not in changed
     }
     provenance["settings"] = cast("TrainingSettings", kept)

@@ -21,7 +21,7 @@ from model_folders.cards.example_calls import (
     list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
-from model_folders.model_json import provenance_of, recorded_settings_of
+from model_folders.model_json import provenance_of, training_settings_of
 from model_folders.model_json_types import (
     AnyHeadSettings,
     ModelJson,
@@ -134,7 +134,7 @@ class Card:
     @property
     def settings(self) -> TrainingSettings:
         """Settings of the training and of the task."""
-        return {**recorded_settings_of(self.model_json), **self.task}
+        return {**training_settings_of(self.model_json), **self.task}
 
     @property
     def reports_best(self) -> bool:

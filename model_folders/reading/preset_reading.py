@@ -95,7 +95,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
         is_own_run=True,
         model_class=model_class,
         head_settings=head_settings,
-        recorded_settings=model_json.recorded_settings_of(contents),
+        training_settings=model_json.training_settings_of(contents),
         model_json=contents,
     )
 
@@ -132,9 +132,9 @@ def _read_folder(
     if config_json and not model_class:
         # A model.json may only list the files of the folder.
         model_class, head_settings = read_model_class(config_json)
-    recorded_settings = model_json.recorded_settings_of(contents)
+    training_settings = model_json.training_settings_of(contents)
     stated_casing = _read_casing(folder)
-    _check_casing(folder, stated_casing, recorded_settings)
+    _check_casing(folder, stated_casing, training_settings)
     return Preset(
         path=str(folder),
         weights_path=path,
@@ -145,12 +145,12 @@ def _read_folder(
         stated_casing=stated_casing,
         model_class=model_class,
         labels=_read_labels(
-            folder, config_json, head_settings, recorded_settings
+            folder, config_json, head_settings, training_settings
         ),
         pooling=sentence_transformers.read_pooling(folder)
         or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
-        recorded_settings=recorded_settings,
+        training_settings=training_settings,
         model_json=contents,
     )
 
@@ -177,7 +177,7 @@ def _read_labels(
     folder: Path,
     config_json: str | None,
     head_settings: HeadSettings,
-    recorded_settings: TrainingSettings,
+    training_settings: TrainingSettings,
 ) -> list[str] | None:
     """Returns the names of the outputs, on which all files must agree.
 
@@ -185,7 +185,7 @@ def _read_labels(
         folder: folder of the weights.
         config_json: path of config.json, None if it is missing.
         head_settings: settings of the head.
-        recorded_settings: settings of the run.
+        training_settings: settings of the run.
     """
     stated: list[tuple[Path, Sequence[str] | None]] = []
     if config_json:
@@ -193,17 +193,17 @@ def _read_labels(
         stated.append((Path(config_json), config_labels))
     file = folder / model_json.MODEL_JSON_FILE
     stated.append((file, head_settings.get("labels")))
-    stated.append((file, recorded_settings.get("labels")))
+    stated.append((file, training_settings.get("labels")))
     return read_labels(folder, stated)
 
 
 def _check_casing(
     folder: Path,
     stated_casing: StatedCasing,
-    recorded_settings: TrainingSettings,
+    training_settings: TrainingSettings,
 ) -> None:
     """Raises a ValueError if model.json records another casing than a file."""
-    recorded = recorded_settings.get("tokenizer", {}).get("do_lower_case")
+    recorded = training_settings.get("tokenizer", {}).get("do_lower_case")
     stated = stated_casing.get("do_lower_case")
     if None not in (recorded, stated) and recorded != stated:
         raise ValueError(

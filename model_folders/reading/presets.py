@@ -68,7 +68,7 @@ class Preset:
             vector, such as "cls". None if it averages, or if nothing is stated.
         head_settings: settings of the head, {flag: value}, and in model.json
             and a Hugging Face classifier `problem_type`.
-        recorded_settings: settings that must not change when the run that wrote
+        training_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
         model_json: contents of model.json, {} if it is missing.
@@ -92,7 +92,7 @@ class Preset:
         default_factory=HeadSettings
     )
     # What model.json records of the run that wrote the weights.
-    recorded_settings: TrainingSettings = dataclasses.field(
+    training_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
     model_json: ModelJson = dataclasses.field(default_factory=ModelJson)
@@ -108,8 +108,8 @@ class Preset:
     def network(self) -> NetworkOptions:
         """{option of the network: whether the weights were trained with it}."""
         return {
-            "left_to_right": self.recorded_settings.get("left_to_right", False),
-            "bilstm": self.recorded_settings.get("bilstm", False),
+            "left_to_right": self.training_settings.get("left_to_right", False),
+            "bilstm": self.training_settings.get("bilstm", False),
         }
 
     @property
@@ -117,7 +117,7 @@ class Preset:
         """Whether text is lower-cased, or None if no file states it."""
         stated = self.stated_casing.get("do_lower_case")
         if stated is None:
-            recorded = self.recorded_settings.get("tokenizer", {})
+            recorded = self.training_settings.get("tokenizer", {})
             stated = recorded.get("do_lower_case")
         return stated
 
@@ -144,7 +144,7 @@ class Preset:
         starts from state. A command that only evaluates, predicts or exports
         the trained model uses the run's values, so that its outputs are equal.
         """
-        recorded = self.recorded_settings.get("flags", {})
+        recorded = self.training_settings.get("flags", {})
         # The copy of a model may state it with the settings of the head.
         trim_padding = self.head_settings.get("trim_padding")
         return {"trim_padding": recorded.get("trim_padding", trim_padding)}
@@ -192,7 +192,7 @@ class Preset:
         if length is None and model_class != kinds.MULTIPLE_CHOICE:
             # Ignore this setting for multiple choice, because it may be the
             # total length of all choices.
-            length = self.recorded_settings.get("max_seq_length")
+            length = self.training_settings.get("max_seq_length")
         for name, entry in _LENGTH_ENTRY_OF_FILE.items():
             file = os.path.join(self.path, name)
             if length is None and os.path.isfile(file):

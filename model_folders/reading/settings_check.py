@@ -76,13 +76,13 @@ def check_trained_settings(
 def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     """Returns {setting: value} that the folder states about its model."""
     # Any, because the settings have different types.
-    saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
+    saved: dict[str, Any] = {**preset.training_settings, **preset.network}
     if mode := preset.head_settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights. Without a
         # record, any network may be trained.
-        is_recorded = bool(preset.recorded_settings)
+        is_recorded = bool(preset.training_settings)
         for name in ("bilstm",) if is_recorded else NETWORK_OPTIONS:
             del saved[name]
     if preset.do_lower_case is not None:

@@ -105,7 +105,7 @@ def settings_of_head(
     settings: HeadSettings = {
         **preset.head_settings,
         "labels": preset.labels,
-        "num_texts": preset.recorded_settings.get("num_texts"),
+        "num_texts": preset.training_settings.get("num_texts"),
     }
     trim_padding = preset.decision_flags["trim_padding"]
     if model_class == kinds.SPAN_LABELER and trim_padding is not None:

@@ -85,7 +85,7 @@ def test_the_folder_and_then_the_flag_decide_the_class():
 
 
 def test_transformers_lacks_an_lstm_which_only_a_head_needs():
-    preset = Preset("", recorded_settings={"bilstm": True})
+    preset = Preset("", training_settings={"bilstm": True})
     config = create_config(output_format="huggingface")
     with pytest.raises(ValueError, match="--bilstm"):
         choose_format(config, "model", preset, kinds.CLASSIFIER)

@@ -102,7 +102,7 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     names |= label_scores(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     # Four examples of each label.
-    training = preset_reading.read_preset(folder).recorded_settings
+    training = preset_reading.read_preset(folder).training_settings
     assert training["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
     named = [

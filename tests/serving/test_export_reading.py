@@ -11,14 +11,14 @@ from tests.support.paths import SAMPLES
 @pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
 def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
     preset = types.SimpleNamespace(
-        do_lower_case=True, recorded_settings=recorded
+        do_lower_case=True, training_settings=recorded
     )
     assert read_tokenizer(SAMPLES, preset).do_lower_case
 
 
 def test_another_vocabulary_than_the_recorded_one_is_refused():
     preset = types.SimpleNamespace(
-        do_lower_case=True, recorded_settings={"tokenizer": {"vocab": "other"}}
+        do_lower_case=True, training_settings={"tokenizer": {"vocab": "other"}}
     )
     with pytest.raises(ValueError, match="is not the vocabulary"):
         read_tokenizer(SAMPLES, preset)

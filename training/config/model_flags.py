@@ -104,7 +104,7 @@ def check_required(
         modeling.check_checkpoint(preset)
     run_settings: Mapping[str, object] = {}
     if preset and preset.is_own_run:
-        run_settings = preset.recorded_settings
+        run_settings = preset.training_settings
     descriptions = []
     if not preset and "bert_config_file" in missing:
         descriptions.append(

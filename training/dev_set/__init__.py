@@ -4,8 +4,9 @@ A score means nothing if the weights were trained on rows of the dev set. With
 --data_dir, the user made the sets. A --data_file is one file, from which a rule
 takes the dev set.
 
-    recorded_sets.py: `DevSetRule` and `RecordedSet`, which model.json records
-    rules.py: chooses the rule, and compares it with that of the weights
+    set_fingerprints.py: `SetFingerprint`, which identifies a set in model.json
+    rules.py: `DevSetRule`, how it is chosen, and its comparison with that of
+        the weights
     set_checks.py: compares the sets with those of the weights
 
 What happens, in the order of a command, and what the user reads then:

@@ -4,20 +4,81 @@ A run that chose its sets in another way may have been trained on rows of this
 dev set.
 """
 
-from typing import NamedTuple
+import dataclasses
+import os
+from typing import Final, NamedTuple
 
 from absl import logging
 
 from data.sets.row_keys import RULE_VERSION
+from model_folders.model_json import MODEL_JSON_FILE, provenance_of
+from model_folders.model_json_types import DevSetRuleEntry
 from model_folders.reading.presets import Preset
 from training.config.fine_tuning_config import DataFileConfig
-from training.dev_set.recorded_sets import (
-    TRAIN_SET,
-    DevSetRule,
-    dev_set_rule_of,
-    has_data_file,
-    recorded_sets_of,
-)
+from training.dev_set.set_fingerprints import TRAIN_SET, set_fingerprints_of
+
+# Key of the rule in the settings of model.json. It stays as it is, because the
+# folders of earlier runs contain it.
+RULE_ENTRY: Final = "split"
+
+
+@dataclasses.dataclass(frozen=True)
+class DevSetRule:
+    """Which rows of tables a run and its starts were not trained on.
+
+    Attributes:
+        version: version of the rule, `RULE_VERSION` of the program that wrote
+            model.json. The entry there is "rule".
+        dev_fraction: fraction of the rows in the dev set.
+        key: names of the values that decide in which set a row is: the columns
+            of its texts, "words" or "document".
+        clean_fraction: the smallest dev_fraction of the run and of the runs
+            that it started from. None of these runs was trained on a row whose
+            place is below this fraction. 0 if one of these runs chose its sets
+            in another way.
+    """
+
+    version: int
+    dev_fraction: float
+    key: tuple[str, ...]
+    clean_fraction: float
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the weights may have been trained on rows of the dev set."""
+        return self.clean_fraction < self.dev_fraction
+
+    def to_entry(self) -> DevSetRuleEntry:
+        """Returns the entry of model.json."""
+        return {
+            "rule": self.version,
+            "dev_fraction": self.dev_fraction,
+            "key": [*self.key],
+            "clean_fraction": self.clean_fraction,
+        }
+
+
+def dev_set_rule_of(preset: Preset) -> DevSetRule | None:
+    """Returns the rule of a run, None if no run chose the sets of its tables.
+
+    Raises:
+        ValueError: the entry of model.json is incomplete.
+    """
+    entry = preset.training_settings.get(RULE_ENTRY)
+    if not entry:
+        return None
+    names = DevSetRuleEntry.__annotations__
+    if missing := [name for name in names if name not in entry]:
+        file = os.path.join(preset.path, MODEL_JSON_FILE)
+        raise ValueError(
+            f"{file}: `{RULE_ENTRY}` lacks `{missing[0]}`; copy the file again"
+        )
+    return DevSetRule(
+        version=int(entry["rule"]),
+        dev_fraction=float(entry["dev_fraction"]),
+        key=tuple(map(str, entry["key"])),
+        clean_fraction=float(entry["clean_fraction"]),
+    )
 
 
 class RuleChoice(NamedTuple):
@@ -172,8 +233,14 @@ def _join_names(names: tuple[str, ...]) -> str:
 def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     """Returns whether a run was trained for the task that a command names."""
     return (
-        TRAIN_SET in recorded_sets_of(preset)
+        TRAIN_SET in set_fingerprints_of(preset)
         and preset.model_class == config.model_class
-        and preset.recorded_settings.get("task_name")
+        and preset.training_settings.get("task_name")
         == config.selected_task_name
     )
+
+
+def has_data_file(preset: Preset) -> bool:
+    """Returns whether the last command of a run read a --data_file."""
+    provenance = provenance_of(preset.model_json)
+    return "data_file" in provenance.get("command", {})

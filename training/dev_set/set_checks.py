@@ -24,15 +24,13 @@ from absl import logging
 from model_folders.model_json_types import Fingerprint
 from model_folders.reading.presets import Preset
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.recorded_sets import (
+from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
+from training.dev_set.set_fingerprints import (
     DEV_SET,
     TRAIN_SET,
-    DevSetRule,
-    RecordedSet,
-    RecordedSets,
-    dev_set_rule_of,
-    has_data_file,
-    recorded_sets_of,
+    SetFingerprint,
+    SetFingerprints,
+    set_fingerprints_of,
 )
 
 
@@ -84,7 +82,7 @@ def compare_dev_set(
     config: FineTuningConfig,
     preset: Preset | None,
     rule: DevSetRule | None,
-    recorded_sets: RecordedSets,
+    set_fingerprints: SetFingerprints,
 ) -> DevSetFinding:
     """Compares the dev set of a command with the sets of its weights.
 
@@ -95,9 +93,9 @@ def compare_dev_set(
         config: says whether --data_file is split, and whether to train.
         preset: Preset of the weights, None for random weights.
         rule: rule of the command, None without --data_file.
-        recorded_sets: the sets of the command, for model.json.
+        set_fingerprints: the sets of the command, for model.json.
     """
-    dev_set = recorded_sets.get(DEV_SET)
+    dev_set = set_fingerprints.get(DEV_SET)
     if not config.can_split_file or preset is None or dev_set is None:
         return DevSetFinding(DevSetCase.EXPECTED)
     case = _find_case(
@@ -124,7 +122,7 @@ def report_finding(finding: DevSetFinding) -> None:
 
 def _find_case(
     preset: Preset,
-    dev_set: RecordedSet,
+    dev_set: SetFingerprint,
     rule: DevSetRule | None,
     *,
     is_training: bool,
@@ -140,7 +138,7 @@ def _find_case(
         return DevSetCase.EXPECTED
     if is_train_file:
         return DevSetCase.SEEN_BY_RUN
-    dev_set_of_run = recorded_sets_of(preset).get(DEV_SET)
+    dev_set_of_run = set_fingerprints_of(preset).get(DEV_SET)
     if rule:
         is_same_rule = rule == dev_set_rule_of(preset)
         if is_same_rule and dev_set.has_rows_of(dev_set_of_run):
@@ -152,21 +150,21 @@ def _find_case(
 
 
 def _is_train_file(
-    preset: Preset, dev_set: RecordedSet, rule: DevSetRule | None
+    preset: Preset, dev_set: SetFingerprint, rule: DevSetRule | None
 ) -> bool:
     """Returns whether weights were trained on the file of a dev set."""
     if rule and has_data_file(preset):
         # The run and the command both cut the file into a train set and a dev
         # set. `choose_dev_set_rule` has compared how they did it.
         return False
-    train_set = recorded_sets_of(preset).get(TRAIN_SET)
+    train_set = set_fingerprints_of(preset).get(TRAIN_SET)
     return train_set is not None and dev_set.checksum == train_set.checksum
 
 
 def _describe_case(
     case: DevSetCase,
     preset: Preset,
-    dev_set: RecordedSet,
+    dev_set: SetFingerprint,
     rule: DevSetRule | None,
 ) -> str:
     """Returns what to tell the user about a case, "" if nothing."""
@@ -193,7 +191,7 @@ def _describe_case(
                 f"--init_checkpoint={preset.weights_path}"
             )
         case DevSetCase.OTHER_FILE:
-            file_of_run = recorded_sets_of(preset)[DEV_SET].file
+            file_of_run = set_fingerprints_of(preset)[DEV_SET].file
             return (
                 f"{dev_set.file} is not the dev set of {preset.source}, which "
                 f"was of {file_of_run}. The scores, the card and the report of "
@@ -201,9 +199,9 @@ def _describe_case(
             )
 
 
-def _describe_train_file(preset: Preset, dev_set: RecordedSet) -> str:
+def _describe_train_file(preset: Preset, dev_set: SetFingerprint) -> str:
     """Describes that weights were trained on the file of the dev set."""
-    train_set = recorded_sets_of(preset)[TRAIN_SET]
+    train_set = set_fingerprints_of(preset)[TRAIN_SET]
     return (
         f"{dev_set.file}: {preset.source} was trained on this file "
         f"({train_set.num_rows} rows of {train_set.file}), so the dev set "
@@ -213,7 +211,7 @@ def _describe_train_file(preset: Preset, dev_set: RecordedSet) -> str:
 
 def check_train_set(
     preset: Preset | None,
-    recorded_sets: RecordedSets,
+    set_fingerprints: SetFingerprints,
     records: Sequence[Fingerprint],
     *,
     has_table: bool,
@@ -225,7 +223,7 @@ def check_train_set(
 
     Args:
         preset: Preset of the weights, None for random weights.
-        recorded_sets: files and rows of the sets, as this command reads them.
+        set_fingerprints: the sets of the command.
         records: fingerprint of the records of the train set.
         has_table: whether the sets are rows of --data_file.
 
@@ -234,11 +232,11 @@ def check_train_set(
     """
     if not (preset and preset.is_own_run):
         return
-    recorded = preset.recorded_settings.get("train_records", records)
+    recorded = preset.training_settings.get("train_records", records)
     if recorded == records:
         return
     difference = _describe_difference(
-        preset, recorded_sets, has_table=has_table
+        preset, set_fingerprints, has_table=has_table
     )
     raise ValueError(
         f"{difference}. To train on it, set another --output_dir, with "
@@ -247,13 +245,15 @@ def check_train_set(
 
 
 def _describe_difference(
-    preset: Preset, recorded_sets: RecordedSets, *, has_table: bool
+    preset: Preset, set_fingerprints: SetFingerprints, *, has_table: bool
 ) -> str:
     """Describes how the train set of a command differs from that of its run."""
-    train_set = recorded_sets[TRAIN_SET]
-    sets_of_run = recorded_sets_of(preset)
+    train_set = set_fingerprints[TRAIN_SET]
+    sets_of_run = set_fingerprints_of(preset)
     former = sets_of_run.get(TRAIN_SET, train_set)
-    num_rows = _count_file_rows(recorded_sets, train_set, has_table=has_table)
+    num_rows = _count_file_rows(
+        set_fingerprints, train_set, has_table=has_table
+    )
     num_former_rows = _count_file_rows(sets_of_run, former, has_table=has_table)
     file = train_set.file
     if file != former.file:
@@ -271,12 +271,15 @@ def _describe_difference(
 
 
 def _count_file_rows(
-    recorded_sets: RecordedSets, train_set: RecordedSet, *, has_table: bool
+    set_fingerprints: SetFingerprints,
+    train_set: SetFingerprint,
+    *,
+    has_table: bool,
 ) -> int:
     """Returns the number of rows in the file of a train set.
 
     With --data_file (`has_table`), the file also contains the dev set.
     """
-    if has_table and DEV_SET in recorded_sets:
-        return train_set.num_rows + recorded_sets[DEV_SET].num_rows
+    if has_table and DEV_SET in set_fingerprints:
+        return train_set.num_rows + set_fingerprints[DEV_SET].num_rows
     return train_set.num_rows

@@ -14,18 +14,17 @@ from files.paths import StrPath
 from model_folders.model_json_types import TrainingSettings
 from training.config.fine_tuning_config import FineTuningConfig
 from training.config.training_config import NumSteps
-from training.dev_set.recorded_sets import (
-    DEV_SET_RULE,
-    RECORDED_SETS,
-    RecordedSet,
-    RecordedSets,
-)
-from training.dev_set.rules import find_rule_to_record
+from training.dev_set.rules import RULE_ENTRY, find_rule_to_record
 from training.dev_set.set_checks import (
     DevSetFinding,
     check_train_set,
     compare_dev_set,
     report_finding,
+)
+from training.dev_set.set_fingerprints import (
+    SETS_ENTRY,
+    SetFingerprint,
+    SetFingerprints,
 )
 from training.flows.encoded_sets import select_sets, write_encoded_sets
 from training.flows.trainer_setup import RunPlan
@@ -89,22 +88,27 @@ def prepare_fine_tuning(
         OSError: a file is missing or cannot be written.
     """
     encoded_sets = write_encoded_sets(task, folder)
-    recorded_sets = _fingerprint_sets(task.config, encoded_sets)
+    set_fingerprints = _fingerprint_sets(task.config, encoded_sets)
     finding = compare_dev_set(
-        task.config, task.start.preset, task.start.dev_set_rule, recorded_sets
+        task.config,
+        task.start.preset,
+        task.start.dev_set_rule,
+        set_fingerprints,
     )
     report_finding(finding)
     return FineTuningPlan(
         encoded_sets=encoded_sets,
         finding=finding,
-        run_plan=create_fine_tuning_run_plan(task, encoded_sets, recorded_sets),
+        run_plan=create_fine_tuning_run_plan(
+            task, encoded_sets, set_fingerprints
+        ),
         dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
     )
 
 
 def _fingerprint_sets(
     config: FineTuningConfig, encoded_sets: AnyEncodedSets
-) -> dict[str, RecordedSet]:
+) -> dict[str, SetFingerprint]:
     """Identifies the sets of a command, for model.json and the card.
 
     If a set is one file, which a flag names or which is alone in --data_dir,
@@ -112,9 +116,9 @@ def _fingerprint_sets(
     that of the records.
 
     Returns:
-        {name in model.json: RecordedSet}.
+        {name in model.json: SetFingerprint}.
     """
-    recorded_sets = {}
+    set_fingerprints = {}
     for set_name, encoded_set in encoded_sets.items():
         recorded_name = file_stem_of(set_name)
         if file := _find_only_file(config, set_name):
@@ -124,10 +128,10 @@ def _fingerprint_sets(
             data = config.fine_tuning.data_dir or recorded_name
             name = f"{os.path.basename(os.path.normpath(data))}/{recorded_name}"
             checksum = encoded_set.checksum
-        recorded_sets[recorded_name] = RecordedSet(
+        set_fingerprints[recorded_name] = SetFingerprint(
             recorded_name, name, encoded_set.num_examples, checksum
         )
-    return recorded_sets
+    return set_fingerprints
 
 
 def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
@@ -141,14 +145,16 @@ def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
 
 
 def create_fine_tuning_run_plan(
-    task: AnyTask, encoded_sets: AnyEncodedSets, recorded_sets: RecordedSets
+    task: AnyTask,
+    encoded_sets: AnyEncodedSets,
+    set_fingerprints: SetFingerprints,
 ) -> RunPlan:
     """Checks what a resumed run goes on with, and plans the run.
 
     Args:
         task: what to train and evaluate, and with which flags.
         encoded_sets: the sets of the command.
-        recorded_sets: the same sets, as model.json records them.
+        set_fingerprints: the same sets, as model.json records them.
 
     Raises:
         ValueError: the run in --output_dir began with another train set or
@@ -158,12 +164,14 @@ def create_fine_tuning_run_plan(
     start = task.start
     num_steps = None
     # Without training, those of the weights' training.
-    recorded_settings = start.recorded_settings
+    training_settings = start.training_settings
     if train_set := encoded_sets.get("train"):
-        settings = collect_fine_tuning_settings(task, train_set, recorded_sets)
-        _check_resumed_fine_tuning(start, recorded_sets, settings)
+        settings = collect_fine_tuning_settings(
+            task, train_set, set_fingerprints
+        )
+        _check_resumed_fine_tuning(start, set_fingerprints, settings)
         num_steps = _compute_num_steps(task, train_set)
-        recorded_settings = resuming.settings_to_record(
+        training_settings = resuming.create_training_settings(
             task.config, start.preset, settings
         )
     return RunPlan(
@@ -172,14 +180,14 @@ def create_fine_tuning_run_plan(
         ),
         loss=task.loss,
         num_steps=num_steps,
-        recorded_settings=recorded_settings,
+        training_settings=training_settings,
     )
 
 
 def collect_fine_tuning_settings(
     task: AnyTask,
     train_set: EncodedSet[object, object],
-    recorded_sets: RecordedSets,
+    set_fingerprints: SetFingerprints,
 ) -> TrainingSettings:
     """Collects the settings of the training besides the flags, for model.json.
 
@@ -189,7 +197,7 @@ def collect_fine_tuning_settings(
     Args:
         task: the task, with its settings.
         train_set: the set to train on.
-        recorded_sets: the sets of the command, as model.json records them.
+        set_fingerprints: the sets of the command, as model.json records them.
 
     Raises:
         ValueError: the folder of the initial weights states a rule of its dev
@@ -200,10 +208,10 @@ def collect_fine_tuning_settings(
     settings: TrainingSettings = {
         **fingerprints.fingerprint_start(start),
         **task.settings,
-        RECORDED_SETS: [*recorded_sets.values()],
+        SETS_ENTRY: [*set_fingerprints.values()],
     }
     if rule := find_rule_to_record(start.dev_set_rule, start.preset):
-        settings[DEV_SET_RULE] = rule.to_entry()
+        settings[RULE_ENTRY] = rule.to_entry()
     settings["train_records"] = fingerprints.fingerprint_files(
         train_set.records.files
     )
@@ -212,14 +220,14 @@ def collect_fine_tuning_settings(
 
 def _check_resumed_fine_tuning(
     start: StartingPoint[FineTuningConfig],
-    recorded_sets: RecordedSets,
+    set_fingerprints: SetFingerprints,
     settings: TrainingSettings,
 ) -> None:
     """Checks that a resumed run goes on with what it began with.
 
     Args:
         start: StartingPoint of the command.
-        recorded_sets: the sets of the command.
+        set_fingerprints: the sets of the command.
         settings: result of `collect_fine_tuning_settings`.
 
     Raises:
@@ -228,7 +236,7 @@ def _check_resumed_fine_tuning(
     """
     check_train_set(
         start.preset,
-        recorded_sets,
+        set_fingerprints,
         settings["train_records"],
         has_table=start.dev_set_rule is not None,
     )

@@ -198,7 +198,7 @@ def create_pretraining_run_plan(
     config = start.config
     num_steps = None
     # Without training, those of the weights' training.
-    recorded_settings = start.recorded_settings
+    training_settings = start.training_settings
     if config.training.do_train:
         settings = collect_pretraining_settings(start, records, dev_set)
         _check_resumed_pretraining(start, settings)
@@ -206,7 +206,7 @@ def create_pretraining_run_plan(
             training=config.pretraining.num_train_steps,
             warmup=config.pretraining.num_warmup_steps,
         )
-        recorded_settings = resuming.settings_to_record(
+        training_settings = resuming.create_training_settings(
             config, start.preset, settings
         )
     return RunPlan(
@@ -215,7 +215,7 @@ def create_pretraining_run_plan(
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=num_steps,
-        recorded_settings=recorded_settings,
+        training_settings=training_settings,
     )
 
 
@@ -277,7 +277,7 @@ def _check_same_records(
         return
     folder = start.config.training.output_dir
     for name in _RECORD_FLAGS:
-        recorded = start.recorded_settings.get(name)
+        recorded = start.training_settings.get(name)
         records = settings.get(name)
         if records is None or not isinstance(recorded, list):
             continue

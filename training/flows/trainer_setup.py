@@ -56,14 +56,14 @@ class RunPlan:
         create_model: creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
-        recorded_settings: result of `resuming.settings_to_record`, {} to record
-            none.
+        training_settings: result of `resuming.create_training_settings`, {}
+            to record none.
     """
 
     create_model: CreateModel
     loss: AnyLoss
     num_steps: NumSteps | None
-    recorded_settings: TrainingSettings
+    training_settings: TrainingSettings
 
 
 def set_seed_and_precision(config: TrainingConfig) -> None:
@@ -142,7 +142,7 @@ def create_trainer(
         config,
         run_folder,
         train_step,
-        recorded_settings=plan.recorded_settings,
+        training_settings=plan.training_settings,
     )
 
 

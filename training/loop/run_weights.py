@@ -168,7 +168,7 @@ class RunWeights:
         chief calls this method.
 
         Args:
-            settings: result of `resuming.settings_to_record`.
+            settings: result of `resuming.create_training_settings`.
 
         Raises:
             ValueError: files in the folder describe another model.

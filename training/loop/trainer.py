@@ -42,14 +42,14 @@ class Trainer:
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.
-        recorded_settings: settings to record with the weights. None = write no
+        training_settings: settings to record with the weights. None = write no
             model.json.
 
     Attributes:
         predictor: runs the model on batches.
         run_weights: the weights of the run, with the step that they are of.
 
-    Each argument except `recorded_settings` is an attribute too.
+    Each argument except `training_settings` is an attribute too.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Trainer:
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
         *,
-        recorded_settings: TrainingSettings | None = None,
+        training_settings: TrainingSettings | None = None,
     ) -> None:
         self.model = model
         self.config = config
@@ -69,7 +69,7 @@ class Trainer:
         self.predictor: BatchPredictor[Any] = BatchPredictor(
             model, jit_compile=config.devices.jit_compile
         )
-        self._recorded_settings = recorded_settings
+        self._training_settings = training_settings
         self.run_weights = RunWeights(model, config, run_folder, train_step)
 
     def fit(
@@ -117,8 +117,8 @@ class Trainer:
             return
         self.run_weights.check_optimizer()
         self._log_sizes(num_train_steps)
-        if self.config.is_chief and self._recorded_settings is not None:
-            self.run_weights.write_description(self._recorded_settings)
+        if self.config.is_chief and self._training_settings is not None:
+            self.run_weights.write_description(self._training_settings)
         first_step = self.run_weights.global_step
         with (
             self.run_folder.history.training(first_step),

@@ -19,7 +19,8 @@ from options.declared_options import options_of
 from options.metadata import Role
 from options.parsed_command import ParsedCommand
 from training.config.training_config import TrainingConfig
-from training.dev_set.recorded_sets import DEV_SET_RULE, RECORDED_SETS
+from training.dev_set.rules import RULE_ENTRY
+from training.dev_set.set_fingerprints import SETS_ENTRY
 
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
@@ -27,7 +28,7 @@ _ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
 
-def settings_to_record(
+def create_training_settings(
     config: TrainingConfig,
     preset: Preset | None,
     settings: Mapping[str, object],
@@ -45,7 +46,7 @@ def settings_to_record(
     """
     now = _with_flags(config, settings)
     if preset and preset.is_own_run:
-        return {**preset.recorded_settings, **now}
+        return {**preset.training_settings, **now}
     return now
 
 
@@ -76,7 +77,7 @@ def select_flag_values(
     }
 
 
-def command_to_record(
+def anonymize_command(
     parsed: ParsedCommand[Config],
 ) -> dict[str, object]:
     """Returns {flag that the user set: value} for model.json.
@@ -131,7 +132,7 @@ def check_resumed(
     if not (preset and preset.is_own_run):
         return
     folder = config.training.output_dir
-    if not preset.recorded_settings:
+    if not preset.training_settings:
         raise ValueError(
             f"--output_dir={folder} contains checkpoints, but no "
             f"{MODEL_JSON_FILE} with the settings of their training. Restore "
@@ -139,7 +140,7 @@ def check_resumed(
             f"--init_checkpoint={folder}"
         )
     now = _select_compared_settings(_with_flags(config, settings))
-    saved = _select_compared_settings(preset.recorded_settings)
+    saved = _select_compared_settings(preset.training_settings)
     names = saved.keys() & now.keys()
     for flag in options_of(config, Role.TRAINING):
         name = f"--{flag.name}"
@@ -163,7 +164,7 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
     # The sets are recorded for the card and for later runs. The rule of the dev
     # set follows from flags, which are compared, and from the first weights.
-    names = settings.keys() - {RECORDED_SETS, "flags", DEV_SET_RULE}
+    names = settings.keys() - {SETS_ENTRY, "flags", RULE_ENTRY}
     return values | {name: settings[name] for name in names}
 
 

@@ -26,7 +26,7 @@ from training.config.model_flags import (
     read_tokenizer,
 )
 from training.config.training_config import TrainingConfig, TrainingConfigT
-from training.dev_set.recorded_sets import DevSetRule, dev_set_rule_of
+from training.dev_set.rules import DevSetRule, dev_set_rule_of
 from training.preparation.resuming import check_resumed
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
@@ -82,9 +82,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         return self.preset is not None and self.preset.is_own_run
 
     @property
-    def recorded_settings(self) -> TrainingSettings:
+    def training_settings(self) -> TrainingSettings:
         """The settings that the run of the initial weights recorded, or {}."""
-        return self.preset.recorded_settings if self.preset else {}
+        return self.preset.training_settings if self.preset else {}
 
 
 def read_start(
@@ -191,7 +191,7 @@ def _find_stated_flags(
         stated["dev_fraction"] = rule.dev_fraction
     if preset.is_own_run and "data_file" in parsed.set_by_user:
         # The run chose these values to suit its data.
-        recorded = preset.recorded_settings.get("flags", {})
+        recorded = preset.training_settings.get("flags", {})
         stated["max_seq_length"] = recorded.get("max_seq_length")
         stated["num_train_epochs"] = recorded.get("num_train_epochs")
     return stated

@@ -26,7 +26,7 @@ from model_folders.tokenizer_files import create_vocab_files
 from options.metadata import Role
 from training.config.training_config import TrainingConfig
 from training.preparation.resuming import (
-    command_to_record,
+    anonymize_command,
     select_flag_values,
 )
 from training.preparation.starting_point import StartingPoint
@@ -45,7 +45,7 @@ def create_model_json(
     Args:
         start: what the run starts from.
         model: its class is the name of the task.
-        settings: result of `resuming.settings_to_record`.
+        settings: result of `resuming.create_training_settings`.
     """
     head_settings = select_flag_values(start.config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
@@ -62,7 +62,7 @@ def create_model_json(
         ),
         model_json.PROVENANCE: {
             "script": start.parsed.script,
-            "command": command_to_record(start.parsed),
+            "command": anonymize_command(start.parsed),
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),

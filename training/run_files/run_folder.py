@@ -110,7 +110,7 @@ class RunFolder:
 
         Args:
             model: the model to train, of which the configuration is written.
-            settings: result of `resuming.settings_to_record`.
+            settings: result of `resuming.create_training_settings`.
 
         Returns:
             the Preset of these files.

@@ -89,7 +89,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             task_name,
             processor,
             labels=labels,
-            num_texts=num_texts or start.recorded_settings.get("num_texts"),
+            num_texts=num_texts or start.training_settings.get("num_texts"),
             class_weights=class_weights,
         )
         self.export_settings = _create_export_settings(

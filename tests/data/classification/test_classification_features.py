@@ -22,7 +22,7 @@ from modeling import losses
 from tests.support import golden
 
 
-def recorded_sets():
+def set_fingerprints():
     """Returns a param for each TASK/SPLIT of every golden folder."""
     params = []
     for path in (p.values[0] for p in golden.paths("classifier/cases.json")):
@@ -42,7 +42,7 @@ def create_processor(task, folder, language="zh"):
     return create_glue_processor(task, folder, language)
 
 
-@pytest.mark.parametrize("folder, case, name", recorded_sets())
+@pytest.mark.parametrize("folder, case, name", set_fingerprints())
 def test_features_equal_the_originals(folder, case, name):
     task, set_name = name.split("/")
     processor = create_processor(task, folder / task)

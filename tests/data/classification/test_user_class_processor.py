@@ -7,7 +7,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.user_class_processor import (
-    RecordedProcessor,
+    LabelsOnlyProcessor,
     UserClassProcessor,
     load_user_class_processor,
 )
@@ -150,14 +150,14 @@ def preset():
     """What is recorded of a model that was trained with a user's class."""
     return SimpleNamespace(
         labels=["no", "yes"],
-        recorded_settings={"processor": "Tickets"},
+        training_settings={"processor": "Tickets"},
         source="run",
     )
 
 
 def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
     processor = load_user_class_processor(None, None, preset)
-    assert isinstance(processor, RecordedProcessor)
+    assert isinstance(processor, LabelsOnlyProcessor)
     assert processor.read_labels() == ["no", "yes"]
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from model_folders.reading import preset_reading
 from tests.support.models import tiny_config
-from training.dev_set.recorded_sets import dev_set_rule_of, recorded_sets_of
+from training.dev_set.rules import dev_set_rule_of
+from training.dev_set.set_fingerprints import set_fingerprints_of
 
 MISSING = object()
 ODD = [
@@ -156,7 +157,7 @@ def error_of(folder):
         preset.load_config()
         preset.read_max_seq_length("BertClassifier", 64)
         _ = preset.network
-        _ = (recorded_sets_of(preset), dev_set_rule_of(preset))
+        _ = (set_fingerprints_of(preset), dev_set_rule_of(preset))
         _ = (preset.decision_flags, preset.identity_flags)
     except ValueError as error:
         return str(error)

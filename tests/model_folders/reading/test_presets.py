@@ -31,7 +31,7 @@ def test_the_casing_of_a_tokenizers_file_is_preferred_to_that_of_the_run():
     preset = Preset(
         "run",
         stated_casing={"do_lower_case": True},
-        recorded_settings={"tokenizer": {"do_lower_case": False}},
+        training_settings={"tokenizer": {"do_lower_case": False}},
     )
     assert preset.do_lower_case is True
 
@@ -103,7 +103,7 @@ def test_the_length_of_the_head_is_preferred_to_all_others(tmp_path):
     preset = Preset(
         str(tmp_path),
         head_settings={"max_seq_length": 8},
-        recorded_settings={"max_seq_length": 16},
+        training_settings={"max_seq_length": 16},
     )
     assert preset.read_max_seq_length("BertClassifier", 64) == 8
 
@@ -119,7 +119,7 @@ def test_the_length_is_not_above_the_positions():
 )
 def test_the_length_of_choices_is_not_that_of_the_run(model_class, length):
     """It may be the total length of all choices."""
-    preset = Preset("run", recorded_settings={"max_seq_length": 16})
+    preset = Preset("run", training_settings={"max_seq_length": 16})
     assert preset.read_max_seq_length(model_class, 64) == length
 
 
@@ -127,7 +127,7 @@ def test_decision_flags_are_those_of_the_run():
     preset = Preset(
         "run",
         head_settings={"trim_padding": True},
-        recorded_settings={"flags": {"trim_padding": False}},
+        training_settings={"flags": {"trim_padding": False}},
     )
     assert preset.decision_flags == {"trim_padding": False}
 

@@ -64,7 +64,7 @@ def test_the_length_is_that_of_the_network_unless_a_flag_sets_it(flags, length):
 
 def test_answers_are_decoded_with_the_padding_of_the_training():
     preset = Preset(
-        "folder", recorded_settings={"flags": {"trim_padding": False}}
+        "folder", training_settings={"flags": {"trim_padding": False}}
     )
     settings = settings_of_head(preset, kinds.SPAN_LABELER)
     assert settings["trim_padding"] is False

@@ -16,7 +16,10 @@ from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.preparation.resuming import check_resumed, settings_to_record
+from training.preparation.resuming import (
+    check_resumed,
+    create_training_settings,
+)
 from training.run_files.run_folder import RunFolder
 
 # Records of a dev set, as a run records them: (name, size, checksum).
@@ -53,6 +56,6 @@ def start_or_resume(
     if (folder / model_json.MODEL_JSON_FILE).exists():
         preset = read
     check_resumed(config, preset, settings)
-    settings = settings_to_record(config, preset, settings)
+    settings = create_training_settings(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)
     begin_run(config, modeling.BertClassifier(bert_config, 2), settings)

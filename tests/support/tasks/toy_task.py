@@ -101,7 +101,7 @@ def create_trainer(
         create_model=created.create_model,
         loss=created.loss,
         num_steps=None,
-        recorded_settings={},
+        training_settings={},
     )
     return trainer_setup.create_trainer(
         created.start,

@@ -11,8 +11,8 @@ from model_folders.reading.presets import Preset
 from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.dev_set.recorded_sets import DevSetRule
 from training.dev_set.rules import (
+    DevSetRule,
     choose_dev_set_rule,
     find_rule_to_record,
     warn_of_doubt,
@@ -52,7 +52,7 @@ def on_sets(
         weights_path="run",
         flag="--init_checkpoint",
         model_class=model_class,
-        recorded_settings=settings,
+        training_settings=settings,
         model_json={"origin": {"command": dict(command)}},
     )
 

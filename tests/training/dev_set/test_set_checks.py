@@ -13,12 +13,13 @@ from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.config.fine_tuning_config import FineTuningConfig
-from training.dev_set.recorded_sets import DEV_SET, DevSetRule, RecordedSet
+from training.dev_set.rules import DevSetRule
 from training.dev_set.set_checks import (
     DevSetCase,
     compare_dev_set,
     report_finding,
 )
+from training.dev_set.set_fingerprints import DEV_SET, SetFingerprint
 
 # Checksums of three files.
 TRAIN, DEV, OTHER = 5, 6, 7
@@ -50,7 +51,7 @@ def own_run(rule=None, sets=TRAINED_ON_SETS, *, has_table=False):
         weights_path="run",
         flag="--output_dir",
         is_own_run=True,
-        recorded_settings=settings,
+        training_settings=settings,
         model_json={"origin": {"command": command}},
     )
 
@@ -89,12 +90,12 @@ def find(weights, command):
         "run", do_train=command.do_train, do_eval=True
     )
     config = config_values.create_config(command.config_class, **flags)
-    recorded_sets = {}
+    set_fingerprints = {}
     if command.checksum is not None:
-        recorded_sets[DEV_SET] = RecordedSet(
+        set_fingerprints[DEV_SET] = SetFingerprint(
             DEV_SET, "now.csv", command.num_rows, command.checksum
         )
-    return compare_dev_set(config, weights, command.rule, recorded_sets)
+    return compare_dev_set(config, weights, command.rule, set_fingerprints)
 
 
 cut_table = functools.partial(own_run, has_table=True)

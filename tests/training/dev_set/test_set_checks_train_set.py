@@ -5,15 +5,15 @@ import dataclasses
 import pytest
 
 from model_folders.reading.presets import Preset
-from training.dev_set.recorded_sets import RecordedSet
 from training.dev_set.set_checks import check_train_set
+from training.dev_set.set_fingerprints import SetFingerprint
 
 THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
     weights_path="run",
     is_own_run=True,
-    recorded_settings={
+    training_settings={
         "data": [["train", "table.csv", 9, 5]],
         "train_records": THEN,
     },
@@ -30,14 +30,14 @@ RESUMED = Preset(
     ],
 )
 def test_a_resume_on_another_train_set_is_refused(train_set, says):
-    sets = {"train": RecordedSet("train", *train_set)}
+    sets = {"train": SetFingerprint("train", *train_set)}
     now = [["train-1.tf_record", 5, 2]]
     with pytest.raises(ValueError, match=f"{says}.*--init_checkpoint=run"):
         check_train_set(RESUMED, sets, now, has_table=False)
 
 
 def test_a_resume_on_the_same_records_may_read_another_file():
-    sets = {"train": RecordedSet("train", "other.csv", 9, 6)}
+    sets = {"train": SetFingerprint("train", "other.csv", 9, 6)}
     check_train_set(RESUMED, sets, THEN, has_table=False)
 
 
@@ -45,11 +45,11 @@ def test_the_rows_of_a_table_are_those_of_both_sets():
     """Its dev set has grown by three rows, and its train set by one."""
     sets = [("train", "table.csv", 9, 5), ("eval", "table.csv", 2, 5)]
     resumed = dataclasses.replace(
-        RESUMED, recorded_settings={"data": sets, "train_records": THEN}
+        RESUMED, training_settings={"data": sets, "train_records": THEN}
     )
     now = {
-        "train": RecordedSet("train", "table.csv", 10, 6),
-        "eval": RecordedSet("eval", "table.csv", 5, 6),
+        "train": SetFingerprint("train", "table.csv", 10, 6),
+        "eval": SetFingerprint("eval", "table.csv", 5, 6),
     }
     records = [["train-1.tf_record", 5, 2]]
     with pytest.raises(ValueError, match=r"table\.csv.*11 rows then, 15 now"):

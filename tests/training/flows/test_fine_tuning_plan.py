@@ -14,7 +14,7 @@ from tests.support.tasks.toy_task import (
     load_tokenizer,
 )
 from training.config.training_config import NumSteps
-from training.dev_set.recorded_sets import RECORDED_SETS, RecordedSet
+from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprint
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuning_plan import (
     collect_fine_tuning_settings,
@@ -96,7 +96,7 @@ def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task = create_task(tmp_path)
     plan = prepare_fine_tuning(task, tmp_path / "records")
-    settings = plan.run_plan.recorded_settings
+    settings = plan.run_plan.training_settings
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
     begin_run(task.config, model, settings)
     touch_checkpoint(tmp_path / "run")
@@ -113,7 +113,7 @@ def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
     folder, settings = begun_run
     plan = create_plan(folder, do_train=False, do_eval=True)
     records = settings["train_records"]
-    assert plan.run_plan.recorded_settings["train_records"] == [
+    assert plan.run_plan.training_settings["train_records"] == [
         [*record] for record in records
     ]
 
@@ -130,7 +130,7 @@ def test_a_resume_on_the_same_examples_passes(begun_run):
     assert plan.encoded_sets["train"].num_examples == 12
 
 
-TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
+TRAIN_SET = SetFingerprint("train", "train.csv", 12, 5)
 
 
 def settings_of(folder, task_class=LabeledTask, **flags):
@@ -147,7 +147,7 @@ def test_the_settings_include_those_of_the_task(tmp_path):
 
 
 def test_the_settings_include_the_sets(tmp_path):
-    assert settings_of(tmp_path)[RECORDED_SETS] == [TRAIN_SET]
+    assert settings_of(tmp_path)[SETS_ENTRY] == [TRAIN_SET]
 
 
 def test_the_settings_state_the_network_that_begins_at_random(tmp_path):

@@ -87,7 +87,7 @@ def run_of(plan):
         weights_path="run",
         flag="--output_dir",
         is_own_run=True,
-        recorded_settings=plan.recorded_settings,
+        training_settings=plan.training_settings,
     )
 
 
@@ -106,7 +106,7 @@ def test_a_command_that_does_not_train_keeps_the_settings(write):
     train = write("train")
     run = run_of(plan_training(train))
     start = create_start(run, input_file=train, do_eval=True)
-    assert create_plan(start).recorded_settings == run.recorded_settings
+    assert create_plan(start).training_settings == run.training_settings
 
 
 def test_the_loss_has_the_terms_that_the_flags_ask_for(write):
@@ -125,7 +125,7 @@ def test_a_run_resumes_on_its_records(write):
     train = write("train")
     plan = plan_training(train)
     resumed = plan_training(train, run_of(plan))
-    assert resumed.recorded_settings == plan.recorded_settings
+    assert resumed.training_settings == plan.training_settings
 
 
 def test_a_resume_on_other_records_is_refused(write):

@@ -202,7 +202,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     assert "masked_lm_accuracy" in done.stderr
     settings = preset_reading.read_preset(
         tmp_path / "student"
-    ).recorded_settings
+    ).training_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
 
 

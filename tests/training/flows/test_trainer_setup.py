@@ -35,7 +35,7 @@ def create(tmp_path):
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
-            recorded_settings={},
+            training_settings={},
         )
         trainer_setup.set_seed_and_precision(config)
         return trainer_setup.create_trainer(

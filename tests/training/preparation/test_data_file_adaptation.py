@@ -21,7 +21,7 @@ from options import config_values
 from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
-from training.dev_set.recorded_sets import DevSetRule
+from training.dev_set.rules import DevSetRule
 from training.preparation.data_file_adaptation import adapt_to_data_file
 
 COLUMNS = {
@@ -137,7 +137,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     preset = Preset(
         "run",
         weights_path="run",
-        recorded_settings={"split": former.to_entry()},
+        training_settings={"split": former.to_entry()},
     )
     config = config_values.create_config(
         ClassifierConfig, output_dir="", data_file=table, dev_fraction=0.2

@@ -14,7 +14,7 @@ from tests.support.tasks.run_settings import (
     touch_checkpoint,
 )
 from tests.support.tasks.toy_task import create_command
-from training.preparation.resuming import command_to_record
+from training.preparation.resuming import anonymize_command
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def folder(tmp_path):
 def test_more_epochs_resume(folder):
     start_or_resume(folder, {}, num_train_epochs=2)
     start_or_resume(folder, {}, num_train_epochs=3)
-    flags = preset_reading.read_preset(folder).recorded_settings["flags"]
+    flags = preset_reading.read_preset(folder).training_settings["flags"]
     assert flags["num_train_epochs"] == 3
 
 
@@ -54,7 +54,7 @@ def evaluated_run(folder):
 
 def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated_run):
     start_or_resume(evaluated_run, {"seed": 1})
-    settings = preset_reading.read_preset(evaluated_run).recorded_settings
+    settings = preset_reading.read_preset(evaluated_run).training_settings
     assert settings["seed"] == 1
     assert settings["eval_input_file"] == RECORDS
 
@@ -87,7 +87,7 @@ def test_a_run_whose_settings_are_lost_is_not_resumed(folder):
 def record_command(**command):
     """Returns the flags that model.json records of a command."""
     parsed = create_command(command | {"output_dir": "run"})
-    return command_to_record(parsed)
+    return anonymize_command(parsed)
 
 
 def test_a_recorded_command_names_no_folders():

@@ -35,14 +35,14 @@ def describe_run(options, resumes=None):
     parsed = toy_task.create_command(options)
     preset = read_initial_preset(parsed.config)
     if resumes:
-        preset = Preset("run", is_own_run=True, recorded_settings=resumes)
+        preset = Preset("run", is_own_run=True, training_settings=resumes)
     config = complete_and_check_flags(parsed, preset).config
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
     settings = fingerprints.fingerprint_start(start)
     resuming.check_resumed(config, preset, settings)
-    return resuming.settings_to_record(config, preset, settings)
+    return resuming.create_training_settings(config, preset, settings)
 
 
 CHANGES = [
