@@ -8,5 +8,7 @@ tools/export.py:
     export.py: `export`, which chooses the signatures that suit a kind of model
     export_folder.py: writes the folder with all its files
     writers/: writes a SavedModel, LiteRT and ONNX
-    signatures/: the tasks of a model in a graph, as SavedModels contain them
+    heads/: what differs between the kinds of models
+    signatures/: what the signatures of a SavedModel consist of
+    onnx_graph/: builds the graph of an ONNX file
 """

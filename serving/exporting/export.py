@@ -16,19 +16,19 @@ from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder, BertMultipleChoice
 from serving.engines import exported_outputs
-from serving.export_options import ExportOptions
 from serving.exporting.export_folder import write_export
-from serving.exporting.signatures.answer_graph import create_answer_signatures
-from serving.exporting.signatures.classify_graph import (
+from serving.exporting.heads.answer import create_answer_signatures
+from serving.exporting.heads.classify import (
     create_classify_signatures,
 )
-from serving.exporting.signatures.embed_graph import create_embed_signatures
-from serving.exporting.signatures.export_signatures import ExportSignatures
-from serving.exporting.signatures.ids_graph import create_label_predictor
-from serving.exporting.signatures.pretrained_graph import (
+from serving.exporting.heads.embed import create_embed_signatures
+from serving.exporting.heads.pretrained import (
     create_pretrained_signatures,
 )
-from serving.exporting.signatures.tag_graph import create_tag_signatures
+from serving.exporting.heads.tag import create_tag_signatures
+from serving.exporting.signatures.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.ids_graph import create_label_predictor
 
 
 def export(

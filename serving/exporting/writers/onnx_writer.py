@@ -23,16 +23,16 @@ from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines
 from serving.engines.exported_outputs import CLASSIFICATION, ExportedOutput
-from serving.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import ExportSignatures
-from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
-from serving.exporting.writers.onnx_graph import GraphBuilder
-from serving.exporting.writers.onnx_heads import (
+from serving.exporting.onnx_graph.encoder_nodes import FeatureNames, add_encoder
+from serving.exporting.onnx_graph.graph_builder import GraphBuilder
+from serving.exporting.onnx_graph.head_outputs import (
     GraphOutput,
     HeadInputs,
     TensorShape,
     add_head,
 )
+from serving.exporting.signatures.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20

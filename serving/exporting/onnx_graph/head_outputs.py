@@ -18,8 +18,8 @@ from modeling.task_models import (
 )
 from serving import engines
 from serving.engines import exported_outputs
-from serving.exporting.writers.onnx_encoder import EncoderOutputNames
-from serving.exporting.writers.onnx_graph import GraphBuilder
+from serving.exporting.onnx_graph.encoder_nodes import EncoderOutputNames
+from serving.exporting.onnx_graph.graph_builder import GraphBuilder
 
 # Shape of a tensor. A str is the name of a size that is known only at run time.
 TensorShape: TypeAlias = list[int | str]

@@ -15,8 +15,9 @@ pytest.importorskip("onnxruntime")
 
 import onnxruntime
 
-from serving.exporting.writers import onnx_heads, onnx_writer
-from serving.exporting.writers.onnx_graph import GraphBuilder
+from serving.exporting.onnx_graph import head_outputs
+from serving.exporting.onnx_graph.graph_builder import GraphBuilder
+from serving.exporting.writers import onnx_writer
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 CHOICES = {
@@ -185,4 +186,4 @@ def test_a_model_without_a_head_for_onnx_is_named():
 
     builder = GraphBuilder(create(modeling.BertModel).config)
     with pytest.raises(TypeError, match="OtherModel has no head for ONNX"):
-        onnx_heads.add_head(builder, OtherModel(), None)
+        head_outputs.add_head(builder, OtherModel(), None)

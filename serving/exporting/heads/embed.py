@@ -9,9 +9,9 @@ import tensorflow as tf
 
 from model_folders.model_json_types import HeadSettings
 from modeling.bert import BertModel
-from serving.export_options import ExportOptions
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
