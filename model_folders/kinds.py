@@ -55,6 +55,9 @@ class ModelKind:
         text_tasks: names of the text tasks that an export answers
             (serving/text_tasks/), the main task first. If it is empty, an
             export reads only ids.
+        exports_logits: whether the signature `ids` of an export returns the
+            logits. Other exports return what the logits mean, such as
+            probabilities.
         example_texts: texts of an example of the main task, which the README.md
             of a model and the end of a training show.
     """
@@ -64,6 +67,7 @@ class ModelKind:
     has_labels: bool = False
     has_trained_head: bool = True
     text_tasks: tuple[str, ...] = ()
+    exports_logits: bool = False
     example_texts: tuple[str, ...] = ("A text.",)
 
     @property
@@ -91,6 +95,7 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
         transformers_class="BertForQuestionAnswering",
         pipeline_tag="question-answering",
         text_tasks=("answer",),
+        exports_logits=True,
         example_texts=("Who came?", "Ann came."),
     ),
     TOKEN_CLASSIFIER: ModelKind(

@@ -12,7 +12,6 @@ from typing import Final, Unpack
 import keras
 
 from files.json_files import JsonObject
-from model_folders import kinds
 from model_folders.bert_config import BertConfig
 from modeling.base_model import BaseModel
 from modeling.base_task_model import OneHeadModel, TaskModel
@@ -292,13 +291,17 @@ class BertEmbedder(MultiTextModel):
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
 
 
-# {name of a class, as in model_folders/kinds.py: the class}.
-CLASS_OF_NAME: Final[dict[kinds.ModelClass, type[BaseModel]]] = {
-    kinds.PRETRAINER: BertPretrainer,
-    kinds.CLASSIFIER: BertClassifier,
-    kinds.SPAN_LABELER: BertSpanLabeler,
-    kinds.TOKEN_CLASSIFIER: BertTokenClassifier,
-    kinds.ENCODER: BertModel,
-    kinds.MULTIPLE_CHOICE: BertMultipleChoice,
-    kinds.EMBEDDER: BertEmbedder,
+# The classes that model_folders/kinds.py lists.
+_MODEL_CLASSES: tuple[type[BaseModel], ...] = (
+    BertPretrainer,
+    BertClassifier,
+    BertSpanLabeler,
+    BertTokenClassifier,
+    BertModel,
+    BertMultipleChoice,
+    BertEmbedder,
+)
+# {name of a class: the class}.
+CLASS_OF_NAME: Final = {
+    model_class.__name__: model_class for model_class in _MODEL_CLASSES
 }

@@ -10,8 +10,7 @@ What users call:
 
 To write an export:
 
-    export_options.py: `ExportOptions`
-    exporting/: writes the formats of an export, and signatures of SavedModels
+    exporting/: `ExportOptions` and `export`, and what writes each format
 
 To call an export from Python, the module to read first at the top:
 
@@ -44,8 +43,10 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
-    from serving.export_options import ExportOptions as ExportOptions
     from serving.exporting.export import export as export
+    from serving.exporting.signatures.export_options import (
+        ExportOptions as ExportOptions,
+    )
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 

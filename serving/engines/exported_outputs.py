@@ -47,9 +47,10 @@ def exported_output_of(
         LOGITS: the logits themselves. CLASSIFICATION: their softmax.
         MULTILABEL: their sigmoids. REGRESSION: the single logit as a value.
     """
-    if model_class == kinds.SPAN_LABELER:
+    kind = kinds.KIND_OF_CLASS[model_class]
+    if kind.exports_logits:
         return LOGITS
-    if not kinds.KIND_OF_CLASS[model_class].classifies_texts:
+    if not kind.classifies_texts:
         return CLASSIFICATION
     mode = output_mode_of(settings)
     if settings.get("doc_stride") and mode != REGRESSION:
@@ -82,14 +83,14 @@ def to_logits(
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
     Returns:
-        float [B, labels], [B, T, tags] or [B, choices]. For a span labeler,
-        {"start_logits", "end_logits": float [B, T]}.
+        float [B, labels], [B, T, tags] or [B, choices]. For a span labeler, or
+        another head of several outputs, a dict of them: {"start_logits",
+        "end_logits": float [B, T]}.
     """
-    if model_class == kinds.SPAN_LABELER:
-        return outputs
     exported_output = exported_output_of(model_class, settings)
     if exported_output == LOGITS:
-        return outputs["logits"]
+        # The logits of a head of several outputs are all outputs.
+        return outputs.get("logits", outputs)
     if exported_output == REGRESSION:
         return outputs["values"][:, None]
     probabilities = outputs["probabilities"]

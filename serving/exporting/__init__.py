@@ -5,8 +5,10 @@ tools/export.py:
 
     export_config.py: the flags of tools/export.py, some of which training has
     export_steps.py: the steps of tools/export.py, up to the next function
-    export.py: `export`, which chooses the signatures that suit a kind of model
+    export.py: `export`, which looks up what exports the head of the model
     export_folder.py: writes the folder with all its files
+    heads/: what differs between the kinds of models, a module for each kind
     writers/: writes a SavedModel, LiteRT and ONNX
-    signatures/: the tasks of a model in a graph, as SavedModels contain them
+    signatures/: what the signatures of a SavedModel consist of
+    onnx_graph/: builds the graph of an ONNX file, to which heads/ adds heads
 """

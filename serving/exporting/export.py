@@ -7,28 +7,15 @@ For example, this writes the export of a classifier of two labels:
 """
 
 import os
-from collections.abc import Callable
-from typing import Any
 
 from model_folders import kinds
 from model_folders.cards import model_card
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
-from modeling.task_models import BertEmbedder, BertMultipleChoice
-from serving.engines import exported_outputs
-from serving.export_options import ExportOptions
+from modeling.task_models import BertEmbedder
 from serving.exporting.export_folder import write_export
-from serving.exporting.signatures.answer_graph import create_answer_signatures
-from serving.exporting.signatures.classify_graph import (
-    create_classify_signatures,
-)
-from serving.exporting.signatures.embed_graph import create_embed_signatures
-from serving.exporting.signatures.export_signatures import ExportSignatures
-from serving.exporting.signatures.ids_graph import create_label_predictor
-from serving.exporting.signatures.pretrained_graph import (
-    create_pretrained_signatures,
-)
-from serving.exporting.signatures.tag_graph import create_tag_signatures
+from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
+from serving.exporting.signatures.export_options import ExportOptions
 
 
 def export(
@@ -79,54 +66,13 @@ def export(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {folder}"
         )
-    signatures = _create_signatures(folder, model, settings, options)
-    return write_export(folder, model, signatures, options)
-
-
-def _create_signatures(
-    folder: str | os.PathLike[str],
-    model: BaseModel,
-    settings: HeadSettings,
-    options: ExportOptions,
-) -> ExportSignatures:
-    """Returns the signatures that suit the kind of a model.
-
-    Raises a ValueError, which names the folder to write, if the class is not
-    one of `modeling`.
-    """
     model_class = kinds.model_class_of(model)
-    # A user's own subclass has no entry, because it may compute something else.
-    if model_class in _SIGNATURES_CREATOR_OF_CLASS:
-        return _SIGNATURES_CREATOR_OF_CLASS[model_class](
-            model, settings, options
+    if model_class not in HEAD_EXPORTER_OF_CLASS:
+        exported = ", ".join(sorted(HEAD_EXPORTER_OF_CLASS))
+        raise ValueError(
+            f"a {model_class} cannot be exported to {folder}; the classes that "
+            f"can are {exported} and {kinds.EMBEDDER}"
         )
-    exported = ", ".join(sorted(_SIGNATURES_CREATOR_OF_CLASS))
-    raise ValueError(
-        f"a {model_class} cannot be exported to {folder}; the classes that can "
-        f"are {exported} and {kinds.EMBEDDER}"
-    )
-
-
-def _create_choice_signatures(
-    model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
-) -> ExportSignatures:
-    """Returns only `ids`, whose `probabilities` are those of the choices."""
-    return ExportSignatures(
-        create_label_predictor(model, exported_outputs.CLASSIFICATION)
-    )
-
-
-# {class of a model: function that creates the signatures of its export}. Any,
-# because each function accepts only models of its class. An embedder is
-# exported as its encoder.
-_SIGNATURES_CREATOR_OF_CLASS: dict[
-    kinds.ModelClass,
-    Callable[[Any, HeadSettings, ExportOptions], ExportSignatures],
-] = {
-    kinds.CLASSIFIER: create_classify_signatures,
-    kinds.ENCODER: create_embed_signatures,
-    kinds.MULTIPLE_CHOICE: _create_choice_signatures,
-    kinds.PRETRAINER: create_pretrained_signatures,
-    kinds.SPAN_LABELER: create_answer_signatures,
-    kinds.TOKEN_CLASSIFIER: create_tag_signatures,
-}
+    exporter = HEAD_EXPORTER_OF_CLASS[model_class]
+    signatures = exporter.create_signatures(model, settings, options)
+    return write_export(folder, model, signatures, options)

@@ -2,8 +2,8 @@
 
 docs/common_changes.md says how to add one.
 
-SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
-twin of classify.py, and so on. A change to one needs the same change to the
+SavedModels answer most tasks too: exporting/heads/classify.py is the twin
+of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`, and the options that change replies

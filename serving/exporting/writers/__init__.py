@@ -9,8 +9,5 @@ WordPiece ids. engines/ runs each format, as in engines/onnx.py.
 
     saved_model_writer.py: saved_model.pb and more, with tf.saved_model
     litert_writer.py: model.tflite, with tf.lite, only with builtin operations
-    onnx_writer.py: onnx/model.onnx
-    onnx_graph.py: builds the graph of an ONNX file
-    onnx_encoder.py: adds the encoder to the graph
-    onnx_heads.py: adds the head to the graph, a function for each kind of model
+    onnx_writer.py: onnx/model.onnx, from the graph that onnx_graph/ builds
 """

@@ -17,22 +17,23 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
-from modeling.task_models import BertMultipleChoice
 from serving import engines
 from serving.engines.exported_outputs import CLASSIFICATION, ExportedOutput
-from serving.export_options import ExportOptions
-from serving.exporting.signatures.export_signatures import ExportSignatures
-from serving.exporting.writers.onnx_encoder import FeatureNames, add_encoder
-from serving.exporting.writers.onnx_graph import GraphBuilder
-from serving.exporting.writers.onnx_heads import (
+from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
     GraphOutput,
-    HeadInputs,
+    GraphOutputs,
     TensorShape,
-    add_head,
 )
+from serving.exporting.onnx_graph.encoder_nodes import FeatureNames, add_encoder
+from serving.exporting.onnx_graph.graph_builder import GraphBuilder
+from serving.exporting.signatures.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
@@ -100,11 +101,14 @@ def create_graph(
             exported_outputs.py).
         length: a fixed T, or None for a variable T.
         precision: precision of the weights, for the file's metadata.
+
+    Raises:
+        TypeError: a model of this class cannot be exported for ONNX.
     """
     builder = GraphBuilder(model.config)
     inputs = [*engines.ONNX_NAME_OF_INPUT.values()]
     sequence_length = length or "sequence_length"
-    if isinstance(model, BertMultipleChoice):
+    if model.feature_ranks["input_ids"] == 3:
         shape: TensorShape = ["batch_size", "num_choices", sequence_length]
         features = _flatten_choices(builder, inputs)
     else:
@@ -115,11 +119,21 @@ def create_graph(
     else:
         assert isinstance(model, BertModel)
         encoded = add_encoder(builder, model, None, features)
-    outputs = add_head(
-        builder, model, HeadInputs(encoded, shape, exported_output)
+    outputs = _add_head(
+        model, EncoderGraph(builder, encoded, shape, exported_output)
     )
     input_shapes = dict.fromkeys(inputs, shape)
     return _create_proto(builder, model.name, input_shapes, outputs, precision)
+
+
+def _add_head(model: BaseModel, graph: EncoderGraph) -> GraphOutputs:
+    """Adds the head of a model, and returns the outputs of the graph."""
+    model_class = kinds.model_class_of(model)
+    if model_class in HEAD_EXPORTER_OF_CLASS:
+        exporter = HEAD_EXPORTER_OF_CLASS[model_class]
+        if exporter.add_onnx_head:
+            return exporter.add_onnx_head(model, graph)
+    raise TypeError(f"a {model_class} has no head for ONNX")
 
 
 def _create_proto(

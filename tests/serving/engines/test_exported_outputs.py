@@ -52,6 +52,14 @@ def test_a_span_labeler_exports_its_logits():
     )
 
 
+def test_a_kind_that_exports_its_logits_gets_them_back(monkeypatch):
+    kind = kinds.ModelKind(exports_logits=True)
+    monkeypatch.setitem(kinds.KIND_OF_CLASS, "ModelOfAUser", kind)
+    assert exported_outputs.exported_output_of("ModelOfAUser", {}) == "logits"
+    result = exported_outputs.to_logits("ModelOfAUser", {}, {"logits": LOGITS})
+    assert result is LOGITS
+
+
 @pytest.mark.parametrize(
     "kind", [kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE]
 )

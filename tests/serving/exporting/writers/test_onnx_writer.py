@@ -14,6 +14,10 @@ from serving.exporting.writers import onnx_writer
 HUGGING_FACE_NAMES = ["input_ids", "attention_mask", "token_type_ids"]
 
 
+class MyClassifier(modeling.BertClassifier):
+    """A user's own class, which may compute something else."""
+
+
 def list_inputs(graph):
     """Returns (name of an input, names or numbers of its sizes) of each."""
     return [
@@ -40,6 +44,12 @@ def test_the_choices_are_an_axis_of_the_inputs():
     graph = onnx_writer.create_graph(create_model(modeling.BertMultipleChoice))
     sizes = ["batch_size", "num_choices", "sequence_length"]
     assert list_inputs(graph) == [(name, sizes) for name in HUGGING_FACE_NAMES]
+
+
+def test_a_model_without_a_head_for_onnx_is_named():
+    model = create_model(MyClassifier, 3)
+    with pytest.raises(TypeError, match="MyClassifier has no head for ONNX"):
+        onnx_writer.create_graph(model)
 
 
 def test_each_weight_of_the_model_is_in_the_file():

@@ -1,4 +1,4 @@
-"""The signatures `tag` and `tag_words` of a classifier of words.
+"""Exports the head of a classifier of words: `tag`, `tag_words` and ONNX.
 
 N = number of texts, W = windows, M = words of the longest text.
 """
@@ -13,9 +13,14 @@ from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving.engines import exported_outputs
-from serving.export_options import ExportOptions
+from serving.exporting.heads.head_exporter import HeadExporter
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutputs,
+)
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -158,3 +163,17 @@ class _WordTagger:
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
         return decode_legal_tags(ragged, self._label_list)
+
+
+def _add_onnx_head(
+    model: BertTokenClassifier, graph: EncoderGraph
+) -> GraphOutputs:
+    """Adds a head of labels that reads every position."""
+    logits = graph.builder.dense(graph.encoded.sequence, model.head)
+    shape = [*graph.shape, model.num_labels]
+    return graph.add_label_outputs(logits, shape)
+
+
+EXPORTER = HeadExporter(
+    create_signatures=create_tag_signatures, add_onnx_head=_add_onnx_head
+)

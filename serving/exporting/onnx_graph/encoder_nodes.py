@@ -16,7 +16,7 @@ from modeling import BertModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import TransformerBlock
 from modeling.heads import BidirectionalLSTM
-from serving.exporting.writers.onnx_graph import GraphBuilder
+from serving.exporting.onnx_graph.graph_builder import GraphBuilder
 
 
 class FeatureNames(NamedTuple):

@@ -1,4 +1,4 @@
-"""The signatures `fill_mask` and `next_sentence` of a pretrained model.
+"""Exports the heads of a pretrainer: `fill_mask`, `next_sentence` and ONNX.
 
 N = number of texts, M = number of masks in the text with the most masks, K =
 number of WordPieces that are returned for each mask.
@@ -12,9 +12,15 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertPretrainer
-from serving.export_options import ExportOptions
+from serving.exporting.heads.head_exporter import HeadExporter
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutput,
+    GraphOutputs,
+)
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -183,3 +189,38 @@ def _find_mask_splits(tokens: tf.RaggedTensor, mask_id: int) -> tf.Tensor:
     num_masks = tf.cumsum(tf.cast(is_mask, tf.int32))
     num_before = tf.concat([[0], num_masks], 0)
     return tf.gather(num_before, tokens.row_splits)
+
+
+def _add_onnx_head(model: BertPretrainer, graph: EncoderGraph) -> GraphOutputs:
+    """Adds both heads of a pretrainer, for words at all positions."""
+    builder = graph.builder
+    words = _add_onnx_masked_lm(model, graph)
+    follows = builder.dense(graph.encoded.pooled, model.next_sentence)
+    sizes = [*graph.shape, builder.bert_config.vocab_size]
+    return {
+        "logits": GraphOutput(words, sizes),
+        "masked_lm_probabilities": GraphOutput(
+            builder.add("Softmax", words), sizes
+        ),
+        "next_sentence_probabilities": GraphOutput(
+            builder.add("Softmax", follows), [*graph.shape[:1], 2]
+        ),
+    }
+
+
+def _add_onnx_masked_lm(model: BertPretrainer, graph: EncoderGraph) -> str:
+    """Adds the logits of all words at all positions."""
+    builder = graph.builder
+    head = model.masked_lm
+    outputs = builder.dense(graph.encoded.sequence, head.dense)
+    outputs = builder.activate(outputs, builder.bert_config.hidden_act)
+    outputs = builder.layer_norm(outputs, head.layer_norm)
+    words = builder.weight(model.bert.embeddings.word_embeddings)
+    kernel = builder.add("Transpose", words, perm=(1, 0))
+    outputs = builder.add("MatMul", outputs, kernel)
+    return builder.add("Add", outputs, builder.weight(head.output_bias))
+
+
+EXPORTER = HeadExporter(
+    create_signatures=create_pretrained_signatures, add_onnx_head=_add_onnx_head
+)

@@ -8,7 +8,7 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from serving.exporting.signatures.classify_graph import (
+from serving.exporting.heads.classify import (
     create_classify_signatures,
 )
 from serving.exporting.signatures.export_signatures import ExportSignatures

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.base_model import BaseModel
 from serving import engines
 from tests.support.models import create_batch
 from tests.support.serving.exports import LENGTH, create_model
@@ -15,8 +14,7 @@ pytest.importorskip("onnxruntime")
 
 import onnxruntime
 
-from serving.exporting.writers import onnx_heads, onnx_writer
-from serving.exporting.writers.onnx_graph import GraphBuilder
+from serving.exporting.writers import onnx_writer
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 CHOICES = {
@@ -177,12 +175,3 @@ def test_a_pretrainer_predicts_words_at_every_position():
     np.testing.assert_allclose(
         follows, softmax(logits["next_sentence_logits"]), rtol=1e-4, atol=1e-4
     )
-
-
-def test_a_model_without_a_head_for_onnx_is_named():
-    class OtherModel(BaseModel):
-        pass
-
-    builder = GraphBuilder(create(modeling.BertModel).config)
-    with pytest.raises(TypeError, match="OtherModel has no head for ONNX"):
-        onnx_heads.add_head(builder, OtherModel(), None)

@@ -1,4 +1,4 @@
-"""The signatures `answer` and `answer_n_best` of a span labeler.
+"""Exports the head of a span labeler: `answer`, `answer_n_best` and ONNX.
 
 N = number of questions, W = windows, F = WordPieces in a window, with padding,
 T = WordPieces in the longest window, B = answers in an n-best list.
@@ -23,9 +23,15 @@ from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import exported_outputs
-from serving.export_options import ExportOptions
+from serving.exporting.heads.head_exporter import HeadExporter
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutput,
+    GraphOutputs,
+)
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -212,3 +218,18 @@ def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
         )
         for name, values in logits.items()
     }
+
+
+def _add_onnx_head(model: BertSpanLabeler, graph: EncoderGraph) -> GraphOutputs:
+    """Adds the logits of the start and the end of an answer."""
+    builder = graph.builder
+    logits = builder.dense(graph.encoded.sequence, model.head)
+    return {
+        name: GraphOutput(builder.select(logits, index, axis=-1), graph.shape)
+        for index, name in enumerate(("start_logits", "end_logits"))
+    }
+
+
+EXPORTER = HeadExporter(
+    create_signatures=create_answer_signatures, add_onnx_head=_add_onnx_head
+)

@@ -1,6 +1,6 @@
 """Builds an ONNX graph node by node, from the layers that all networks share.
 
-onnx_encoder.py and onnx_heads.py put the network together from these layers.
+encoder_nodes.py and the modules of heads/ put networks together from them.
 """
 
 import math

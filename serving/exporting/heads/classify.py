@@ -1,4 +1,4 @@
-"""The signatures `classify` and `classify_text` of a classifier of texts.
+"""Exports the head of a classifier: `classify`, `classify_text` and ONNX.
 
 N = number of texts, L = labels, W = windows.
 """
@@ -16,9 +16,14 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import exported_outputs
-from serving.export_options import ExportOptions
+from serving.exporting.heads.head_exporter import HeadExporter
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutputs,
+)
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     PredictFeatures,
@@ -283,3 +288,15 @@ def _choose_labels(
     else:
         label = tf.gather(label_list, tf.argmax(probabilities, -1))
     return {"label": label, "labels": labels}
+
+
+def _add_onnx_head(model: BertClassifier, graph: EncoderGraph) -> GraphOutputs:
+    """Adds a head of labels that reads the pooled output."""
+    logits = graph.builder.dense(graph.encoded.pooled, model.head)
+    shape = [*graph.shape[:1], model.num_labels]
+    return graph.add_label_outputs(logits, shape)
+
+
+EXPORTER = HeadExporter(
+    create_signatures=create_classify_signatures, add_onnx_head=_add_onnx_head
+)

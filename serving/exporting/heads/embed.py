@@ -1,4 +1,4 @@
-"""The signature `embed` of an encoder, which returns vectors.
+"""Exports an encoder, which has no head: the signature `embed`, and ONNX.
 
 N = number of texts, T = WordPieces of the longest text, W = hidden size.
 """
@@ -9,9 +9,15 @@ import tensorflow as tf
 
 from model_folders.model_json_types import HeadSettings
 from modeling.bert import BertModel
-from serving.export_options import ExportOptions
+from serving.exporting.heads.head_exporter import HeadExporter
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutput,
+    GraphOutputs,
+)
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
+from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -120,3 +126,20 @@ class _TextEmbedder:
             "sequence_output": sequence,
             "tokens": tf.where(is_real, wordpieces, ""),
         }
+
+
+def _add_onnx_head(model: BertModel, graph: EncoderGraph) -> GraphOutputs:
+    """Adds nothing: the outputs of the graph are those of the encoder."""
+    shape = graph.shape
+    width = model.config.hidden_size
+    return {
+        "last_hidden_state": GraphOutput(
+            graph.encoded.sequence, [*shape, width]
+        ),
+        "pooler_output": GraphOutput(graph.encoded.pooled, [*shape[:1], width]),
+    }
+
+
+EXPORTER = HeadExporter(
+    create_signatures=create_embed_signatures, add_onnx_head=_add_onnx_head
+)

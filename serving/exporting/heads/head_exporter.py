@@ -1,0 +1,33 @@
+"""Defines what the modules of this folder tell about the head of a model."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from model_folders.model_json_types import HeadSettings
+from modeling.base_model import BaseModel
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutputs,
+)
+from serving.exporting.signatures.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HeadExporter(Generic[ModelT]):
+    """Everything that an export does because of the head of its model.
+
+    Attributes:
+        create_signatures: creates the signatures of the export. The settings
+            are those of the head, as in `serving.export`.
+        add_onnx_head: adds the head to an ONNX graph, and returns the outputs
+            of the graph. None if ONNX cannot be written for such models.
+    """
+
+    create_signatures: Callable[
+        [ModelT, HeadSettings, ExportOptions], ExportSignatures
+    ]
+    add_onnx_head: Callable[[ModelT, EncoderGraph], GraphOutputs] | None = None

@@ -1,0 +1,46 @@
+"""Exports the head of a multiple-choice model: only `ids`, and ONNX."""
+
+from model_folders.model_json_types import HeadSettings
+from modeling.task_models import BertMultipleChoice
+from serving import engines
+from serving.engines import exported_outputs
+from serving.exporting.heads.head_exporter import HeadExporter
+from serving.exporting.onnx_graph.encoder_graph import (
+    EncoderGraph,
+    GraphOutputs,
+)
+from serving.exporting.signatures.export_options import ExportOptions
+from serving.exporting.signatures.export_signatures import ExportSignatures
+from serving.exporting.signatures.ids_graph import create_label_predictor
+
+
+def create_choice_signatures(
+    model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
+) -> ExportSignatures:
+    """Returns only `ids`, whose `probabilities` are those of the choices.
+
+    Args:
+        model: model to export.
+        settings: settings of the head. A multiple-choice model needs none.
+        options: none of them applies to `ids`.
+    """
+    return ExportSignatures(
+        create_label_predictor(model, exported_outputs.CLASSIFICATION)
+    )
+
+
+def _add_onnx_head(
+    model: BertMultipleChoice, graph: EncoderGraph
+) -> GraphOutputs:
+    """Adds a head that compares the choices as if they were labels."""
+    builder = graph.builder
+    logits = builder.dense(graph.encoded.pooled, model.head)
+    ids = engines.ONNX_NAME_OF_INPUT["input_ids"]
+    choices = builder.add("Shape", ids, start=0, end=2)
+    logits = builder.add("Reshape", logits, choices)
+    return graph.add_label_outputs(logits, graph.shape[:2])
+
+
+EXPORTER = HeadExporter(
+    create_signatures=create_choice_signatures, add_onnx_head=_add_onnx_head
+)

@@ -1,0 +1,25 @@
+"""Which models have a head that can be exported, and what this needs."""
+
+import pytest
+
+from model_folders.kinds import KIND_OF_CLASS
+from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
+from tests.support import fresh_process
+
+
+def test_each_class_that_answers_texts_can_be_exported():
+    """Else a new class lacks its entry."""
+    answering = {
+        name for name, kind in KIND_OF_CLASS.items() if kind.text_tasks
+    }
+    assert answering <= HEAD_EXPORTER_OF_CLASS.keys()
+
+
+@pytest.mark.slow
+def test_a_saved_model_needs_no_onnx():
+    code = """
+import sys
+sys.modules["onnx"] = None
+import serving.exporting.export
+"""
+    fresh_process.run("-c", code).check()
