@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
+from data.sets.held_sets import TaskSets
 from data.sets.set_names import BaseSet, SetName, base_set_of
-from data.sets.task_sets import TaskSets
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,

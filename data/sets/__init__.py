@@ -3,7 +3,7 @@
 Read the modules in this order:
 
     set_names.py: names the sets, and finds their files in a folder
-    task_sets.py: `TaskSets`, which reads each set once, and holds it
+    held_sets.py: `TaskSets`, which reads each set once, and holds it
     file_sets.py: `FileSets`, the sets of a folder or of a single file
     data_file_split.py: splits a single file into a train set and a dev set
     row_keys.py: decides by a row's texts in which of the two it is

@@ -9,9 +9,9 @@ from absl import logging
 
 from data.sets import data_file_split
 from data.sets.data_file_split import DataFileOptions
+from data.sets.held_sets import TaskSets
 from data.sets.row_keys import split_fraction_of
 from data.sets.set_names import BaseSet, find_set_file
-from data.sets.task_sets import TaskSets
 from files.paths import StrPath
 
 

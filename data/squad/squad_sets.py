@@ -2,8 +2,8 @@
 
 import random
 
+from data.sets.held_sets import TaskSets
 from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
 from data.tables.table_layout import TableLayout

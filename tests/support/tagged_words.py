@@ -11,7 +11,7 @@ from typing import Any
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import create_ner_sets
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet
 

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
-from data.classification.user_class_processor import load_user_class_processor
+from data.classification.similarity import pair_scores
+from data.classification.user_class.user_class_processor import (
+    load_user_class_processor,
+)
 from data.classification.user_tables import column_search
-from data.classification.user_tables.user_table_processor import (
+from data.classification.user_tables.table_processor import (
     UserTableProcessor,
     open_table_processor,
 )
@@ -133,12 +135,12 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = similar_pairs.find_max_score(processor.read(scored[0]))
+        max_score = pair_scores.find_max_score(processor.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
         has_scores={
-            set_name: similar_pairs.are_scored(processor.read(set_name))
+            set_name: pair_scores.are_scored(processor.read(set_name))
             for set_name in scored
         },
         max_score=max_score,

@@ -4,7 +4,7 @@ Importing this module loads no TensorFlow.
 """
 
 from data.ner.ner_examples import NerExample
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import create_ner_sets
 from data.sets.file_sets import FileSets
 from training.config.ner_config import NerConfig
 from training.preparation.starting_point import StartingPoint

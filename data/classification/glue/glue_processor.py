@@ -1,11 +1,11 @@
 """The tasks of GLUE, and XNLI: their sets, labels and metrics.
 
-glue_tasks.py lists the tasks. glue_sets.py reads their sets.
+glue_tasks.py lists the tasks. glue_files.py reads their sets.
 """
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue.glue_sets import GlueSets
+from data.classification.glue.glue_files import GlueSets
 from data.classification.glue.glue_tasks import (
     SPEC_OF_TASK,
     GlueTaskSpec,

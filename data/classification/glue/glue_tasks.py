@@ -1,6 +1,6 @@
 """Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_sets.py reads their sets.
+glue_files.py reads their sets.
 """
 
 import dataclasses

@@ -5,7 +5,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.sets.task_sets import TaskSets
+from data.sets.held_sets import TaskSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 

@@ -7,7 +7,7 @@ import pytest
 
 from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import create_ner_sets
 from data.sets.data_file_split import DataFileOptions
 from tests.support.paths import ROOT
 

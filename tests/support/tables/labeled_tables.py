@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
+from data.classification.user_tables.table_processor import (
     UserTableProcessor,
     open_table_processor,
 )
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES

@@ -10,10 +10,10 @@ import pytest
 
 import modeling
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
+from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset

@@ -5,7 +5,7 @@ import pytest
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import create_ner_sets
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_split import DataFileOptions
 from modeling import BertTokenClassifier

@@ -6,7 +6,7 @@ mirrors.
 
 import pytest
 
-from data.classification.glue.glue_sets import GlueSets
+from data.classification.glue.glue_files import GlueSets
 from data.classification.glue.glue_tasks import GlueTaskSpec, specify_xnli
 from tests.support.tables.glue_files import write_columns
 

@@ -9,12 +9,12 @@ from typing import Any, Final, Self
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.google_code import (
+from data.classification.user_class.google_code import (
     UserCode,
     convert_to_unicode,
 )
+from data.sets.held_sets import TaskSets
 from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from model_folders.reading.presets import Preset

@@ -1,6 +1,6 @@
 """Lists the tasks of a user's own tables, which --task_name selects.
 
-user_table_processor.py knows the sets of such a task.
+table_processor.py knows the sets of such a task.
 """
 
 import dataclasses
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification.classification_examples import InputExample
-from data.classification.ranking_metrics import score_ranking
 from data.classification.scoring import ScoreFunction
+from data.classification.similarity.ranking_metrics import score_ranking
 
 _RANKING_METRICS = ("mrr_10", "ndcg_10")
 

@@ -1,6 +1,6 @@
 """The sets, the labels and the metrics of a task of a user's own tables.
 
-user_table_tasks.py lists the tasks. user_table_reader.py reads their tables.
+table_tasks.py lists the tasks. table_sets.py reads their tables.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from data.classification.user_tables.column_options import (
     ColumnOptions,
     label_columns_of,
 )
-from data.classification.user_tables.task_labels import labels_of_flags
-from data.classification.user_tables.user_table_reader import (
+from data.classification.user_tables.table_sets import (
     FILES_OF_SET,
     UserTableReader,
 )
-from data.classification.user_tables.user_table_tasks import TableTaskSpec
+from data.classification.user_tables.table_tasks import TableTaskSpec
+from data.classification.user_tables.task_labels import labels_of_flags
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets
 from data.sets.set_names import find_set_file

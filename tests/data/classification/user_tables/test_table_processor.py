@@ -5,12 +5,12 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.ranking_metrics import score_ranking
+from data.classification.similarity.ranking_metrics import score_ranking
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
+from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import open_task_processor

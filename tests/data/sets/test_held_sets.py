@@ -4,7 +4,7 @@ import weakref
 
 import pytest
 
-from data.sets.task_sets import TaskSets
+from data.sets.held_sets import TaskSets
 
 
 class Example:

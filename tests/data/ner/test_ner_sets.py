@@ -10,7 +10,7 @@ import pytest
 from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import create_ner_sets
 from data.sets.data_file_split import DataFileOptions
 from tests.support import golden
 from tests.support.paths import ROOT

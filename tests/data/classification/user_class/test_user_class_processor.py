@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_class_processor import (
+from data.classification.user_class.user_class_processor import (
     LabelsOnlyProcessor,
     UserClassProcessor,
     load_user_class_processor,

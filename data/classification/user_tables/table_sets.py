@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from data.classification import similar_pairs
 from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
+from data.classification.similarity import pair_scores
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
-from data.classification.user_tables.user_table_tasks import (
+from data.classification.user_tables.table_tasks import (
     SPEC_OF_TABLE_TASK,
     TableTaskSpec,
 )
@@ -95,7 +95,7 @@ class UserTableReader:
         columns = table.read_column_names()
         examples, counts = _create_examples(self._parse_rows(table, file), file)
         if self._may_lack_scores(file):
-            examples, num_unscored = similar_pairs.drop_unscored(examples)
+            examples, num_unscored = pair_scores.drop_unscored(examples)
             if num_unscored:
                 counts.left_out["a label"] += num_unscored
         counts.log(file.path)
@@ -166,7 +166,7 @@ class UserTableReader:
         label_column = self.options.label_column
         if self._may_lack_scores(file):
             other_columns = {*columns} - {*self.text_columns}
-            similar_pairs.check_score_column(
+            pair_scores.check_score_column(
                 self.source, label_column, other_columns, examples
             )
         if file.set_name == "train" and self.are_labels_in_rows:

@@ -14,8 +14,8 @@ from data.classification.classification_examples import (
 )
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_tasks import GlueTaskSpec
+from data.sets.held_sets import TaskSets
 from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
