@@ -75,6 +75,12 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     assert parsed.config.table.label_column == "Label"
 
 
+def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
+    path = str(tmp_path / "absent.csv")
+    parsed = parse_options(task_name="embedding", data_file=path)
+    assert open_data_file(parsed.config) is None
+
+
 def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
     start = create_start(task_name="mrpc", data_dir=str(tmp_path))
     assert adapt_to_rows(start, open_processor(start, table=None)) is start
