@@ -54,17 +54,16 @@ def decide_columns(
         ValueError: a column is not found, or the header is malformed.
         OSError: the file cannot be read.
     """
-    if table is None:
+    options = parsed.config.table
+    set_by_user = parsed.set_by_user
+    if table is None or column_search.are_columns_numbered(
+        options, set_by_user
+    ):
         return parsed
     columns = column_search.find_unset_columns(
-        parsed.config.table,
-        parsed.set_by_user,
-        table.path,
-        table.read_column_names(),
+        options, set_by_user, table.path, table.read_column_names()
     )
-    column_search.log_columns(
-        parsed.config.table, parsed.set_by_user, table.path, columns
-    )
+    column_search.log_columns(options, set_by_user, table.path, columns)
     return parsed.decide(columns)
 
 

@@ -15,6 +15,17 @@ from data.tables.tables import check_columns
 from files.paths import StrPath
 
 
+def are_columns_numbered(
+    options: ColumnOptions, set_by_user: frozenset[str]
+) -> bool:
+    """Returns whether a flag chooses a column by its number.
+
+    Then no column has a name to find.
+    """
+    columns = _columns_of_flags(options, set_by_user).values()
+    return any(map(str.isdecimal, columns))
+
+
 def find_unset_columns(
     options: ColumnOptions,
     set_by_user: frozenset[str],
@@ -40,8 +51,6 @@ def find_unset_columns(
             belong to the first. The message lists the columns.
     """
     chosen_columns = _columns_of_flags(options, set_by_user)
-    if any(map(str.isdecimal, chosen_columns.values())):
-        return {}
     where = f"--data_file={path}"
     _check_has_columns(where, path, columns)
     free_columns = _find_free_columns(path, columns, chosen_columns)

@@ -75,6 +75,12 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     assert parsed.config.table.label_column == "Label"
 
 
+def test_a_table_of_numbered_columns_is_not_read_yet(tmp_path):
+    path = str(tmp_path / "absent.csv")
+    parsed = parse_options(task_name="csv", data_file=path, text_column="1")
+    assert decide_columns(parsed, open_data_file(parsed.config)) is parsed
+
+
 def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
     path = str(tmp_path / "absent.csv")
     parsed = parse_options(task_name="embedding", data_file=path)
