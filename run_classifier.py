@@ -18,13 +18,15 @@ from training.tasks.classifier_setup import (
     adapt_to_rows,
     decide_columns,
     load_task,
+    open_data_file,
     open_processor,
 )
 
 
 def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    parsed, table = decide_columns(parsed)
+    table = open_data_file(parsed.config)
+    parsed = decide_columns(parsed, table)
     start = read_start(parsed)
     processor = open_processor(start, table)
     start = adapt_to_rows(start, processor)

@@ -206,7 +206,7 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     )
     parsed = parse_flags(ClassifierConfig, spec, command)
     start = read_start(parsed)
-    task = load_task(start, open_processor(start))
+    task = load_task(start, open_processor(start, table=None))
     run_folder = RunFolder.open(start, task.labels)
     encoded_sets = write_encoded_sets(task, run_folder.state_folder)
     return OpenedMrpc(start, task, run_folder, encoded_sets)

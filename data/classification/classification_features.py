@@ -113,12 +113,12 @@ def create_window_features(
     """
 
     def windows_of(example: InputExample) -> list[ClassificationFeatures]:
-        pieces = tokenizer.tokenize(example.text_a)
+        tokens = tokenizer.tokenize(example.text_a)
         # Create one window even for a text without WordPieces.
         spans = token_windows.cut_spans(
-            max(len(pieces), 1), max_seq_length - 2, doc_stride
+            max(len(tokens), 1), max_seq_length - 2, doc_stride
         )
-        parts = [pieces[start : start + length] for start, length in spans]
+        parts = [tokens[start : start + length] for start, length in spans]
         return [
             ClassificationFeatures(
                 label_id=encode_label(example.label, labels),

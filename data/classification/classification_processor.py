@@ -1,17 +1,43 @@
 """Defines what knows the labels, the sets and the metrics of a task."""
 
 import abc
+import dataclasses
 from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
+from data.classification.scoring import ScoreFunction
+from data.sets.file_sets import FileSets
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet, SetName, base_set_of
-from data.sets.task_sets import TaskSets
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,
 )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaskSpec:
+    """Says what a classification task trains, and how the task is scored.
+
+    Attributes:
+        metrics: names of the metrics that score the task, the main metric
+            first. If (), the kind of the labels decides.
+        score: computes these metrics. If None, `metrics.compute_metrics` does.
+        is_embedding: whether the task trains vectors of texts, whose cosines
+            are compared, and no outputs for labels.
+        is_ranking: whether an example is a query and a passage, and its label a
+            relevance from 0 to 1. The loss is `RankingLoss`.
+        may_be_cross_encoder: whether a regression of single texts may be
+            exported for pairs too.
+    """
+
+    metrics: tuple[str, ...] = ("eval_accuracy",)
+    score: ScoreFunction | None = None
+    is_embedding: bool = False
+    is_ranking: bool = False
+    may_be_cross_encoder: bool = False
 
 
 class ClassificationProcessor(abc.ABC):
@@ -19,34 +45,39 @@ class ClassificationProcessor(abc.ABC):
 
     Args:
         sets: the sets of the task, for `read` and `take`.
-
-    Attributes:
+        spec: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
-        metrics: names of the metrics that score the task (metrics.py), the main
-            metric first.
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
-        is_embedding: whether the task trains vectors of texts, whose cosines
-            are compared, and no outputs for labels.
-        is_ranking: whether an example is a query and a passage, and its label a
-            relevance from 0 to 1. The loss is `RankingLoss`.
-        may_be_cross_encoder: whether a regression of single texts may be
-            exported for pairs too.
+
+    Attributes:
+        spec: the argument.
+        output_mode: the argument.
+        text_columns: the argument.
+        metrics: names of the metrics that score the task (metrics.py), the main
+            metric first.
+        table_sets: `sets`, if they are a user's own tables, else None.
         dev_sets: names of the sets to evaluate.
         test_sets: names of the sets to predict.
         settings: settings to record with the weights.
     """
 
-    output_mode: OutputMode = "classification"
-    metrics: tuple[str, ...] = ("eval_accuracy",)
-    text_columns: Sequence[str | int]
-    is_embedding = False
-    is_ranking = False
-    may_be_cross_encoder = False
+    table_sets: FileSets[InputExample] | None = None
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
 
-    def __init__(self, sets: TaskSets[InputExample]) -> None:
+    def __init__(
+        self,
+        sets: HeldSets[InputExample],
+        spec: TaskSpec = TaskSpec(),
+        *,
+        output_mode: OutputMode = "classification",
+        text_columns: Sequence[str | int] = (),
+    ) -> None:
+        self.spec = spec
+        self.output_mode = output_mode
+        self.text_columns = text_columns
+        self.metrics = spec.metrics or metrics.METRICS_OF_MODE[output_mode]
         self.settings: ClassifierSettings = {}
         self._sets = sets
 
@@ -66,7 +97,7 @@ class ClassificationProcessor(abc.ABC):
         return 2 if is_pair else 1
 
     def read(self, set_name: BaseSet) -> list[InputExample]:
-        """Returns the examples of a set, and holds them, as `TaskSets.read`."""
+        """Returns the examples of a set, and holds them, as `HeldSets.read`."""
         return self._sets.read(set_name)
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
@@ -96,6 +127,8 @@ class ClassificationProcessor(abc.ABC):
             gold_labels: right label of each example.
             predictions: predicted label of each example.
         """
+        if self.spec.score:
+            return self.spec.score(examples, gold_labels, predictions)
         # The labels are known: the examples could not be read without them.
         return metrics.compute_metrics(
             self.metrics, gold_labels, predictions, self.read_labels()

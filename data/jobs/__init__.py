@@ -4,8 +4,8 @@ A job is a large input, such as a corpus to mask. A `WorkUnit` is a part of its
 work, such as 4 MB of the corpus. A unit may be done by any process, in any
 order, and twice:
 
-    sharded_job.py: `run_units`, which runs the units of a job and resumes it
-    manifest.py: the entries of job.json, result files and the manifest
+    work_units.py: `run_units`, which runs the units of a job and resumes it
+    job_json_types.py: the entries of job.json, result files and the manifest
     job_files.py: names the files, and writes job.json and the manifest
     file_ranges.py: cuts files into ranges, and reads the rows of a range
     workers.py: runs a function in worker processes

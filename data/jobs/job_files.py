@@ -1,6 +1,6 @@
 """Names the files of a job. Writes, compares and removes job.json and manifest.
 
-sharded_job.py describes the files.
+work_units.py describes the files.
 """
 
 import contextlib
@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias, cast
 
 from data.io import file_checksums
-from data.jobs.manifest import (
+from data.jobs.job_json_types import (
     MANIFEST_ENDING,
     InputEntry,
     JobDescription,
     JobResults,
     Manifest,
 )
-from data.jobs.sharded_job import WorkUnit
+from data.jobs.work_units import WorkUnit
 from files.atomic import remove_partial
 from files.json_files import (
     JsonObject,

@@ -2,7 +2,7 @@
 
     ner_options.py: the options
     ner_examples.py: a sentence with tagged words, and a text as words
-    ner_reader.py: `NerReader`, which reads a set from a file of two forms
+    ner_sets.py: `NerSets`, the sets of run_ner.py, from files of two forms
 
 Words with tags, in columns:
 

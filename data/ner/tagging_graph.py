@@ -58,20 +58,24 @@ def cut_texts(
     texts = drop_invalid(texts)
     texts = tf.strings.regex_replace(texts, f"{_WHITE_SPACE}+", " ")
     words = tf.strings.split(texts)
-    pieces = tokenizer(words.flat_values)
+    tokens_of_words = tokenizer(words.flat_values)
     # Every word needs a token, whose output predicts the word's tag. So insert
     # [UNK] if the tokenizer drops all characters of a word.
-    lengths = pieces.row_lengths()
-    starts = tf.where(lengths > 0, pieces.row_starts() + 1, 0)
+    lengths = tokens_of_words.row_lengths()
+    starts = tf.where(lengths > 0, tokens_of_words.row_starts() + 1, 0)
     indices = tf.ragged.range(starts, starts + tf.maximum(lengths, 1))
-    ids = tf.concat([[tokenizer.id_of("[UNK]")], pieces.flat_values], 0)
-    pieces = indices.with_flat_values(tf.gather(ids, indices.flat_values))
-    tokens = words.with_flat_values(pieces).merge_dims(1, 2)
+    ids = tf.concat(
+        [[tokenizer.id_of("[UNK]")], tokens_of_words.flat_values], 0
+    )
+    tokens_of_words = indices.with_flat_values(
+        tf.gather(ids, indices.flat_values)
+    )
+    tokens = words.with_flat_values(tokens_of_words).merge_dims(1, 2)
     stride = max((max_seq_length - 2) // 2, 1)
     windows = cut_windows(tokens, max_seq_length, stride)
     # For each word, choose the window where its first token has the most
     # context. Positions are one higher, because a window begins with [CLS].
-    first = pieces.row_starts()
+    first = tokens_of_words.row_starts()
     window = windows.max_context_windows(first)
     positions = first - tf.gather(windows.starts, window) + 1
     return words, windows, tf.stack([window, positions], 1)

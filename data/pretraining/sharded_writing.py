@@ -2,7 +2,7 @@
 
 The corpus is split into parts of about 4 MB. Each unit of the job writes some
 TFRecord files, the shards, from some of the parts, as unit_writing.py does.
-Any number of processes can work on the units, in any order. sharded_job.py
+Any number of processes can work on the units, in any order. work_units.py
 describes how a job resumes.
 """
 
@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeVar
 from data.io import text_files
 from data.io.tfrecord_files import ShardEntry
 from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
-from data.jobs.manifest import JobResults, Manifest, UnitResult
-from data.jobs.sharded_job import (
+from data.jobs.job_json_types import JobResults, Manifest, UnitResult
+from data.jobs.work_units import (
     UnitRunner,
     check_results,
     remove_finished_shards,

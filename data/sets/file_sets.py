@@ -1,5 +1,6 @@
 """Reads the sets of a task, from a folder or from a single file."""
 
+import abc
 import collections
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,9 +10,9 @@ from absl import logging
 
 from data.sets import data_file_split
 from data.sets.data_file_split import DataFileOptions
+from data.sets.held_sets import HeldSets
 from data.sets.row_keys import split_fraction_of
 from data.sets.set_names import BaseSet, find_set_file
-from data.sets.task_sets import TaskSets
 from files.paths import StrPath
 
 
@@ -59,25 +60,82 @@ class SetFile(NamedTuple):
         return self.is_data_file or self.set_name != "train"
 
 
-class RowReader(Protocol[RowExampleT]):
-    """Reads one file of a task, and knows what its examples consist of."""
+class FileSets(HeldSets[RowExampleT], abc.ABC):
+    """The sets of a data folder, or the two sets of --data_file.
+
+    They are read in this order, and each file only once:
+
+        1. The training file, with the train set: --data_file, whose other rows
+           are the dev set, or the file of the train set in the folder.
+        2. The labels, which the rows of the training file name.
+        3. The dev set and the test set of a folder, which may contain only
+           these labels.
+
+    If flags name the labels, or if the task has no labels, then a dev set or a
+    test set needs neither step 1 nor step 2.
+
+    The attribute `row` of an example is its row of the file, or None in a train
+    set. A subclass says how a file is read, and what its examples consist of.
+
+    Args:
+        data_dir: value of --data_dir, None with --data_file.
+        data_file_options: flags of --data_file.
+        labels_of_flags: the labels that flags name. None if the rows name
+            them, or if the task is a regression.
+        are_labels_in_rows: whether the rows of the training file name the
+            labels. False if flags name them, or if the task is a regression.
+        has_repetition_warning: whether to warn if texts of the train set of a
+            folder are in its dev set too.
+
+    Attributes:
+        file_names: {set: names that its file may have in a folder}.
+        are_labels_in_rows: the argument.
+        source: value of --data_file or of --data_dir, for messages.
+    """
+
+    file_names: Mapping[BaseSet, Sequence[str]]
+
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data_file_options: DataFileOptions,
+        labels_of_flags: list[str] | None,
+        *,
+        are_labels_in_rows: bool,
+        has_repetition_warning: bool = False,
+    ) -> None:
+        super().__init__(self._read_set)
+        self.are_labels_in_rows = are_labels_in_rows
+        self.source = data_file_options.data_file or data_dir
+        self._data_dir = data_dir
+        self._data_file = data_file_options.data_file
+        self._dev_fraction = data_file_options.dev_fraction
+        self._labels_of_flags = labels_of_flags
+        # None until `read_labels` has collected them.
+        self._labels_of_rows: list[str] | None = None
+        self._repeated_texts = (
+            RepeatedTexts() if has_repetition_warning else None
+        )
 
     @property
-    def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
-        """The names that the file of each set may have in a folder."""
-
-    @property
-    def are_labels_in_rows(self) -> bool:
-        """Whether the rows of the training file name the labels.
-
-        False if flags name them, or if the task is a regression.
-        """
-
-    @property
+    @abc.abstractmethod
     def key_names(self) -> list[str]:
-        """Names of what the keys consist of, such as columns, sorted."""
+        """Names of what decides about the dev set, such as columns, sorted."""
 
-    def read_file(self, file: SetFile) -> list[RowExampleT]:
+    @abc.abstractmethod
+    def texts_of(self, example: RowExampleT) -> Sequence[str]:
+        """Returns the texts that form the input for an example."""
+
+    @abc.abstractmethod
+    def labels_of(self, example: RowExampleT) -> Sequence[str]:
+        """Returns labels to count in both sets, [] if there are none."""
+
+    @abc.abstractmethod
+    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
+        """Returns the key of each example. Equal keys are in the same set."""
+
+    @abc.abstractmethod
+    def read_examples(self, file: SetFile) -> list[RowExampleT]:
         """Reads the examples of a file, and logs what is left out of them.
 
         Raises:
@@ -86,6 +144,7 @@ class RowReader(Protocol[RowExampleT]):
                 The message names it.
         """
 
+    @abc.abstractmethod
     def collect_labels(
         self, train: Sequence[RowExampleT], dev: Sequence[RowExampleT]
     ) -> list[str]:
@@ -106,80 +165,10 @@ class RowReader(Protocol[RowExampleT]):
         train: Sequence[RowExampleT],
         dev: Sequence[RowExampleT],
     ) -> None:
-        """Logs what users should know of the labels that were collected.
+        """Logs what users should know of the labels. By default, nothing.
 
-        `train` and `dev` are the sets that `collect_labels` got.
+        `labels` are what `collect_labels` has returned for the two sets.
         """
-
-    def texts_of(self, example: RowExampleT) -> Sequence[str]:
-        """Returns the texts that form the input for an example."""
-
-    def labels_of(self, example: RowExampleT) -> Sequence[str]:
-        """Returns labels to count in both sets, [] if there are none."""
-
-    def keys_of(self, examples: Sequence[RowExampleT]) -> list[str]:
-        """Returns the key of each example. Equal keys are in the same set."""
-
-
-class FileSets(TaskSets[RowExampleT]):
-    """The sets of a data folder, or the two sets of --data_file.
-
-    They are read in this order, and each file only once:
-
-        1. The training file, with the train set: --data_file, whose other rows
-           are the dev set, or the file of the train set in the folder.
-        2. The labels, which the rows of the training file name.
-        3. The dev set and the test set of a folder, which may contain only
-           these labels.
-
-    If flags name the labels, or if the task has no labels, then a dev set or a
-    test set needs neither step 1 nor step 2.
-
-    The attribute `row` of an example is its row of the file, or None in a train
-    set.
-
-    Args:
-        reader: reads the files of the task.
-        data_dir: value of --data_dir, None with --data_file.
-        data_file_options: flags of --data_file.
-        labels_of_flags: the labels that flags name. None if the rows name
-            them, or if the task is a regression.
-        has_repetition_warning: whether to warn if texts of the train set of a
-            folder are in its dev set too.
-
-    Attributes:
-        reader: the argument.
-    """
-
-    def __init__(
-        self,
-        reader: RowReader[RowExampleT],
-        data_dir: StrPath | None,
-        data_file_options: DataFileOptions,
-        labels_of_flags: list[str] | None,
-        *,
-        has_repetition_warning: bool = False,
-    ) -> None:
-        super().__init__()
-        self.reader = reader
-        self._data_dir = data_dir
-        self._data_file = data_file_options.data_file
-        self._dev_fraction = data_file_options.dev_fraction
-        self._labels_of_flags = labels_of_flags
-        # None until `read_labels` has collected them.
-        self._labels_of_rows: list[str] | None = None
-        self._repeated_texts = (
-            RepeatedTexts() if has_repetition_warning else None
-        )
-
-    @property
-    def key_names(self) -> list[str]:
-        """Names of what decides about the dev set, such as columns, sorted."""
-        return self.reader.key_names
-
-    def texts_of(self, example: RowExampleT) -> Sequence[str]:
-        """Returns the texts that form the input for an example."""
-        return self.reader.texts_of(example)
 
     def read_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression.
@@ -191,38 +180,34 @@ class FileSets(TaskSets[RowExampleT]):
             OSError: the training file does not exist, or cannot be read.
             ValueError: it is malformed, or names too few labels.
         """
-        if not self.reader.are_labels_in_rows:
+        if not self.are_labels_in_rows:
             return self._labels_of_flags
         if self._labels_of_rows is None:
             train = self.read("train")
             # The dev set of the same file may have more labels.
             dev = self.read("dev") if self._data_file else []
-            self._labels_of_rows = self.reader.collect_labels(train, dev)
-            self.reader.log_labels(self._labels_of_rows, train, dev)
+            self._labels_of_rows = self.collect_labels(train, dev)
+            self.log_labels(self._labels_of_rows, train, dev)
         return self._labels_of_rows
 
-    def _read_file_of(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[RowExampleT]]:
+    def _read_set(self, set_name: BaseSet) -> list[RowExampleT]:
         """Reads a set of the folder, or both sets of --data_file."""
-        if self._data_file and set_name != "test":
-            train, dev = self._read_and_split(self._data_file)
-            return {"train": train, "dev": dev}
-        labels = (
-            self._labels_of_flags if set_name == "train" else self.read_labels()
-        )
-        return {set_name: self._read_from_folder(set_name, labels)}
+        if not self._data_file or set_name == "test":
+            return self._read_from_folder(set_name)
+        train, dev = self._read_and_split(self._data_file)
+        # The file need not be read again for the other set.
+        self._held.update({"train": train, "dev": dev})
+        return self._held[set_name]
 
     def _read_and_split(
         self, path: str
     ) -> tuple[list[RowExampleT], list[RowExampleT]]:
         """Returns the train set and the dev set of a file, and logs both."""
-        examples = self.reader.read_file(
+        examples = self.read_examples(
             SetFile(path, "train", self._labels_of_flags, is_data_file=True)
         )
-        keys = self.reader.keys_of(examples)
         train, dev = data_file_split.split_examples(
-            path, examples, keys, self._dev_fraction
+            path, examples, self.keys_of(examples), self._dev_fraction
         )
         data_file_split.log_sizes(path, train, dev)
         data_file_split.log_labels(
@@ -233,21 +218,23 @@ class FileSets(TaskSets[RowExampleT]):
     def _count_labels(
         self, examples: Iterable[RowExampleT]
     ) -> collections.Counter[str]:
-        labels = map(self.reader.labels_of, examples)
+        labels = map(self.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
 
-    def _read_from_folder(
-        self, set_name: BaseSet, labels: Sequence[str] | None
-    ) -> list[RowExampleT]:
+    def _read_from_folder(self, set_name: BaseSet) -> list[RowExampleT]:
         """Reads a set of the folder, and warns of texts that are in two sets.
 
-        `labels` are the labels that the rows may have, None if any is valid.
+        The rows of a dev set or a test set may have only labels of the task.
         """
-        file_names = self.reader.file_names[set_name]
-        path = find_set_file(self._data_dir, set_name, file_names)
-        examples = self.reader.read_file(SetFile(path, set_name, labels))
+        labels = (
+            self._labels_of_flags if set_name == "train" else self.read_labels()
+        )
+        path = find_set_file(
+            self._data_dir, set_name, self.file_names[set_name]
+        )
+        examples = self.read_examples(SetFile(path, set_name, labels))
         if self._repeated_texts and set_name != "test":
-            keys = self.reader.keys_of(examples)
+            keys = self.keys_of(examples)
             self._repeated_texts.add(set_name, path, keys)
             self._repeated_texts.warn()
         return examples
@@ -278,8 +265,7 @@ class RepeatedTexts:
         Args:
             set_name: which of the two sets.
             path: the table that contains it, for the warning.
-            keys: the key of each row's texts, as `RowReader.keys_of`
-                returns.
+            keys: the key of each row's texts, as `FileSets.keys_of` returns.
         """
         # Numbers take less memory than texts.
         numbers = {split_fraction_of(key) for key in keys}

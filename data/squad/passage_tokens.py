@@ -111,12 +111,12 @@ def tokenize_with_spans(
     spans = []
     position = 0
     for word in basic.tokenize(text):
-        for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
-            is_unknown = piece == tokenizer.wordpiece_tokenizer.unk_token
-            length = len(word if is_unknown else piece.removeprefix("##"))
+        for token in tokenizer.wordpiece_tokenizer.tokenize(word):
+            is_unknown = token == tokenizer.wordpiece_tokenizer.unk_token
+            length = len(word if is_unknown else token.removeprefix("##"))
             end = origin[position + length - 1] + 1
             end = _skip_accents(text, end, basic)
-            tokens.append(piece)
+            tokens.append(token)
             spans.append((origin[position], end))
             position += length
     return tokens, spans

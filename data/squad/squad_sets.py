@@ -2,15 +2,15 @@
 
 import random
 
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
 from data.tables.table_layout import TableLayout
 from files.paths import StrPath
 
 
-class SquadSets(TaskSets[SquadExample]):
+class SquadSets(HeldSets[SquadExample]):
     """Reads the questions to train on, and the questions to answer.
 
     Args:
@@ -34,7 +34,7 @@ class SquadSets(TaskSets[SquadExample]):
         version_2_with_negative: bool,
         use_char_offsets: bool,
     ) -> None:
-        super().__init__()
+        super().__init__(self._read_examples_of)
         self.predict_file = predict_file
         # The content of `predict_file`, None until it is read.
         self._predict_questions: SquadFile | None = None
@@ -60,25 +60,22 @@ class SquadSets(TaskSets[SquadExample]):
             )
         return self._predict_questions
 
-    def _read_file_of(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[SquadExample]]:
+    def _read_examples_of(self, set_name: BaseSet) -> list[SquadExample]:
         """Reads the questions of a set, those to train on in random order."""
         if set_name != "train":
-            examples = self._read_examples(
+            return self._create_examples(
                 self.read_predict_file(), is_training=False
             )
-            return {set_name: examples}
         if self._train_file is None:
             raise ValueError("--train_file is not set")
         train_file = read_squad_file(self._train_file, self._layout)
-        examples = self._read_examples(train_file, is_training=True)
+        examples = self._create_examples(train_file, is_training=True)
         # Shuffle the questions as Google's code does. Then training needs only
         # a small buffer to shuffle the records.
         random.Random(12345).shuffle(examples)
-        return {set_name: examples}
+        return examples
 
-    def _read_examples(
+    def _create_examples(
         self, file: SquadFile, *, is_training: bool
     ) -> list[SquadExample]:
         return read_squad_examples(

@@ -101,7 +101,7 @@ class FullTokenizer:
     def _set_casing(self, do_lower_case: bool) -> None:
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
-        self._word_pieces = WordCache(self.tokenize_word)
+        self._tokens_of_words = WordCache(self.tokenize_word)
         # None until `layer` is used.
         self._layer: TokenizerLayer | None = None
 
@@ -270,7 +270,7 @@ class FullTokenizer:
         return split_around(text, words, self._tokenize_plain)
 
     def _tokenize_plain(self, text: str) -> list[str]:
-        return self._word_pieces.of_all(clean_text(text).split())
+        return self._tokens_of_words.of_all(clean_text(text).split())
 
     def tokenize_beginning(
         self, text: str, num_tokens: int, words: Collection[str] | None = None
@@ -295,9 +295,9 @@ class FullTokenizer:
     def tokenize_word(self, word: str) -> list[str]:
         """Returns the WordPieces of one word of cleaned text."""
         return [
-            piece
+            sub_token
             for token in self.basic_tokenizer.tokenize_word(word)
-            for piece in self.wordpiece_tokenizer.tokenize(token)
+            for sub_token in self.wordpiece_tokenizer.tokenize(token)
         ]
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:

@@ -13,6 +13,7 @@ the decoded texts, C = code points after normalization, W = words, P =
 WordPieces.
 """
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
@@ -114,9 +115,10 @@ class TokenizerLayer(keras.layers.Layer):
         )
         self.built = True  # The layer has no weights.
 
-    @property
+    @functools.cached_property
     def vocab(self) -> list[str]:
         """The WordPieces in the order of their ids."""
+        # The cache does not assign an attribute, so that Keras tracks nothing.
         vocab: list[str] = self._vocab.tolist()
         return vocab
 

@@ -148,8 +148,8 @@ def _learn_by_search(
             if low > high or num_wanted <= len(learned) <= 1.05 * num_wanted:
                 break
             least_count = (low + high) // 2
-            pieces = learn(lower_thresh=least_count, upper_thresh=least_count)
-            tokens = [token for token in pieces if _may_occur(token)]
+            tokens = learn(lower_thresh=least_count, upper_thresh=least_count)
+            tokens = [token for token in tokens if _may_occur(token)]
             if bar.is_due(trial):
                 bar.update(trial, WordPieces=len(tokens))
             if len(tokens) < num_wanted:
@@ -273,8 +273,8 @@ def _rank_new_words(
     for word, num_times in counts.items():
         has_letter = any(map(str.isalpha, word))
         if num_times > 1 and len(word) <= _MAX_WORD_LENGTH and has_letter:
-            pieces = tokenizer.tokenize(word)
-            length = len(word) if pieces == ["[UNK]"] else len(pieces)
+            tokens = tokenizer.tokenize(word)
+            length = len(word) if tokens == ["[UNK]"] else len(tokens)
             saved[word] = num_times * (length - 1)
     return sorted(
         (word for word in saved if saved[word]),
@@ -309,7 +309,8 @@ def extension_rows(
         if token == before:
             rows.append([token_id])
         elif may_change and token is not None:
-            rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
+            sub_tokens = tokenizer.tokenize(token)
+            rows.append([ids[sub_token] for sub_token in sub_tokens])
         else:
             raise ValueError(
                 f"the extended vocabulary replaces {before!r}, the WordPiece "

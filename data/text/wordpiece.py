@@ -94,7 +94,7 @@ class WordpieceTokenizer:
         self.vocab = vocab
         self.unk_token = unk_token
         self.max_input_chars_per_word = max_input_chars_per_word
-        self._max_piece_length = max(map(len, vocab), default=0)
+        self._max_token_length = max(map(len, vocab), default=0)
 
     def tokenize(self, text: str) -> list[str]:
         """Splits each word of `text`. White space separates the words.
@@ -115,19 +115,19 @@ class WordpieceTokenizer:
             return None
         if token in self.vocab:
             return [token]
-        pieces = []
+        sub_tokens = []
         start = 0
         prefix = ""
         while start < len(token):
-            end = min(len(token), start + self._max_piece_length)
+            end = min(len(token), start + self._max_token_length)
             while start < end and prefix + token[start:end] not in self.vocab:
                 end -= 1
             if start == end:
                 return None
-            pieces.append(prefix + token[start:end])
+            sub_tokens.append(prefix + token[start:end])
             start = end
             prefix = "##"
-        return pieces
+        return sub_tokens
 
 
 def split_around(

@@ -114,19 +114,19 @@ class WordpieceTrie:
             _replace_at(marked, too_long, _NO_CHARACTER), starts
         )
         # The tokens 4 2 2 0 2 end at 2 3 5 5 8. At its end, each becomes a
-        # value of `pieces`, [0 0 4 2 0 2 0 0 2].
-        pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(codes))
+        # value of `tokens_at`, [0 0 4 2 0 2 0 0 2].
+        tokens_at = tf.math.unsorted_segment_sum(tokens, ends, tf.size(codes))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
         # WordPieces that were found at the word's beginning: "ax", from 4 to 6,
-        # has a 0 at 5. So `pieces` becomes [0 0 4 2 0 0 1 0 2].
+        # has a 0 at 5. So `tokens_at` becomes [0 0 4 2 0 0 1 0 2].
         inside_unknown = tf.boolean_mask(ends, tokens == 0)
         word = tf.searchsorted(bounds, inside_unknown, "right")
         word_ends = tf.gather(bounds, word)
         inside = tf.ragged.range(tf.gather(bounds, word - 1) + 1, word_ends)
-        pieces = _replace_at(pieces, inside.flat_values, 0)
-        pieces = _replace_at(pieces, word_ends, self._unknown + 1)
-        ends = ragged.true_indices(pieces > 0)
-        return tf.gather(pieces, ends) - 1, ends
+        tokens_at = _replace_at(tokens_at, inside.flat_values, 0)
+        tokens_at = _replace_at(tokens_at, word_ends, self._unknown + 1)
+        ends = ragged.true_indices(tokens_at > 0)
+        return tf.gather(tokens_at, ends) - 1, ends
 
     def _read(
         self, codes: tf.Tensor, starts: tf.Tensor

@@ -12,8 +12,8 @@ from absl import logging
 from data.io import file_checksums
 from data.jobs.file_ranges import FileRange, split_files
 from data.jobs.job_files import JobFiles, JobPaths, create_input_entries
-from data.jobs.manifest import JobResults, Manifest, UnitResult
-from data.jobs.sharded_job import UnitRunner, run_units
+from data.jobs.job_json_types import JobResults, Manifest, UnitResult
+from data.jobs.work_units import UnitRunner, run_units
 from data.outputs import output_writer
 from data.outputs.output_rows import OutputRow, OutputSchema
 from files import lock

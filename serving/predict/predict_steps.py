@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import logging
 
 from data.io import text_files
-from data.jobs.sharded_job import choose_unit_runner
+from data.jobs.work_units import choose_unit_runner
 from data.outputs.output_writer import OutputFormat, write_output
 from files.paths import is_remote
 from serving.model_cache import load_cached

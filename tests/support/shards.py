@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from data.io import feature_specs, record_datasets, tfrecord_files
 from data.jobs import workers
-from data.jobs.manifest import Manifest
+from data.jobs.job_json_types import Manifest
 from data.pretraining import sharded_writing
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization

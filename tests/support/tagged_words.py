@@ -11,7 +11,7 @@ from typing import Any
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet
 
@@ -31,8 +31,8 @@ def read_columns(
     """Writes the file of a set, and returns its examples."""
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
-    reader = create_ner_sets(folder, DataFileOptions(), options)
-    return reader.read(set_name)
+    ner_sets = NerSets(folder, DataFileOptions(), options)
+    return ner_sets.read(set_name)
 
 
 def words_of(examples: Iterable[NerExample]) -> list[Sequence[str]]:

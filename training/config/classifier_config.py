@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Literal, Self, TypeAlias, get_args
 
 from data.classification.glue import glue_tasks
-from data.classification.user_class_processor import PROCESSOR_ENTRY
+from data.classification.user_class.user_class_processor import PROCESSOR_ENTRY
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_tasks import (
+from data.classification.user_tables.table_tasks import (
     SPEC_OF_TABLE_TASK,
     TableTaskSpec,
 )

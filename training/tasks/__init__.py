@@ -9,11 +9,11 @@ Only scripts import them.
     swag.py: choices, for run_swag.py
 
 The `main` of a script lists the same steps for each task. After `read_start`,
-`open_sets` creates what holds the sets, or `open_processor` what knows a
-classification's labels and metrics too. Then `load_task` reads what must be
-known, or checked, before TensorFlow is loaded:
+`open_sets` creates the sets, or `open_processor` what knows a classification's
+sets, labels and metrics. Then `load_task` reads what must be known, or checked,
+before TensorFlow is loaded:
 
-    classifier_setup.py: the steps of run_classifier.py. The first of them finds
+    classifier_setup.py: the steps of run_classifier.py. The first two find
         the columns of --data_file
     ner_setup.py: those of run_ner.py
     squad_setup.py: those of run_squad.py

@@ -9,16 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_processor import create_glue_processor
-from data.classification.user_class_processor import load_user_class_processor
-from data.classification.user_tables import column_search
-from data.classification.user_tables.user_table_processor import (
-    UserTableProcessor,
-    open_table_processor,
+from data.classification.similarity import pair_scores
+from data.classification.user_class.user_class_processor import (
+    load_user_class_processor,
 )
+from data.classification.user_tables import column_search
+from data.classification.user_tables.table_processor import open_table_processor
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
@@ -30,33 +29,50 @@ from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 
 
-def decide_columns(
-    parsed: ParsedCommand[ClassifierConfig],
-) -> tuple[ParsedCommand[ClassifierConfig], Table | None]:
-    """Decides the columns that no flag names, by the header of --data_file.
+def open_data_file(config: ClassifierConfig) -> Table | None:
+    """Returns --data_file, whose header decides the columns, else None.
 
-    Returns the command with these flags, and the table, whose first row was
-    read. The table is None if the command reads no --data_file, or if the task
-    opens the file later.
+    A task of pairs has usual columns, so that no header is needed. Reading the
+    header opens the file, which may be a pipe, so that the same `Table` must
+    read the rows.
     """
-    config = parsed.config
     task_spec = config.table_task_spec
     if task_spec is None or task_spec.pair_columns or not config.data_file:
-        return parsed, None
-    table = Table(config.data_file, config.table.layout_for_columns())
+        return None
+    return Table(config.data_file, config.table.layout_for_columns())
+
+
+def decide_columns(
+    parsed: ParsedCommand[ClassifierConfig], table: Table | None
+) -> ParsedCommand[ClassifierConfig]:
+    """Decides the columns that no flag names, by the header of a table.
+
+    Returns the command with these flags. `table` is what `open_data_file`
+    returned.
+
+    Raises:
+        ValueError: a column is not found, or the header is malformed.
+        OSError: the file cannot be read.
+    """
+    options = parsed.config.table
+    set_by_user = parsed.set_by_user
+    if table is None or column_search.are_columns_numbered(
+        options, set_by_user
+    ):
+        return parsed
     columns = column_search.find_unset_columns(
-        config.table, parsed.set_by_user, table
+        options, set_by_user, table.path, table.read_column_names()
     )
-    column_search.log_columns(config.table, parsed.set_by_user, table, columns)
-    return parsed.decide(columns), table
+    column_search.log_columns(options, set_by_user, table.path, columns)
+    return parsed.decide(columns)
 
 
 def open_processor(
-    start: StartingPoint[ClassifierConfig], table: Table | None = None
+    start: StartingPoint[ClassifierConfig], table: Table | None
 ) -> ClassificationProcessor:
     """Creates the processor that --task_name or --processor selects.
 
-    It has read no set yet. `table` is what `decide_columns` returned.
+    It has read no set yet. `table` is what `open_data_file` returned.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.
@@ -101,9 +117,9 @@ def adapt_to_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if isinstance(processor, UserTableProcessor):
-        return adapt_to_data_file(start, processor.file_sets)
-    return start
+    if processor.table_sets is None:
+        return start
+    return adapt_to_data_file(start, processor.table_sets)
 
 
 def load_task(
@@ -118,7 +134,7 @@ def load_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    if processor.is_embedding:
+    if processor.spec.is_embedding:
         return _create_embedding_task(start, processor)
     return _create_classifier_task(start, processor)
 
@@ -133,12 +149,12 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = similar_pairs.find_max_score(processor.read(scored[0]))
+        max_score = pair_scores.find_max_score(processor.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
         has_scores={
-            set_name: similar_pairs.are_scored(processor.read(set_name))
+            set_name: pair_scores.are_scored(processor.read(set_name))
             for set_name in scored
         },
         max_score=max_score,

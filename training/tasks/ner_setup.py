@@ -4,7 +4,7 @@ Importing this module loads no TensorFlow.
 """
 
 from data.ner.ner_examples import NerExample
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.file_sets import FileSets
 from training.config.ner_config import NerConfig
 from training.preparation.starting_point import StartingPoint
@@ -18,7 +18,7 @@ def open_sets(start: StartingPoint[NerConfig]) -> FileSets[NerExample]:
         ValueError: --labels names fewer than two labels, or a label twice.
     """
     config = start.config
-    return create_ner_sets(
+    return NerSets(
         config.fine_tuning.data_dir, config.data_file_options, config.ner
     )
 

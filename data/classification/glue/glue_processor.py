@@ -1,16 +1,13 @@
 """The tasks of GLUE, and XNLI: their sets, labels and metrics.
 
-glue_tasks.py lists the tasks. glue_sets.py reads their sets.
+glue_tasks.py lists the tasks. glue_files.py reads their files.
 """
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue.glue_sets import GlueSets
-from data.classification.glue.glue_tasks import (
-    SPEC_OF_TASK,
-    GlueTaskSpec,
-    specify_xnli,
-)
+from data.classification.glue.glue_files import GlueFiles
+from data.classification.glue.glue_tasks import SPEC_OF_TASK, specify_xnli
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
@@ -23,25 +20,24 @@ class GlueProcessor(ClassificationProcessor):
     """Knows the sets, the labels and the metrics of a task of GLUE.
 
     Args:
-        spec: the columns, labels and metrics of the task.
-        sets: the sets of the task.
-        mismatched_sets: MultiNLI's "dev_mm" and "test_mm", as sets of the
-            names "dev" and "test". None for other tasks, which lack them.
+        files: the files of the task.
+        mismatched_files: MultiNLI's "dev_mm" and "test_mm", as files of the
+            sets "dev" and "test". None for other tasks, which lack them.
     """
 
     def __init__(
-        self,
-        spec: GlueTaskSpec,
-        sets: GlueSets,
-        mismatched_sets: GlueSets | None = None,
+        self, files: GlueFiles, mismatched_files: GlueFiles | None = None
     ) -> None:
-        super().__init__(sets)
-        self.output_mode = spec.output_mode
-        self.metrics = spec.metrics
-        self.text_columns = spec.text_columns
+        spec = files.spec
+        super().__init__(
+            HeldSets(files.read_set),
+            spec,
+            output_mode=spec.output_mode,
+            text_columns=spec.text_columns,
+        )
         self._labels = spec.labels
-        self._mismatched_sets = mismatched_sets
-        if mismatched_sets:
+        self._mismatched_files = mismatched_files
+        if mismatched_files:
             self.dev_sets = ("dev", f"dev{_MISMATCHED}")
             self.test_sets = ("test", f"test{_MISMATCHED}")
 
@@ -54,12 +50,11 @@ class GlueProcessor(ClassificationProcessor):
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Returns a set, None if it is a missing mismatched set."""
-        if suffix_of(set_name) != _MISMATCHED or not self._mismatched_sets:
+        files = self._mismatched_files
+        if files is None or suffix_of(set_name) != _MISMATCHED:
             return super().take(set_name)
         base_set = base_set_of(set_name)
-        if not self._mismatched_sets.has_set(base_set):
-            return None
-        return self._mismatched_sets.take(base_set)
+        return files.read_set(base_set) if files.has_set(base_set) else None
 
 
 def create_glue_processor(
@@ -70,12 +65,10 @@ def create_glue_processor(
 ) -> GlueProcessor:
     """Creates the processor of a task of GLUE, or of XNLI."""
     if task_name == "xnli":
-        spec = specify_xnli(xnli_language)
-        return GlueProcessor(spec, GlueSets(spec, data_dir))
-    spec = SPEC_OF_TASK[task_name]
-    mismatched_sets = None
+        return GlueProcessor(GlueFiles(specify_xnli(xnli_language), data_dir))
+    mismatched_files = None
     if task_name == "mnli":
-        mismatched_sets = GlueSets(SPEC_OF_TASK["mnli-mm"], data_dir, layout)
+        mismatched_files = GlueFiles(SPEC_OF_TASK["mnli-mm"], data_dir, layout)
     return GlueProcessor(
-        spec, GlueSets(spec, data_dir, layout), mismatched_sets
+        GlueFiles(SPEC_OF_TASK[task_name], data_dir, layout), mismatched_files
     )

@@ -1,17 +1,18 @@
 """Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_sets.py reads their sets.
+glue_files.py reads these files.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
+from data.classification.classification_processor import TaskSpec
 from data.sets.set_names import BaseSet
 from model_folders.model_json_types import OutputMode
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class GlueTaskSpec:
+class GlueTaskSpec(TaskSpec):
     """Describes a task whose train, dev and test sets are TSV files.
 
     Attributes:
@@ -43,8 +44,6 @@ class GlueTaskSpec:
             are not skipped. Their missing texts become empty texts, because
             GLUE identifies predictions by line.
         output_mode: "classification", or "regression" for STS-B.
-        metrics: names of the metrics that score the task, the main metric
-            first.
     """
 
     labels: Sequence[str] | None = ("0", "1")
@@ -62,7 +61,6 @@ class GlueTaskSpec:
     test_set_has_labels: bool = False
     drops_short_lines: bool = False
     output_mode: OutputMode = "classification"
-    metrics: tuple[str, ...] = ("eval_accuracy",)
 
     def file_of_set(self, set_name: BaseSet) -> str:
         """Returns the name of a set's file."""

@@ -11,17 +11,37 @@ from data.classification.user_tables.column_options import (
 )
 from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_layout import format_of
-from data.tables.tables import Table, check_columns
+from data.tables.tables import check_columns
 from files.paths import StrPath
 
 
+def are_columns_numbered(
+    options: ColumnOptions, set_by_user: frozenset[str]
+) -> bool:
+    """Returns whether a flag chooses a column by its number.
+
+    Then no column has a name to find.
+    """
+    columns = _columns_of_flags(options, set_by_user).values()
+    return any(map(str.isdecimal, columns))
+
+
 def find_unset_columns(
-    options: ColumnOptions, set_by_user: frozenset[str], table: Table
+    options: ColumnOptions,
+    set_by_user: frozenset[str],
+    path: StrPath,
+    columns: Sequence[str],
 ) -> dict[str, str]:
     """Finds the columns of the text and the label that no flag names.
 
     The function finds a column by a common name, or because it is the only
     column left.
+
+    Args:
+        options: values of the flags.
+        set_by_user: names of the flags that the user set.
+        path: value of --data_file, for messages.
+        columns: names of the columns in its header, [] without rows.
 
     Returns:
         {"text_column" and "label_column", unless the user set them: name}.
@@ -29,26 +49,23 @@ def find_unset_columns(
     Raises:
         ValueError: a column is not found, or a second column of texts may
             belong to the first. The message lists the columns.
-        OSError: the file cannot be read.
     """
     chosen_columns = _columns_of_flags(options, set_by_user)
-    if any(map(str.isdecimal, chosen_columns.values())):
-        return {}
-    where = f"--data_file={table.path}"
-    columns = _read_columns(where, table)
-    free_columns = _find_free_columns(table.path, columns, chosen_columns)
+    where = f"--data_file={path}"
+    _check_has_columns(where, path, columns)
+    free_columns = _find_free_columns(path, columns, chosen_columns)
     if not {"text_column", "text_b_column"} & {*chosen_columns}:
         _check_no_pair(where, free_columns)
     unset_flags = [flag for flag in USUAL_NAMES if flag not in chosen_columns]
     found_columns = _choose_columns(where, columns, free_columns, unset_flags)
-    check_columns(str(table.path), columns, found_columns.values())
+    check_columns(str(path), columns, found_columns.values())
     return found_columns
 
 
 def log_columns(
     options: ColumnOptions,
     set_by_user: frozenset[str],
-    table: Table,
+    path: StrPath,
     found_columns: Mapping[str, str],
 ) -> None:
     """Logs the flags of a table's columns, if any column was found.
@@ -63,7 +80,7 @@ def log_columns(
         **found_columns,
     }
     settings = [f"--{flag}={column}" for flag, column in column_of_flag.items()]
-    logging.info("%s: %s", table.path, " ".join(settings))
+    logging.info("%s: %s", path, " ".join(settings))
 
 
 def _columns_of_flags(
@@ -126,21 +143,17 @@ def _choose_columns(
     return column_of
 
 
-def _read_columns(where: str, table: Table) -> list[str]:
-    """Returns the columns of a table.
-
-    Raises:
-        ValueError: the file contains lines of text, or no rows.
-    """
-    columns = table.read_column_names()
+def _check_has_columns(
+    where: str, path: StrPath, columns: Sequence[str]
+) -> None:
+    """Raises a ValueError if the file contains lines of text, or no rows."""
     # A file of lines of text has the single column text.
-    if format_of(table.path) in (None, "text") and columns == ["text"]:
+    if format_of(path) in (None, "text") and [*columns] == ["text"]:
         raise ValueError(
             f"{where} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
         )
     if not columns:
         raise ValueError(f"{where} contains no rows")
-    return columns
 
 
 def _check_no_pair(where: str, columns: Sequence[str]) -> None:

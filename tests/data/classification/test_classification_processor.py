@@ -4,26 +4,20 @@ import numpy as np
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import ClassificationProcessor
-from data.sets.task_sets import TaskSets
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+    TaskSpec,
+)
+from data.sets.held_sets import HeldSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
 
-class SameSets(TaskSets):
-    """Sets that all contain the same examples."""
-
-    def _read_file_of(self, set_name):
-        return {set_name: EXAMPLES}
-
-
 class Processor(ClassificationProcessor):
-    """A task whose sets a test holds."""
+    """A task whose sets all contain the same examples."""
 
-    text_columns = ("text",)
-
-    def __init__(self, labels):
-        super().__init__(SameSets())
+    def __init__(self, labels, **kwargs):
+        super().__init__(HeldSets(lambda set_name: EXAMPLES), **kwargs)
         self._labels = labels
 
     def read_labels(self):
@@ -48,8 +42,7 @@ def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
 
 
 def test_a_regression_has_no_scores_of_labels():
-    processor = Processor(labels=None)
-    processor.metrics = ("pearson",)
+    processor = Processor(labels=None, spec=TaskSpec(metrics=("pearson",)))
     numbers = np.array([0.5, 1.0, 2.0, 4.0])
     scores = processor.score(EXAMPLES, numbers, 2 * numbers)
     assert scores == {"pearson": pytest.approx(1)}

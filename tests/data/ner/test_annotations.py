@@ -11,7 +11,7 @@ import pytest
 from data.ner import entity_files, span_files
 from data.ner.annotations import find_sentence, find_text_and_spans
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.data_file_split import DataFileOptions
 
 TEXT = "Anna left Oslo."
@@ -200,7 +200,7 @@ def write_set(tmp_path, request):
     def write(name, set_name):
         (tmp_path / f"{name}.{suffix}").write_text(text)
         options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-        ner_sets = create_ner_sets(tmp_path, DataFileOptions(), options)
+        ner_sets = NerSets(tmp_path, DataFileOptions(), options)
         return ner_sets, ner_sets.read(set_name)
 
     return write

@@ -3,7 +3,7 @@
 import pytest
 
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.data_file_split import DataFileOptions
 from tests.support.tagged_words import (
     read_columns,
@@ -31,7 +31,7 @@ def test_a_data_file_of_one_sentence_is_refused(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("Anna B-PER\nleft O\n")
     data = DataFileOptions(data_file=str(path))
-    ner_sets = create_ner_sets(None, data, NerOptions())
+    ner_sets = NerSets(None, data, NerOptions())
     with pytest.raises(ValueError, match="one sentence of 2 words: put"):
         ner_sets.read("train")
 

@@ -7,7 +7,7 @@ import pytest
 
 from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.data_file_split import DataFileOptions
 from tests.support.paths import ROOT
 
@@ -143,7 +143,7 @@ def create_sets(tmp_path):
 
     def create_sets(*labels):
         options = NerOptions(labels=labels or None)
-        return create_ner_sets(tmp_path, DataFileOptions(), options)
+        return NerSets(tmp_path, DataFileOptions(), options)
 
     return create_sets
 

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import os
 import weakref
+from types import MappingProxyType
 
 import pytest
 
@@ -25,21 +26,22 @@ class RowOfText:
         return dataclasses.replace(self, row=None)
 
 
-class RecordingReader:
+class RecordingSets(FileSets):
     """Lists the files that it reads, with the labels that they may contain.
 
-    The class is a `RowReader` of the columns "text" and "label".
+    Their columns are "text" and "label".
     """
 
-    def __init__(self, are_labels_in_rows):
-        self.are_labels_in_rows = are_labels_in_rows
-        self.file_names = {
-            name: [f"{name}.csv"] for name in ("train", "dev", "test")
-        }
-        self.key_names = ["text"]
+    file_names = MappingProxyType(
+        {name: [f"{name}.csv"] for name in ("train", "dev", "test")}
+    )
+    key_names = ("text",)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
         self.read_files = []
 
-    def read_file(self, file):
+    def read_examples(self, file):
         """Reads the file, and appends it to the list."""
         self.read_files.append((os.path.basename(file.path), file.labels))
         with open(file.path, newline="") as lines:
@@ -54,9 +56,6 @@ class RecordingReader:
     def collect_labels(self, train, dev):
         """Returns the labels of both sets."""
         return sorted({example.label for example in [*train, *dev]})
-
-    def log_labels(self, labels, train, dev):
-        """Logs nothing."""
 
     def texts_of(self, example):
         """Returns the text."""
@@ -81,18 +80,18 @@ def create_recording(tmp_path):
     (tmp_path / "table.csv").write_text("\n".join(["text,label", *rows]))
 
     def create(
-        reader_class=RecordingReader,
+        sets_class=RecordingSets,
         *,
         data_file=None,
         labels=None,
         is_regression=False,
         has_repetition_warning=False,
     ):
-        return FileSets(
-            reader_class(labels is None and not is_regression),
+        return sets_class(
             None if data_file else tmp_path,
             DataFileOptions(data_file=data_file and str(tmp_path / data_file)),
             labels,
+            are_labels_in_rows=labels is None and not is_regression,
             has_repetition_warning=has_repetition_warning,
         )
 
@@ -173,7 +172,7 @@ def test_the_train_set_of_a_folder_is_read_before_the_other_sets(
     for set_name in set_names:
         file_sets.read(set_name)
     assert file_sets.read_labels() == ["x", "y"]
-    assert file_sets.reader.read_files == read_files
+    assert file_sets.read_files == read_files
 
 
 @pytest.mark.parametrize("set_names", [["train", "dev"], ["dev", "train"], []])
@@ -185,15 +184,15 @@ def test_a_data_file_is_read_once_for_both_sets_and_the_labels(
         file_sets.read(set_name)
     assert file_sets.read_labels() == ["x", "y"]
     assert len(file_sets.read("train")) + len(file_sets.read("dev")) == 40
-    assert file_sets.reader.read_files == [("table.csv", None)]
+    assert file_sets.read_files == [("table.csv", None)]
 
 
 def test_labels_of_flags_read_no_file(create_recording):
     file_sets = create_recording(labels=["y", "x"])
     assert file_sets.read_labels() == ["y", "x"]
-    assert file_sets.reader.read_files == []
+    assert file_sets.read_files == []
     file_sets.read("dev")
-    assert file_sets.reader.read_files == [("dev.csv", ["y", "x"])]
+    assert file_sets.read_files == [("dev.csv", ["y", "x"])]
 
 
 def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
@@ -201,7 +200,7 @@ def test_a_regression_has_no_labels_to_read(tmp_path, create_recording):
     file_sets = create_recording(is_regression=True)
     assert file_sets.read_labels() is None
     file_sets.read("dev")
-    assert file_sets.reader.read_files == [("dev.csv", None)]
+    assert file_sets.read_files == [("dev.csv", None)]
 
 
 def test_sets_that_were_taken_are_not_read_for_the_labels_again(
@@ -212,7 +211,7 @@ def test_sets_that_were_taken_are_not_read_for_the_labels_again(
     file_sets.take("train")
     file_sets.take("dev")
     assert file_sets.read_labels() == ["x", "y"]
-    assert [file for file, _ in file_sets.reader.read_files] == [
+    assert [file for file, _ in file_sets.read_files] == [
         "train.csv",
         "dev.csv",
     ]
@@ -225,25 +224,25 @@ def test_only_the_dev_set_of_a_data_file_keeps_its_rows(create_recording):
         assert example.row == {"text": example.text, "label": example.label}
 
 
-class WeakReader(RecordingReader):
+class WeakSets(RecordingSets):
     """Refers to the examples that it reads, without keeping them in memory."""
 
-    def __init__(self, are_labels_in_rows):
-        super().__init__(are_labels_in_rows)
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
         self.references = []
 
-    def read_file(self, file):
+    def read_examples(self, file):
         """Reads the file, and appends a weak reference to each example."""
-        examples = super().read_file(file)
+        examples = super().read_examples(file)
         self.references.extend(map(weakref.ref, examples))
         return examples
 
 
 def test_the_rows_of_a_train_set_are_freed(create_recording):
     """No cell of a row is held beside the texts and the label."""
-    file_sets = create_recording(WeakReader, data_file="table.csv")
+    file_sets = create_recording(WeakSets, data_file="table.csv")
     dev_set = file_sets.read("dev")
-    references = file_sets.reader.references
+    references = file_sets.references
     assert len(references) == 40
     in_memory = [reference() for reference in references]
     assert [example for example in in_memory if example] == dev_set

@@ -29,6 +29,12 @@ def pair(request):
     return tokenizer.layer, tokenizer
 
 
+def test_the_vocabulary_is_listed_once(pair):
+    layer, tokenizer = pair
+    assert layer.vocab == tokenizer.tokens
+    assert layer.vocab is layer.vocab
+
+
 def assert_equal(pair, texts):
     layer, tokenizer = pair
     ids_of_texts = layer(tf.constant(texts)).to_list()

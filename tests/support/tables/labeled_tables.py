@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
-    UserTableProcessor,
+from data.classification.user_tables.table_processor import (
+    TableProcessor,
     open_table_processor,
 )
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
@@ -27,7 +27,7 @@ TOPICS = SAMPLES / "topics"
 
 def create_processor(
     folder: Path, data_file: str | None = None, **kwargs: Any
-) -> UserTableProcessor:
+) -> TableProcessor:
     """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = ColumnOptions(**kwargs)
@@ -38,7 +38,7 @@ def create_processor(
 
 def open_task_processor(
     task_name: str, folder: Path, **flags: Any
-) -> UserTableProcessor:
+) -> TableProcessor:
     """Returns the processor of a task, with flags that the user set."""
     return open_table_processor(
         SPEC_OF_TABLE_TASK[task_name],
@@ -107,7 +107,7 @@ def split_rows(
         frozenset(flags),
     )
     train, dev = processor.read("train"), processor.read("dev")
-    texts_of = processor.file_sets.texts_of
+    texts_of = processor.table_sets.texts_of
     return tuple(
         [tuple(texts_of(example)) for example in examples]
         for examples in (train, dev)

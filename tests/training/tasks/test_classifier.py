@@ -6,10 +6,10 @@ import pytest
 import modeling
 from data.classification.classification_examples import InputExample
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
+from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv

@@ -17,6 +17,7 @@ from training.tasks.classifier_setup import (
     compute_class_weights,
     decide_columns,
     load_task,
+    open_data_file,
     open_processor,
 )
 
@@ -41,7 +42,7 @@ def test_only_load_task_reads_the_sets_of_a_task(tmp_path):
     start = create_start(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
-    processor = open_processor(start)
+    processor = open_processor(start, table=None)
     created = ClassifierTask(
         start,
         "csv",
@@ -58,25 +59,37 @@ def test_only_load_task_reads_the_sets_of_a_task(tmp_path):
 
 def test_a_command_without_a_data_file_opens_none():
     parsed = parse_options(task_name="MRPC", data_dir="absent")
-    assert decide_columns(parsed) == (parsed, None)
+    table = open_data_file(parsed.config)
+    assert table is None
+    assert decide_columns(parsed, table) is parsed
 
 
 def test_columns_that_no_flag_names_are_found(tmp_path):
     path = tmp_path / "table.csv"
     write_csv(path, ["Review", "Label"], [("a boat", "yes"), ("a", "no")])
-    parsed, table = decide_columns(
-        parse_options(
-            task_name="csv", data_file=str(path), text_column="Review"
-        )
+    parsed = parse_options(
+        task_name="csv", data_file=str(path), text_column="Review"
     )
+    parsed = decide_columns(parsed, open_data_file(parsed.config))
     assert parsed.config.table.text_column == "Review"
     assert parsed.config.table.label_column == "Label"
-    assert table is not None
+
+
+def test_a_table_of_numbered_columns_is_not_read_yet(tmp_path):
+    path = str(tmp_path / "absent.csv")
+    parsed = parse_options(task_name="csv", data_file=path, text_column="1")
+    assert decide_columns(parsed, open_data_file(parsed.config)) is parsed
+
+
+def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
+    path = str(tmp_path / "absent.csv")
+    parsed = parse_options(task_name="embedding", data_file=path)
+    assert open_data_file(parsed.config) is None
 
 
 def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
     start = create_start(task_name="mrpc", data_dir=str(tmp_path))
-    assert adapt_to_rows(start, open_processor(start)) is start
+    assert adapt_to_rows(start, open_processor(start, table=None)) is start
 
 
 def test_few_rows_of_a_data_file_are_read_more_often(tmp_path):
@@ -84,7 +97,7 @@ def test_few_rows_of_a_data_file_are_read_more_often(tmp_path):
     rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(40)]
     write_csv(path, ["text", "label"], rows)
     start = create_start(task_name="csv", data_file=str(path), do_train=True)
-    adapted = adapt_to_rows(start, open_processor(start))
+    adapted = adapt_to_rows(start, open_processor(start, table=None))
     before = start.config.fine_tuning.num_train_epochs
     assert adapted.config.fine_tuning.num_train_epochs > before
 
@@ -107,7 +120,7 @@ def test_rare_classes_weigh_more(tmp_path, caplog):
         do_train=True,
         class_weights="balanced",
     )
-    task = load_task(start, open_processor(start))
+    task = load_task(start, open_processor(start, table=None))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
     assert "Class weights: no 0.667, yes 2.000" in caplog.text
@@ -123,4 +136,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        load_task(start, open_processor(start))
+        load_task(start, open_processor(start, table=None))

@@ -5,7 +5,7 @@ import pytest
 
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.ner.sentence_windows import create_ner_features
 from data.sets.data_file_split import DataFileOptions
 from modeling import BertTokenClassifier
@@ -33,9 +33,7 @@ def create_task(tmp_path):
     """A function (legal_tags) -> task for inputs of 8 WordPieces."""
 
     def create_ner_task(legal_tags=False):
-        sets = create_ner_sets(
-            tmp_path, DataFileOptions(), NerOptions(labels=TAGS)
-        )
+        sets = NerSets(tmp_path, DataFileOptions(), NerOptions(labels=TAGS))
         flags = create_flags(
             tmp_path, max_seq_length=LENGTH, legal_tags=legal_tags
         )

@@ -9,24 +9,31 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.tables.tables import Table
 
 
+def find_unset(options, given, table):
+    """Finds the columns of a table that the flags `given` do not name."""
+    return column_search.find_unset_columns(
+        options, frozenset(given), table.path, table.read_column_names()
+    )
+
+
 def find_with_flags(path, columns, **given):
     """Writes a table of the columns, and returns the columns to use."""
     row = dict.fromkeys(columns, "x")
     path.write_text(json.dumps(row))
     options = ColumnOptions(**given)
     table = Table(path, options.layout_for_columns())
-    return column_search.find_unset_columns(options, frozenset(given), table)
+    return find_unset(options, given, table)
 
 
 def test_the_columns_of_all_flags_are_logged_if_any_was_found(tmp_path, caplog):
     caplog.set_level("INFO", logger="absl")
     options = ColumnOptions(text_column="body")
     given = frozenset(["text_column"])
-    table = Table(tmp_path / "a.csv")
-    column_search.log_columns(options, given, table, {})
+    path = tmp_path / "a.csv"
+    column_search.log_columns(options, given, path, {})
     assert not caplog.messages
     found = {"label_column": "kind"}
-    column_search.log_columns(options, given, table, found)
+    column_search.log_columns(options, given, path, found)
     (message,) = caplog.messages
     assert message.endswith("a.csv: --text_column=body --label_column=kind")
 
@@ -99,18 +106,14 @@ OF_COMMAS = ColumnOptions(label_column="Category, main")
 
 def test_the_text_beside_a_label_with_commas_is_found(commas_file):
     table = Table(commas_file, OF_COMMAS.layout_for_columns())
-    given = frozenset(["label_column"])
-    actual = column_search.find_unset_columns(OF_COMMAS, given, table)
+    actual = find_unset(OF_COMMAS, ["label_column"], table)
     assert actual == {"text_column": "text"}
 
 
 def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
     flags = {"text_column": "x, y, z", "label_column": "text"}
     options = ColumnOptions(**flags)
-    table = Table(commas_file)
-    assert not column_search.find_unset_columns(
-        options, frozenset(flags), table
-    )
+    assert not find_unset(options, flags, Table(commas_file))
 
 
 def find_columns(folder, **given):
@@ -118,9 +121,7 @@ def find_columns(folder, **given):
     path = folder / "a.csv"
     path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
     options = ColumnOptions(**given)
-    return column_search.find_unset_columns(
-        options, frozenset(given), Table(path)
-    )
+    return find_unset(options, given, Table(path))
 
 
 def test_columns_that_are_not_read_may_repeat(tmp_path):

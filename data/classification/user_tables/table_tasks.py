@@ -1,6 +1,6 @@
 """Lists the tasks of a user's own tables, which --task_name selects.
 
-user_table_processor.py knows the sets of such a task.
+table_processor.py knows the sets of such a task.
 """
 
 import dataclasses
@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification.classification_examples import InputExample
-from data.classification.ranking_metrics import score_ranking
-from data.classification.scoring import ScoreFunction
+from data.classification.classification_processor import TaskSpec
+from data.classification.similarity.ranking_metrics import score_ranking
 
 _RANKING_METRICS = ("mrr_10", "ndcg_10")
 
@@ -26,36 +26,24 @@ def _score_passages(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableTaskSpec:
+class TableTaskSpec(TaskSpec):
     """Says how a task of a user's own tables differs from the others.
 
     Attributes:
+        metrics: as in `TaskSpec`. By default, the kind of the labels decides.
         pair_columns: usual columns of the two texts and of the number. If None,
             flags or the names in --data_file show the columns.
-        metrics: names of the metrics that score the task, the main metric
-            first. If (), the kind of the labels decides.
-        score: computes these metrics. If None, `metrics.compute_metrics` does.
-        is_embedding: whether the task trains vectors of texts, whose cosines
-            are compared.
-        is_ranking: whether a row is a query and a passage, and its label a
-            relevance from 0 to 1.
         is_split_by_first_text: whether all rows with the same first text, such
             as a query, are in the same set. Otherwise both texts of a pair
             decide.
         may_lack_scores: whether a train set or a dev set may have no numbers at
             all. If some of its rows have numbers, the others are left out.
-        may_be_cross_encoder: whether a regression of single texts may be
-            exported for pairs too.
     """
 
-    pair_columns: tuple[str, str, str] | None = None
     metrics: tuple[str, ...] = ()
-    score: ScoreFunction | None = None
-    is_embedding: bool = False
-    is_ranking: bool = False
+    pair_columns: tuple[str, str, str] | None = None
     is_split_by_first_text: bool = False
     may_lack_scores: bool = False
-    may_be_cross_encoder: bool = False
 
     @property
     def number_column(self) -> str | None:

@@ -15,32 +15,25 @@ from data.classification.classification_examples import (
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_tasks import GlueTaskSpec
 from data.sets.set_names import BaseSet
-from data.sets.task_sets import TaskSets
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 
-class GlueSets(TaskSets[InputExample]):
-    """The train, dev and test sets of a task of GLUE, which are TSV files.
+@dataclasses.dataclass(frozen=True)
+class GlueFiles:
+    """The files of a task of GLUE, which are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
 
-    Args:
+    Attributes:
         spec: the files, columns and labels of the task.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
     """
 
-    def __init__(
-        self,
-        spec: GlueTaskSpec,
-        data_dir: StrPath | None,
-        layout: TableLayout = DEFAULT_LAYOUT,
-    ) -> None:
-        super().__init__()
-        self._spec = spec
-        self._data_dir = data_dir
-        self._layout = layout
+    spec: GlueTaskSpec
+    data_dir: StrPath | None
+    layout: TableLayout = DEFAULT_LAYOUT
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set."""
@@ -50,24 +43,29 @@ class GlueSets(TaskSets[InputExample]):
             return False
         return True
 
-    def _find_file(self, set_name: BaseSet) -> str:
-        """Returns the path of a set, as `glue_layouts.find_table` does."""
-        return glue_layouts.find_table(
-            self._data_dir, set_name, self._spec.file_of_set(set_name)
-        )
+    def read_set(self, set_name: BaseSet) -> list[InputExample]:
+        """Reads the examples of a set.
 
-    def _read_file_of(
-        self, set_name: BaseSet
-    ) -> dict[BaseSet, list[InputExample]]:
+        Raises:
+            OSError: the set's file does not exist, or cannot be read.
+            ValueError: the set is empty, or a line is malformed. The message
+                names the file and the line.
+        """
         path = self._find_file(set_name)
-        lines = _read_lines(path, self._layout)
-        indices = _find_indices(self._spec, set_name, path, lines[0].cells)
-        parser = _LineParser(self._spec, set_name, path, indices)
+        lines = _read_lines(path, self.layout)
+        indices = _find_indices(self.spec, set_name, path, lines[0].cells)
+        parser = _LineParser(self.spec, set_name, path, indices)
         examples = [*parser.parse_lines(lines)]
         if not examples:
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
-        return {set_name: examples}
+        return examples
+
+    def _find_file(self, set_name: BaseSet) -> str:
+        """Returns the path of a set, as `glue_layouts.find_table` does."""
+        return glue_layouts.find_table(
+            self.data_dir, set_name, self.spec.file_of_set(set_name)
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

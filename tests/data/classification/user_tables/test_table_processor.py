@@ -5,12 +5,12 @@ import pytest
 
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.classification.ranking_metrics import score_ranking
+from data.classification.similarity.ranking_metrics import score_ranking
 from data.classification.user_tables.column_options import ColumnOptions
-from data.classification.user_tables.user_table_processor import (
+from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import open_task_processor
@@ -47,7 +47,7 @@ def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
 
 
 def test_the_sets_are_those_of_the_files(topics):
-    assert topics.read("train") is topics.file_sets.read("train")
+    assert topics.read("train") is topics.table_sets.read("train")
     assert topics.read_labels() == ["no", "yes"]
 
 
@@ -93,7 +93,7 @@ def test_examples_of_a_dev_set_keep_their_rows(train_and_dev):
 
 def test_equal_texts_have_equal_keys(train_and_dev):
     first, second = train_and_dev.read("train")
-    keys = train_and_dev.file_sets.reader.keys_of([first, second, first])
+    keys = train_and_dev.table_sets.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from data.classification.ranking_metrics import score_ranking
+from data.classification.similarity.ranking_metrics import score_ranking
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(caplog):

@@ -7,7 +7,7 @@ in any processes, and twice: what they write depends only on the input.
 Until the job is finished, the folder OUTPUT.work contains a result file for
 each finished unit, and job.json, which records the flags and the inputs. At the
 end the job writes OUTPUT.manifest.json, which also lists the shards with their
-sizes and checksums. manifest.py defines the entries of these files, and
+sizes and checksums. job_json_types.py defines the entries of these files, and
 job_files.py names, writes, compares and removes them.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 from data.io import file_checksums
 from data.jobs.beam_workers import run_on_beam
-from data.jobs.manifest import UnitResult
+from data.jobs.job_json_types import UnitResult
 from data.jobs.workers import run_in_processes
 from files.json_files import find_malformed_entry, read_json
 from terminal import progress, signals

@@ -1,59 +1,23 @@
 """Examples and labels that a user's class for Google's script returns."""
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_class_processor import (
-    LabelsOnlyProcessor,
-    UserClassProcessor,
-    load_user_class_processor,
-)
+from data.classification.user_class.user_class import UserClass
 
-CLASS = """\
-class Tickets(DataProcessor):
-  def get_train_examples(self, data_dir):
-    return [{examples}]
-
-  get_dev_examples = get_train_examples
-  get_test_examples = get_train_examples
-
-  def get_labels(self):
-    return {labels}
-"""
 PAIR = 'InputExample("g1", "a", "b", "no")'
 SINGLE = 'InputExample(2, b"c", None, 1)'
 
 
-@pytest.fixture
-def write_processor(tmp_path):
-    """(examples, labels) -> FILE.py:CLASS of a class that returns these."""
-
-    def write_processor(examples=f"{PAIR}, {SINGLE}", labels='["no", 1]'):
-        path = tmp_path / "tickets.py"
-        path.write_text(CLASS.format(examples=examples, labels=labels))
-        return f"{path}:Tickets"
-
-    return write_processor
-
-
 def read_set(value, set_name):
     """Returns the examples of a set that the class of FILE.py:CLASS reads."""
-    return UserClassProcessor.load(value, data_dir=None).read(set_name)
+    return UserClass.load(value, data_dir=None).read_set(set_name)
 
 
 def test_the_labels_have_the_order_of_the_class(write_processor):
-    assert UserClassProcessor.load(write_processor(), None).read_labels() == [
-        "no",
-        "1",
-    ]
-
-
-def test_the_name_of_the_class_is_recorded(write_processor):
-    processor = UserClassProcessor.load(write_processor(), None)
-    assert processor.settings == {"processor": "Tickets"}
+    assert UserClass.load(write_processor(), None).labels == ["no", "1"]
 
 
 def test_the_examples_of_a_train_set_are_converted(write_processor):
@@ -126,55 +90,20 @@ def test_a_method_that_is_missing_is_named(tmp_path):
 
 def test_labels_that_are_no_list_are_an_error_of_the_code(write_processor):
     with pytest.raises(ValueError, match=r"NoneType.* is not iterable"):
-        UserClassProcessor.load(write_processor(labels="None"), None)
+        UserClass.load(write_processor(labels="None"), None)
 
 
 def test_one_label_is_too_few(write_processor):
     with pytest.raises(ValueError, match=r"Tickets\.get_labels"):
-        UserClassProcessor.load(write_processor(labels="['no']"), None)
+        UserClass.load(write_processor(labels="['no']"), None)
 
 
 def test_a_class_that_the_file_lacks_is_named(write_processor):
     value = write_processor().replace(":Tickets", ":Letters")
     with pytest.raises(ValueError, match="there is no Letters"):
-        UserClassProcessor.load(value, None)
+        UserClass.load(value, None)
 
 
 def test_a_name_that_is_no_class_is_refused():
     with pytest.raises(ValueError, match=r"must be FILE\.py:CLASS"):
-        UserClassProcessor.load("tickets.py", None)
-
-
-@pytest.fixture
-def preset():
-    """What is recorded of a model that was trained with a user's class."""
-    return SimpleNamespace(
-        labels=["no", "yes"],
-        training_settings={"processor": "Tickets"},
-        source="run",
-    )
-
-
-def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
-    processor = load_user_class_processor(None, None, preset)
-    assert isinstance(processor, LabelsOnlyProcessor)
-    assert processor.read_labels() == ["no", "yes"]
-
-
-def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
-    processor = load_user_class_processor(None, None, preset)
-    with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
-        processor.read("dev")
-
-
-def test_the_class_of_the_flag_comes_before_that_of_the_model(
-    write_processor, preset
-):
-    assert isinstance(
-        load_user_class_processor(write_processor(), None, preset),
-        UserClassProcessor,
-    )
-
-
-def test_there_is_no_processor_without_a_class():
-    assert load_user_class_processor(None, None, None) is None
+        UserClass.load("tickets.py", None)

@@ -58,27 +58,8 @@ _FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
-def create_ner_sets(
-    data_dir: StrPath | None,
-    data_file_options: DataFileOptions,
-    options: NerOptions,
-) -> FileSets[NerExample]:
-    """Creates the sets of a task with named entities, and reads none of them.
-
-    Raises:
-        ValueError: --labels names fewer than two labels, or a label twice.
-    """
-    labels = [*options.labels] if options.labels else None
-    if labels:
-        check_labels(labels, "--labels", min_labels=2)
-    source = data_file_options.data_file or data_dir
-    reader = NerReader(source=source, options=options)
-    return FileSets(reader, data_dir, data_file_options, labels)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NerReader:
-    """Reads one file of a task with named entities. It is a `RowReader`.
+class NerSets(FileSets[NerExample]):
+    """The sets of a task with named entities, none of which was read yet.
 
     Files named .json and .jsonl contain texts with spans, or sentences with
     tags, as span_files.py describes. Other files are in the layout of
@@ -96,30 +77,43 @@ class NerReader:
     those of the task. Unless --labels names them, the train set is therefore
     read before another set.
 
-    Attributes:
-        source: value of --data_file or of --data_dir, for messages.
+    Args:
+        data_dir: value of --data_dir, None with --data_file.
+        data_file_options: flags of --data_file.
         options: the labels, and the columns of words and tags.
+
+    Attributes:
+        options: the argument.
+
+    Raises:
+        ValueError: --labels names fewer than two labels, or a label twice.
     """
 
-    source: StrPath | None
-    options: NerOptions
+    file_names = _FILES_OF_SET
 
-    @property
-    def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
-        """The names that the file of each set may have in a folder."""
-        return _FILES_OF_SET
-
-    @property
-    def are_labels_in_rows(self) -> bool:
-        """Whether the words of the train set name the tags, not --labels."""
-        return not self.options.labels
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data_file_options: DataFileOptions,
+        options: NerOptions,
+    ) -> None:
+        labels = [*options.labels] if options.labels else None
+        if labels:
+            check_labels(labels, "--labels", min_labels=2)
+        super().__init__(
+            data_dir,
+            data_file_options,
+            labels,
+            are_labels_in_rows=labels is None,
+        )
+        self.options = options
 
     @property
     def key_names(self) -> list[str]:
         """Whether a sentence or the whole document is kept together."""
         return ["document" if self.options.document_context else "words"]
 
-    def read_file(self, file: SetFile) -> list[NerExample]:
+    def read_examples(self, file: SetFile) -> list[NerExample]:
         """Reads the sentences of a file, with tags of the task's scheme.
 
         If the tags of the task, `file.labels`, are known, the function compares
@@ -132,7 +126,7 @@ class NerReader:
         """
         path = file.path
         labels = file.labels or []
-        examples = self._read_examples(file, labels)
+        examples = self._read_rows(file, labels)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if self.options.document_context and not examples[-1].document_index:
@@ -176,14 +170,6 @@ class NerReader:
             )
         return ["O", *sorted(tags - {"O"})]
 
-    def log_labels(
-        self,
-        labels: Sequence[str],
-        train: Sequence[NerExample],
-        dev: Sequence[NerExample],
-    ) -> None:
-        """Logs nothing, because `read_file` has warned of strange tags."""
-
     def texts_of(self, example: NerExample) -> list[str]:
         """Returns the words as one text."""
         return [" ".join(example.words)]
@@ -211,7 +197,7 @@ class NerReader:
         }
         return [keys[example.document_index] for example in examples]
 
-    def _read_examples(
+    def _read_rows(
         self, file: SetFile, labels: Sequence[str]
     ) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.data_file_split import DataFileOptions
 from tests.support.paths import SAMPLES
 
@@ -22,7 +22,7 @@ def split_sentences(folder, sentences, **flags):
     path = folder / "names.txt"
     path.write_text("\n\n".join(sentences) + "\n", "utf-8")
     data = DataFileOptions(data_file=str(path), dev_fraction=0.2)
-    ner_sets = create_ner_sets(None, data, NerOptions(**flags))
+    ner_sets = NerSets(None, data, NerOptions(**flags))
     return tuple(
         [tuple(example.words) for example in ner_sets.read(name)]
         for name in ("train", "dev")
@@ -90,6 +90,6 @@ def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
         entries.append({"text": " ".join(words), "label": [span]})
     path.write_text("\n".join(map(json.dumps, entries)), "utf-8")
     data = DataFileOptions(data_file=str(path))
-    ner_sets = create_ner_sets(None, data, NerOptions())
+    ner_sets = NerSets(None, data, NerOptions())
     assert "B-RARE" in ner_sets.read_labels()
     assert "the train set has none of RARE" in caplog.text

@@ -1,6 +1,6 @@
 """Defines the entries of job.json, of the result files and of the manifest.
 
-sharded_job.py describes the files.
+work_units.py describes the files.
 """
 
 from collections.abc import Mapping, Sequence

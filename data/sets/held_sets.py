@@ -1,7 +1,6 @@
 """Holds the sets of a task that were read, until the run takes them."""
 
-import abc
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from data.sets.set_names import BaseSet
@@ -9,17 +8,20 @@ from data.sets.set_names import BaseSet
 ExampleT = TypeVar("ExampleT")
 
 
-class TaskSets(abc.ABC, Generic[ExampleT]):
+class HeldSets(Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
     run calls `take`, when it writes the set's records. From then on, the set is
     no longer held, so that its memory can be freed.
 
-    A subclass says in `_read_file_of` how the file of a set is read.
+    Args:
+        read_file: function from the name of a set to its examples, which reads
+            the set's file. `read` documents its errors.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, read_file: Callable[[BaseSet], list[ExampleT]]) -> None:
+        self._read_file = read_file
         # {name of a set that was read, and not yet taken: its examples}
         self._held: dict[BaseSet, list[ExampleT]] = {}
 
@@ -32,7 +34,7 @@ class TaskSets(abc.ABC, Generic[ExampleT]):
                 names the file and the line.
         """
         if set_name not in self._held:
-            self._held.update(self._read_file_of(set_name))
+            self._held[set_name] = self._read_file(set_name)
         return self._held[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:
@@ -40,13 +42,3 @@ class TaskSets(abc.ABC, Generic[ExampleT]):
         examples = self.read(set_name)
         del self._held[set_name]
         return examples
-
-    @abc.abstractmethod
-    def _read_file_of(
-        self, set_name: BaseSet
-    ) -> Mapping[BaseSet, list[ExampleT]]:
-        """Reads the file that contains a set, for `read`, which documents it.
-
-        Returns {name: examples} of all sets in the file. For most files, this
-        is only the set itself.
-        """

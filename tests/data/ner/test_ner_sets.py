@@ -1,4 +1,4 @@
-"""The sets of named entities that NerReader reads."""
+"""The sets of named entities of a folder."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ import pytest
 from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
-from data.ner.ner_reader import create_ner_sets
+from data.ner.ner_sets import NerSets
 from data.sets.data_file_split import DataFileOptions
 from tests.support import golden
 from tests.support.paths import ROOT
@@ -37,7 +37,7 @@ b NN O O
 def create_processor(folder, *labels, **options):
     """Creates the sets of a folder."""
     options = NerOptions(labels=labels or None, **options)
-    return create_ner_sets(folder, DataFileOptions(), options)
+    return NerSets(folder, DataFileOptions(), options)
 
 
 def read_set(folder, name, text, *labels, **columns):

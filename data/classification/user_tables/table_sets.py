@@ -1,4 +1,4 @@
-"""Reads the tables of a user's own classification or regression task.
+"""Reads the sets of a user's own tables, and holds them.
 
 row_parsing.py finds the texts and the label of each row.
 """
@@ -9,19 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from absl import logging
 
-from data.classification import similar_pairs
 from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
+from data.classification.similarity import pair_scores
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
-from data.classification.user_tables.user_table_tasks import (
-    SPEC_OF_TABLE_TASK,
-    TableTaskSpec,
-)
-from data.sets.file_sets import SetFile
+from data.classification.user_tables.table_tasks import TableTaskSpec
+from data.sets.data_file_split import DataFileOptions
+from data.sets.file_sets import FileSets, SetFile
 from data.sets.row_keys import key_of
 from data.sets.set_names import BASE_SETS, BaseSet
 from data.tables.prodigy import read_accepted_rows
@@ -36,52 +34,78 @@ FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class UserTableReader:
-    """Reads one table of a user's own task. The class is a `RowReader`.
+class TableSets(FileSets[InputExample]):
+    """The sets of a user's own tables, none of which was read yet.
 
-    Flags, or the tables themselves, name the columns and the labels.
+    Flags, or the tables themselves, name the columns and the labels. A label in
+    the dev or test set must be a label of the task (see `read_labels`). Unless
+    --labels names the labels, the train set is therefore read before another
+    set.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
     left out. In multi-label classification, an empty cell is an empty list of
     labels, and only null is no label.
 
+    Args:
+        spec: how the task differs from others of tables.
+        options: the columns, and the labels if flags name them.
+        label_columns: columns that --label_column names, [] for none.
+        data_dir: value of --data_dir, None with --data_file.
+        data_file_options: flags of --data_file.
+        data_file_table: --data_file, whose header may have been read, None with
+            --data_dir.
+
     Attributes:
-        source: value of --data_file or of --data_dir, for messages.
-        options: the columns and labels that flags name.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair.
-        label_columns: columns that --label_column names, [] for none.
-        are_labels_in_rows: whether the rows of the training file name the
-            labels. False if flags name them, or in regression.
-        data_file_table: --data_file, which was opened to look at its columns,
-            None with --data_dir.
-        spec: how the task differs from others.
+
+    Raises:
+        ValueError: flags contradict each other.
     """
 
-    source: StrPath | None
-    options: ColumnOptions
-    output_mode: OutputMode
-    text_columns: Sequence[str]
-    label_columns: Sequence[str]
-    are_labels_in_rows: bool
-    data_file_table: Table | None = None
-    spec: TableTaskSpec = SPEC_OF_TABLE_TASK["csv"]
+    file_names = FILES_OF_SET
 
-    @property
-    def file_names(self) -> Mapping[BaseSet, Sequence[str]]:
-        """The names that the table of each set may have in a folder."""
-        return FILES_OF_SET
+    def __init__(
+        self,
+        spec: TableTaskSpec,
+        options: ColumnOptions,
+        label_columns: Sequence[str],
+        data_dir: StrPath | None,
+        data_file_options: DataFileOptions,
+        data_file_table: Table | None,
+    ) -> None:
+        # Several columns contain 0 or 1, one for each label.
+        is_one_hot = len(label_columns) > 1
+        self.output_mode: OutputMode = (
+            "multilabel" if is_one_hot else options.output_mode
+        )
+        labels = task_labels.labels_of_flags(
+            options.labels, self.output_mode, label_columns
+        )
+        super().__init__(
+            data_dir,
+            data_file_options,
+            labels,
+            are_labels_in_rows=(
+                labels is None and self.output_mode != "regression"
+            ),
+            has_repetition_warning=True,
+        )
+        self.text_columns = options.text_columns()
+        self._spec = spec
+        self._options = options
+        self._label_columns = label_columns
+        self._data_file_table = data_file_table
 
     @property
     def key_names(self) -> list[str]:
         """The columns of the texts that decide about the dev set, sorted."""
-        if self.spec.is_split_by_first_text:
+        if self._spec.is_split_by_first_text:
             return [self.text_columns[0]]
         return sorted(self.text_columns)
 
-    def read_file(self, file: SetFile) -> list[InputExample]:
+    def read_examples(self, file: SetFile) -> list[InputExample]:
         """Reads the examples of a table, and logs which rows are left out.
 
         Raises:
@@ -89,13 +113,13 @@ class UserTableReader:
             ValueError: a row is malformed, the table contains no example, or
                 no column contains the labels of a train set.
         """
-        table = self.data_file_table if file.is_data_file else None
+        table = self._data_file_table if file.is_data_file else None
         if table is None:
-            table = Table(file.path, self.options.layout_for_columns())
+            table = Table(file.path, self._options.layout_for_columns())
         columns = table.read_column_names()
         examples, counts = _create_examples(self._parse_rows(table, file), file)
         if self._may_lack_scores(file):
-            examples, num_unscored = similar_pairs.drop_unscored(examples)
+            examples, num_unscored = pair_scores.drop_unscored(examples)
             if num_unscored:
                 counts.left_out["a label"] += num_unscored
         counts.log(file.path)
@@ -127,7 +151,7 @@ class UserTableReader:
             task_labels.warn_of_joined_labels(
                 f"the train set in {self.source}",
                 labels,
-                self.options.label_separator,
+                self._options.label_separator,
             )
 
     def texts_of(self, example: InputExample) -> list[str]:
@@ -142,13 +166,13 @@ class UserTableReader:
 
     def keys_of(self, examples: Sequence[InputExample]) -> list[str]:
         """Returns the key of each row's texts, or of its first text."""
-        if self.spec.is_split_by_first_text:
+        if self._spec.is_split_by_first_text:
             return [key_of([example.text_a]) for example in examples]
         return [key_of(self.texts_of(example)) for example in examples]
 
     def _may_lack_scores(self, file: SetFile) -> bool:
         """Returns whether the pairs of a file may have no scores at all."""
-        return self.spec.may_lack_scores and file.set_name != "test"
+        return self._spec.may_lack_scores and file.set_name != "test"
 
     def _check_label_column(
         self,
@@ -163,10 +187,10 @@ class UserTableReader:
             columns: names of the table's columns.
             examples: the examples of the table, at least one.
         """
-        label_column = self.options.label_column
+        label_column = self._options.label_column
         if self._may_lack_scores(file):
             other_columns = {*columns} - {*self.text_columns}
-            similar_pairs.check_score_column(
+            pair_scores.check_score_column(
                 self.source, label_column, other_columns, examples
             )
         if file.set_name == "train" and self.are_labels_in_rows:
@@ -179,27 +203,27 @@ class UserTableReader:
         rows of a large table together take much memory.
         """
         # A column of another name has to exist, because a flag names it.
-        is_usual = self.options.label_column == self.spec.number_column
+        is_usual = self._options.label_column == self._spec.number_column
         may_lack_labels = file.set_name == "test" or (
-            self.spec.may_lack_scores and is_usual
+            self._spec.may_lack_scores and is_usual
         )
-        required_labels = [] if may_lack_labels else self.label_columns
+        required_labels = [] if may_lack_labels else self._label_columns
         rows = read_accepted_rows(
             table.path,
             read_table(
                 table, self.text_columns, required_labels, may_lack=True
             ),
-            columns_of_flags=[*self.text_columns, *self.label_columns],
+            columns_of_flags=[*self.text_columns, *self._label_columns],
         )
         parser = RowParser(
             text_columns=self.text_columns,
-            label_columns=self.label_columns,
-            label_flag=self.options.label_column,
-            label_separator=self.options.label_separator,
+            label_columns=self._label_columns,
+            label_flag=self._options.label_column,
+            label_separator=self._options.label_separator,
             output_mode=self.output_mode,
             allowed_labels=file.labels,
             may_lack_text=file.set_name == "test",
-            may_lack_label=may_lack_labels or not self.label_columns,
+            may_lack_label=may_lack_labels or not self._label_columns,
         )
         return map(parser.parse, rows)
 

@@ -1,31 +1,30 @@
-"""Pairs of similar texts: their inputs, their scale, and their scores."""
+"""Pairs of similar texts: their inputs, their cosines, and their recall."""
 
 import numpy as np
 import pytest
 
-from data.classification import similar_pairs
 from data.classification.classification_examples import InputExample
+from data.classification.similarity import pair_vectors
 from data.text.tokenization import FullTokenizer
 from tests.support.paths import SAMPLES
 
 
 @pytest.mark.parametrize(
-    ("scores", "expected"),
+    ("scores", "max_score", "expected"),
     [
-        ([0, 2.5, 5], [0, 0.5, 1]),
-        ([-1, 0.5, 1], [-1, 0.5, 1]),
-        ([None, None], [None, None]),
+        ([0, 2.5, 5], 5, [0, 0.5, 1]),
+        ([-1, 0.5, 1], 1, [-1, 0.5, 1]),
+        ([None, None], 1, [None, None]),
     ],
 )
-def test_features_are_of_both_texts(scores, expected):
+def test_features_are_of_both_texts(scores, max_score, expected):
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     examples = [
         InputExample(row, "the boat", "a", score)
         for row, score in enumerate(scores)
     ]
-    max_score = similar_pairs.find_max_score(examples)
     features = [
-        *similar_pairs.create_pair_features(examples, 5, tokenizer, max_score)
+        *pair_vectors.create_pair_features(examples, 5, tokenizer, max_score)
     ]
     assert [feature.label_id for feature in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
@@ -34,35 +33,9 @@ def test_features_are_of_both_texts(scores, expected):
     assert features[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
 
 
-def pairs_of(*scores):
-    """Returns a pair of texts for each score."""
-    return [InputExample(0, "a", "b", score) for score in scores]
-
-
-@pytest.mark.parametrize(
-    ("scores", "max_score"), [((1, 4.5), 5), ((0, 1), 1), ((None, None), 1)]
-)
-def test_a_score_above_1_is_on_the_scale_to_5(scores, max_score):
-    assert similar_pairs.find_max_score(pairs_of(*scores)) == max_score
-
-
-def test_scores_below_the_end_of_the_scale_are_on_it():
-    similar_pairs.check_scale("dev", pairs_of(0, 1, None), max_score=5)
-
-
-@pytest.mark.parametrize("scores", [(1, 4.5), (-2, 1)])
-def test_a_set_with_scores_off_the_scale_is_named(scores):
-    least, largest = scores
-    with pytest.raises(
-        ValueError,
-        match=f"scores of the dev set are from {least} to {largest}",
-    ):
-        similar_pairs.check_scale("dev", pairs_of(*scores), max_score=1)
-
-
 def test_the_label_of_a_pair_is_the_cosine_of_its_vectors():
     vectors = np.array([[[1.0, 0.0], [0.6, 0.8]], [[0.0, 1.0], [0.0, 1.0]]])
-    codec = similar_pairs.CosineCodec()
+    codec = pair_vectors.CosineCodec()
     assert codec.decode_labels(vectors) == pytest.approx([0.6, 1.0])
     assert codec.probabilities(vectors).shape == (2, 1)
 
@@ -89,14 +62,14 @@ def recall(vectors):
 
 
 def test_recall_counts_the_texts_whose_partner_is_found(vectors, recall):
-    assert similar_pairs.recall_1(vectors, TEXTS) == recall
+    assert pair_vectors.recall_1(vectors, TEXTS) == recall
 
 
 def test_vectors_that_are_all_the_same_find_nothing(vectors):
     same = np.ones_like(vectors) / 8**0.5
-    assert similar_pairs.recall_1(same, TEXTS) == 0
+    assert pair_vectors.recall_1(same, TEXTS) == 0
 
 
 def test_either_of_two_equal_texts_is_the_partner(vectors, recall):
     twice = np.concatenate([vectors, vectors])
-    assert similar_pairs.recall_1(twice, 2 * TEXTS) == recall
+    assert pair_vectors.recall_1(twice, 2 * TEXTS) == recall

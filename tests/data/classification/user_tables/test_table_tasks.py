@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.classification.user_tables.user_table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""Reads examples with a user's DataProcessor, written for Google's code.
+
+google_code.py runs the file that contains the class.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Self
+
+from data.classification.classification_examples import InputExample
+from data.classification.user_class.google_code import (
+    UserCode,
+    convert_to_unicode,
+)
+from data.sets.set_names import BaseSet
+from files.paths import StrPath
+from model_folders.labels import check_labels, format_first_labels
+from options.path_kinds import split_file_and_name
+
+
+class UserClass:
+    """A class in a user's file, whose methods return the sets of a task.
+
+    Args:
+        code: the user's file.
+        name: name of the class.
+        user: an object of the class.
+        labels: the labels that the examples may have, in the order of the
+            class.
+        data_dir: folder that the methods of the class get.
+
+    Attributes:
+        name: the argument.
+        labels: the argument.
+    """
+
+    def __init__(
+        self,
+        code: UserCode,
+        name: str,
+        user: object,
+        labels: list[str],
+        data_dir: StrPath | None,
+    ) -> None:
+        self.name = name
+        self.labels = labels
+        self._code = code
+        self._user = user
+        self._data_dir = data_dir
+
+    @classmethod
+    def load(cls, value: str, data_dir: StrPath | None) -> Self:
+        """Runs the file of --processor, and creates an object of its class.
+
+        Args:
+            value: FILE.py:CLASS.
+            data_dir: value of --data_dir.
+
+        Raises:
+            ValueError: the file contains no such class, or its code fails. The
+                message names the line.
+            OSError: the file cannot be read.
+        """
+        path, name = split_file_and_name(value)
+        if not name.isidentifier():
+            raise ValueError(
+                f"--processor={value} must be FILE.py:CLASS, such as "
+                "tickets.py:TicketsProcessor"
+            )
+        code = UserCode(path)
+        names = code.run()
+        if name not in names:
+            raise ValueError(f"--processor={value}: there is no {name}")
+        with code.explain_errors():
+            # Any, because the class is the user's. `explain_errors` tells what
+            # it lacks.
+            user_class: Any = names[name]
+            user = user_class()
+            labels = [*map(_label_text, user.get_labels())]
+        check_labels(
+            labels, f"{code.file_name}: {name}.get_labels", min_labels=2
+        )
+        return cls(code, name, user, labels, data_dir)
+
+    def read_set(self, set_name: BaseSet) -> list[InputExample]:
+        """Calls a method of the user's class, and converts its examples.
+
+        Raises:
+            ValueError: the user's code fails, or returns no example. The
+                message names the line or the method.
+        """
+        name = f"get_{set_name}_examples"
+        with self._code.explain_errors():
+            user_examples = [*getattr(self._user, name)(self._data_dir)]
+        if not user_examples:
+            raise ValueError(f"{self._format_method(name)} returned no example")
+        examples = [
+            self._to_example(example, index, set_name)
+            for index, example in enumerate(user_examples)
+        ]
+        is_pair = any(example.text_b for example in examples)
+        columns = ["guid", "text_a"]
+        if is_pair:
+            columns.append("text_b")
+        if set_name == "dev":
+            columns.append("label")
+        if set_name != "train":
+            examples = [_with_row(example, columns) for example in examples]
+        return examples
+
+    def _to_example(
+        self, example: object, index: int, set_name: BaseSet
+    ) -> InputExample:
+        """Converts an example of the user's class, which need not be ours.
+
+        `index` is its place in the set, for an example without a guid.
+        """
+        guid = getattr(example, "guid", index)
+        name = self._format_method(f"get_{set_name}_examples")
+        where = f"{name}, example {guid}"
+        try:
+            text_a = convert_to_unicode(getattr(example, "text_a", None))
+            text_b = getattr(example, "text_b", None)
+            if text_b is not None:
+                text_b = convert_to_unicode(text_b)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+        if set_name == "test":
+            # As in Google's code, the labels of a test set are placeholders.
+            return InputExample(guid, text_a, text_b)
+        label = _label_text(getattr(example, "label", None))
+        if label not in self.labels:
+            raise ValueError(
+                f"{where}: unknown label {label!r}; get_labels returns "
+                f"{format_first_labels(self.labels)}"
+            )
+        return InputExample(guid, text_a, text_b, label)
+
+    def _format_method(self, name: str) -> str:
+        return f"{self._code.file_name}: {self.name}.{name}"
+
+
+def _with_row(example: InputExample, columns: Sequence[str]) -> InputExample:
+    """Returns a copy whose row contains the attributes named `columns`."""
+    row = {column: getattr(example, column) for column in columns}
+    return dataclasses.replace(example, row=row)
+
+
+def _label_text(label: object) -> str:
+    """Returns a label as text. Labels may be numbers."""
+    return convert_to_unicode(label if isinstance(label, bytes) else str(label))
