@@ -11,12 +11,6 @@ from typing import TYPE_CHECKING, Protocol
 from absl import logging
 
 import modeling
-from conversion.convert_checkpoint_config import (
-    CLASS_OF_FLAG,
-    FLAG_OF_CLASS,
-    CheckpointFormat,
-    ConvertCheckpointConfig,
-)
 from data.text import tokenization, tokenizer_loading, vocabulary_learning
 from model_folders import kinds
 from model_folders.cards import copies, model_card
@@ -24,6 +18,12 @@ from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
 )
 from model_folders.reading import presets, settings_check
+from tools.conversion.convert_checkpoint_config import (
+    CLASS_OF_FLAG,
+    FLAG_OF_CLASS,
+    CheckpointFormat,
+    ConvertCheckpointConfig,
+)
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
