@@ -140,13 +140,17 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.huggingface import (
+    from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
-    from modeling.checkpoints.kerashub import save_kerashub as save_kerashub
+    from modeling.checkpoints.kerashub_writing import (
+        save_kerashub as save_kerashub,
+    )
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
-    from modeling.checkpoints.tf1 import save_release as save_release
+    from modeling.checkpoints.tf1_checkpoint import (
+        save_checkpoint as save_checkpoint,
+    )
+    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )

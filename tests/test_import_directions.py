@@ -340,6 +340,10 @@ def test_only_from_preset_leads_from_models_to_checkpoints():
         if file.parent == ROOT / "modeling/checkpoints"
     }
     assert importers == {"__init__.py", "base_model.py"}
+    # It imports them late, so that the classes load no code of checkpoints.
+    tree = ast.parse((ROOT / "modeling/base_model.py").read_text())
+    at_top = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert not [node for node in at_top if "checkpoints" in str(node.module)]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
