@@ -146,7 +146,7 @@ def test_each_module_has_tests():
     }
     wrong = {
         str(path.relative_to(ROOT))
-        for path in itertools.chain(*map(sources, PACKAGES))
+        for path in itertools.chain(*map(sources, (*PACKAGES, "tools")))
         if path.name != "__init__.py"
         and runs_code(path)
         and module_of(path) not in tested
