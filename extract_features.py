@@ -26,8 +26,7 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
-    stated = preset.identity_flags
-    parsed = parsed.decide_open(stated, checkpoint)
+    parsed = parsed.decide_open(preset.stated_flags, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(
         config, parsed.set_by_user, preset

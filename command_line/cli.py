@@ -103,7 +103,7 @@ def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
 
 
 def parse_arguments(
-    argv: list[str], required: Sequence[str], known_only: bool, purpose: str
+    argv: list[str], required: Sequence[str], is_on_beam: bool, purpose: str
 ) -> list[str]:
     """Parses the command line, and ends the script if it is wrong.
 
@@ -112,7 +112,8 @@ def parse_arguments(
     Args:
         argv: the name of the script, and its arguments.
         required: names of the flags that the user must set.
-        known_only: whether flags that the script does not define are allowed.
+        is_on_beam: whether to allow flags that the script does not define,
+            because they are flags of Beam.
         purpose: docstring of the script, for --help.
     """
     for name in argv:
@@ -120,7 +121,7 @@ def parse_arguments(
             help_pages.print_help(purpose, name == "--helpfull")
             sys.exit(0)
     try:
-        rest = absl_flags.FLAGS(argv, known_only=known_only)
+        rest = absl_flags.FLAGS(argv, known_only=is_on_beam)
     except absl_flags.UnrecognizedFlagError as error:
         hint = _describe_similar_flags(error.flagname)
         sys.exit(

@@ -11,6 +11,7 @@ What all tasks use:
     arrays.py: types of NumPy arrays
     padding.py: trims the padding of a batch
     probabilities.py: logits to probabilities, and these to logarithms
+    label_spelling.py: finds labels that are perhaps misspelled
 
 A package for each task, which reads, encodes, decodes and scores its examples.
 A module whose name ends in "_graph" does in a graph what the Python beside it

@@ -161,7 +161,7 @@ def _open_locked(path: str) -> IO[bytes]:
 
 @contextlib.contextmanager
 def _remote_open(path: str) -> Iterator[IO[bytes]]:
-    """Writes a partial file by TensorFlow, and renames it."""
+    """Writes a partial file with TensorFlow, and renames it."""
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 

@@ -10,7 +10,7 @@ What the files of a folder state, and which module reads them:
     reading/: `read_preset` and `Preset`, all that the files of a folder state
     model_json_types.py: the entries of model.json, their types and values
     model_json.py: model.json, which this project writes
-    labels.py: labels.txt, the names of outputs: their order and their spelling
+    labels.py: labels.txt, the names of outputs, and their order
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
 
@@ -18,6 +18,6 @@ What a command does with a folder:
 
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
     atomic_folders.py: creates and replaces folders, complete or not at all
-    scores.py: the scores of a run, and their table
+    scores.py: the scores in the folder of a run, and their table
     cards/: the README.md of a folder
 """

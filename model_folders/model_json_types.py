@@ -8,7 +8,7 @@ file is not always the name of its type:
     task        AnyHeadSettings
     origin      Provenance
       settings    TrainingSettings
-        flags       RecordedFlags
+        flags       RunFlags
         split       DevSetRuleEntry
         tokenizer   TokenizerIdentity
 """
@@ -139,8 +139,8 @@ class DevSetRuleEntry(TypedDict, total=False):
     clean_fraction: float
 
 
-class RecordedFlags(TypedDict, total=False):
-    """The flags of a run that other commands read. A run records more flags.
+class RunFlags(TypedDict, total=False):
+    """The flags of a run that other commands read. model.json contains more.
 
     Attributes:
         max_seq_length: length of an input, in WordPieces.
@@ -181,7 +181,7 @@ class TrainingSettings(AnyHeadSettings, total=False):
             compute.
     """
 
-    flags: RecordedFlags
+    flags: RunFlags
     data: Sequence[tuple[str, str, int, int]]
     split: DevSetRuleEntry
     train_records: list[Fingerprint]

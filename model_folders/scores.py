@@ -1,4 +1,9 @@
-"""Splits the scores of a run by label, and formats them as a table."""
+"""Splits the scores of a run by label, and formats them as a table.
+
+The scores are in a file of the run's folder. This module is here, and not in
+data/ where scores are computed, because the README.md of the folder shows them
+too, and cards/ imports nothing of data/.
+"""
 
 import re
 from collections.abc import Mapping

@@ -27,12 +27,12 @@ What the models learn:
 What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
-    base_model.py: `BaseModel`, the base class of all models, which are created
-        from a folder of weights
-    keras_saving.py: its base class, which Keras saves, quantizes and exports
+    keras_fit.py: `KerasFitModel`, which `fit` trains with these losses
+    keras_saving.py: `KerasSavingModel`, which Keras also saves, quantizes and
+        exports
     keras_export.py: the shapes with which Keras exports a model
-    keras_fit.py: the base class of that, which makes `fit` use these losses,
-        with the labels of `fit`
+    base_model.py: `BaseModel`, which is also created from a folder of weights:
+        the base class of all models
 
 What the layers compute with:
 
@@ -46,75 +46,23 @@ What the layers compute with:
 
 Files of weights:
 
-    checkpoints/: loads such files into models, and writes such files
+    checkpoints/: loads such files into models, and writes such files. It
+        imports the modules above, which import it only in `BaseModel`
 
-What users call, with the first line of what `help` says of each:
+What users call. `help(modeling.NAME)` and docs/api.md describe each:
 
-Networks, created by their class or by `from_preset`, and their sizes:
-
-    BertConfig: Sizes and rates of a `BertModel`, with the defaults of Google's
-        code.
-    BertModel: Encodes a batch of WordPiece sequences.
-    BertClassifier: Classifies a sentence or a pair of sentences (paper, section
-        4.1).
-    BertTokenClassifier: Labels every WordPiece (paper, section 5.3).
-    BertSpanLabeler: Finds where an answer starts and ends (paper, section 4.2).
-    BertMultipleChoice: Scores each of C continuations of a sentence (paper,
-        section 4.4, SWAG).
-    BertPretrainer: Masked LM and next sentence prediction (paper, section 3.1).
-    BertEmbedder: Encodes each text as one vector, to compare texts by cosine.
-
-Losses, and what a student needs to learn from a teacher:
-
-    ClassifierLoss: Cross entropy of the right class, averaged over the
-        examples.
-    ContrastiveLoss: Cross entropy of finding each pair's second text among all
-        second texts.
-    CosineLoss: Squared difference between a label and the cosine of two text
-        vectors.
-    DistillationLoss: A task's loss plus the distance from a teacher.
-    Distiller: Calls a student and its teacher on the same batch, for a train
-        step.
-    MultiLabelLoss: Binary cross entropy, averaged over labels, then over
-        examples.
-    PretrainingLoss: Masked LM loss (mean over masked positions) plus next
-        sentence loss.
-    RankingLoss: Binary cross entropy of a passage's relevance, averaged over
-        examples.
-    RegressionLoss: Mean squared error of predictions [B, 1] and `label_ids`
-        float [B].
-    SpanLoss: Mean of the cross entropies of an answer's right start and right
-        end.
-    TokenLoss: Cross entropy of each word's label, averaged over the words.
-
-For the files of weights: finding, checking and loading them:
-
-    load_checkpoint: Loads a checkpoint of BERT into a model, in any format that
-        we read.
-    load_config: Reads a `bert_config.json`, or a `config.json` of another
-        library.
-    find_checkpoint: Returns the file, or the prefix of the files, of a
-        checkpoint.
-    check_checkpoint: Checks that there is a checkpoint, and the sizes of its
-        files.
-    read_shapes: Returns {name in the file: shape} of all entries of a
-        checkpoint.
-    find_huggingface: Returns the path of a model's weights, or of the index of
-        its weights.
-    find_order: Returns the position of each label among the labels of a saved
-        model.
-
-For a model in memory: writing it, its variables, its vocabulary:
-
-    save_checkpoint: Writes a model's weights as a checkpoint with Google's
-        names.
-    save_release: Writes a folder with the files of Google's releases.
-    save_huggingface: Writes a model as a folder that transformers reads.
-    save_kerashub: Writes an encoder or a classifier as a preset that KerasHub
-        reads.
-    named_variables: Returns {Google's name: variable} of all variables in a
-        model.
-    extend_model: Returns a copy of a model with an extended vocabulary.
+    sizes of a network: BertConfig
+    networks: BertModel, BertClassifier, BertTokenClassifier, BertSpanLabeler,
+        BertMultipleChoice, BertPretrainer, BertEmbedder
+    losses: ClassifierLoss, ContrastiveLoss, CosineLoss, MultiLabelLoss,
+        PretrainingLoss, RankingLoss, RegressionLoss, SpanLoss, TokenLoss
+    a student and its teacher: DistillationLoss, Distiller
+    loading into a model: load_checkpoint, load_config
+    looking into files of weights: find_checkpoint, check_checkpoint,
+        read_shapes, find_huggingface, find_order
+    writing a model: save_checkpoint, save_release, save_huggingface,
+        save_kerashub
+    a model in memory: named_variables, extend_model
 
 `__version__` is the version of the project.
 """
@@ -140,13 +88,17 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
-    from modeling.checkpoints.huggingface import (
+    from modeling.checkpoints.huggingface_checkpoint import (
         save_huggingface as save_huggingface,
     )
-    from modeling.checkpoints.kerashub import save_kerashub as save_kerashub
+    from modeling.checkpoints.kerashub_writing import (
+        save_kerashub as save_kerashub,
+    )
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
-    from modeling.checkpoints.tf1 import save_release as save_release
+    from modeling.checkpoints.tf1_checkpoint import (
+        save_checkpoint as save_checkpoint,
+    )
+    from modeling.checkpoints.tf1_checkpoint import save_release as save_release
     from modeling.checkpoints.variables import (
         named_variables as named_variables,
     )

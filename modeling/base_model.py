@@ -8,12 +8,13 @@ Each base of a model adds one thing to `keras.Model`:
     TaskModel         a `BertModel` gets a head
     OneHeadModel      the head is one layer
 
-KerasFitModel has its own file, because modeling/checkpoints loads weights into
-such models, and this file imports modeling/checkpoints.
+modeling/checkpoints loads weights into such models, and imports their modules.
+So these modules do not import modeling/checkpoints. Only `load_preset` does,
+when it is called.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 from absl import logging
 
@@ -21,10 +22,11 @@ from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from model_folders.reading import preset_reading, presets
-from modeling.checkpoints.checkpoint import LoadReport
-from modeling.checkpoints.loading import create_model
 from modeling.keras_saving import KerasSavingModel
 from modeling.options import ModelOptions
+
+if TYPE_CHECKING:
+    from modeling.checkpoints.checkpoint import LoadReport
 
 
 class BaseModel(KerasSavingModel):
@@ -100,25 +102,16 @@ class BaseModel(KerasSavingModel):
         output_names: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
         **options: Unpack[ModelOptions],
-    ) -> tuple[Self, LoadReport]:
+    ) -> tuple[Self, "LoadReport"]:
         """Creates a model like `from_preset`, and also returns a LoadReport.
 
-        Args:
-            preset: what the files in the folder state.
-            config: sizes and dropout rates of the network. If None, the folder
-                states them.
-            output_names: alternative lists of names of the model's outputs, to
-                which the head's outputs are reordered.
-            replaces_head: whether the head keeps its random values if the
-                folder contains another head.
-            **options: other arguments of the class. By default, the folder
-                states them.
-
-        Raises:
-            OSError: a file is missing or cannot be read.
-            ValueError: the folder contains no BERT or weights of other shapes,
-                or `num_labels` is neither set nor stated.
+        `create_model` in modeling/checkpoints/loading.py documents the
+        arguments, the result and the errors.
         """
+        # Import late, because modeling/checkpoints imports models of this
+        # package.
+        from modeling.checkpoints.loading import create_model
+
         return create_model(
             cls,
             preset,

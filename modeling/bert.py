@@ -283,9 +283,8 @@ class BertModel(BaseModel):
     ) -> tuple[UnpaddedRows | None, PackedRows | None]:
         """Returns the rows of a batch without padding, and how to pack them.
 
-        Both results are None if the call also computes padding. The second
-        result alone is None if attention does not pack the sequences of this
-        call.
+        Both results are None if the call also computes padding. Only the second
+        result is None if attention does not pack the sequences of this call.
         """
         if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
             return None, None

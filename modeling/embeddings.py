@@ -111,7 +111,7 @@ class Embeddings(BertLayer):
     def _look_up_positions(self, seq_length: int | Tensor) -> Tensor:
         """Returns the embeddings of the first positions, [T, W]."""
         num_positions = self.config.max_position_embeddings
-        # In a graph of any length, the length is no number.
+        # In a graph that accepts any length, the length is a tensor.
         if isinstance(seq_length, int) and seq_length > num_positions:
             raise ValueError(
                 f"A row of {seq_length} ids, but {num_positions} positions in "

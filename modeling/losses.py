@@ -51,7 +51,7 @@ class ClassifierLoss(Loss[Tensor]):
             by_class = keras.ops.convert_to_tensor(
                 self._class_weights, "float32"
             )
-            # Not in place, which torch's gradients do not allow.
+            # Do not multiply in place, which torch's gradients do not allow.
             weights = weights * keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 

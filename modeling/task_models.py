@@ -111,7 +111,7 @@ class BertClassifier(OneHeadModel[Tensor]):
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Returns the logits of BERT's output `head_input`, see the class."""
+        """Returns the logits, in the shape that the class states."""
         inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
         return self.head(inputs)
 

@@ -20,12 +20,13 @@ A function has a parameter for the group that it needs, such as
 `optimizer: OptimizerFlags`. A field without a default is an option that must be
 set.
 
-The way of an option, from its declaration to its use in a script:
+An option takes these steps from its declaration to its use in a script:
 
-1. Here, a field of a Config or of a group declares it. metadata.py says what
-   the field records, and by its `Role` what a trained model imposes on it.
-2. declared_options.py reads the fields of a Config and of its groups, which the
-   command line does not show, and returns an `Option` for each.
+1. A field of a Config or of a group declares the option, by a function of this
+   module. metadata.py says what the field records. The `Role` in it says
+   whether a trained model decides the value.
+2. declared_options.py reads the fields of a Config and of its groups, and
+   returns an `Option` for each. The command line does not show the groups.
 3. command_line/flag_parsing.py defines a flag with absl for each `Option`,
    command_line/cli.py lets absl parse the command line, and flag_parsing.py
    reads the values.
@@ -62,8 +63,8 @@ def option(
     default that is not of the field's type.
 
     Args:
-        default: default of the field. `...` = there is no default, so the
-            option must be set.
+        default: default of the field. `...` means that there is no default, so
+            the option must be set.
         help: help text of the option.
         role: the Role, None for an option that trains no model.
         **properties: other properties, see `OptionProperties`.
@@ -78,7 +79,7 @@ def option(
 
 @dataclasses.dataclass(frozen=True)
 class _OptionOfRole:
-    """Declares options with one Role, as `option` does without the argument."""
+    """A function like `option`, which declares options of one Role."""
 
     role: Role
 
@@ -88,7 +89,7 @@ class _OptionOfRole:
         help: str,
         **properties: Unpack[OptionProperties],
     ) -> ValueT:
-        """Returns a dataclass field, as `option` does."""
+        """Returns a dataclass field that a script turns into a flag."""
         return option(default, help, self.role, **properties)
 
 

@@ -20,7 +20,6 @@ LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
 PROJECT = Path(__file__).resolve().parents[1]
 PACKAGES = (
     "command_line",
-    "conversion",
     "data",
     "files",
     "imports",

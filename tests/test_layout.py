@@ -38,8 +38,8 @@ def test_every_list_of_the_packages_names_all_of_them():
 
 def command_files():
     """Returns the files of the scripts and the tools."""
-    tools = [path for path in sources("tools") if path.stem != "__init__"]
-    return [*sorted(ROOT.glob("*.py")), *tools]
+    files = [*sorted(ROOT.glob("*.py")), *sorted(ROOT.glob("tools/*.py"))]
+    return [path for path in files if path.stem != "__init__"]
 
 
 def module_of(path):
@@ -146,7 +146,7 @@ def test_each_module_has_tests():
     }
     wrong = {
         str(path.relative_to(ROOT))
-        for path in itertools.chain(*map(sources, PACKAGES))
+        for path in itertools.chain(*map(sources, (*PACKAGES, "tools")))
         if path.name != "__init__.py"
         and runs_code(path)
         and module_of(path) not in tested

@@ -47,7 +47,7 @@ PRIVATE = re.compile(
 def test_each_private_name_has_one_module():
     uses = {
         (match[1] or match[0], str(path.relative_to(ROOT)))
-        for package in PACKAGES
+        for package in (*PACKAGES, "tools")
         for path in sources(package)
         for match in PRIVATE.finditer(path.read_text())
     }
@@ -80,7 +80,7 @@ def private_names(path):
 def test_each_private_name_that_is_not_ours_is_listed():
     names = {
         name_and_role
-        for package in PACKAGES
+        for package in (*PACKAGES, "tools")
         for path in sources(package)
         for name_and_role in private_names(path)
     }

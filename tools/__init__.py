@@ -7,4 +7,10 @@ Each is a script with flags of its own:
     export.py: exports a trained model, to serve it
     plot_runs.py: draws the curves of runs
     results_table.py: a table of the scores of runs
+
+The work of a tool is in the package that it serves, as of export.py in
+serving/exporting/. Only the work of convert_checkpoint.py is here, because it
+serves no other package:
+
+    conversion/: the flags and the steps of convert_checkpoint.py
 """

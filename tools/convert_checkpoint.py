@@ -16,7 +16,9 @@ from absl import logging
 
 import modeling
 from command_line import cli
-from conversion.conversion_steps import (
+from model_folders.reading.preset_reading import read_preset
+from options.parsed_command import ParsedCommand
+from tools.conversion.conversion_steps import (
     choose_format,
     choose_model_class,
     extend_tokenizer,
@@ -24,9 +26,7 @@ from conversion.conversion_steps import (
     load_tokenizer,
     write_copy,
 )
-from conversion.convert_checkpoint_config import ConvertCheckpointConfig
-from model_folders.reading.preset_reading import read_preset
-from options.parsed_command import ParsedCommand
+from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 
 
 def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:

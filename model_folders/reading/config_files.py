@@ -105,8 +105,10 @@ def _is_huggingface(values: JsonObject, path: str) -> bool:
     return name == CONFIG_FILE and any(map(os.path.isfile, files))
 
 
-def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
-    """Returns (class of the model, its settings) that a config.json states.
+def read_class_and_settings(
+    path: StrPath,
+) -> tuple[ModelClass | None, HeadSettings]:
+    """Returns (class of the model, settings of its head) of a config.json.
 
     Raises:
         OSError: a file cannot be read.
@@ -115,5 +117,5 @@ def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
     """
     values = read_json(path)
     if kerashub_config.is_kerashub(values):
-        return kerashub_config.read_model_class(os.path.dirname(path))
-    return huggingface_config.parse_model_class(values, path)
+        return kerashub_config.read_class_and_settings(os.path.dirname(path))
+    return huggingface_config.parse_class_and_settings(values, path)

@@ -108,8 +108,8 @@ def download_model(path: str) -> str:
     # Check the small files before the large ones are downloaded.
     commit = small_files.name
     if kerashub_config.has_kerashub_config(small_files):
-        # Other networks and tasks are errors.
-        kerashub_config.read_model_class(small_files)
+        # Raises an error for a network or a task that is not read.
+        kerashub_config.read_class_and_settings(small_files)
         return str(_download_files(path, name, commit, _KERASHUB_FILES))
     _check_is_bert(path, small_files / "config.json")
     folder = _download_files(path, name, commit, _SAFETENSORS_FILES)

@@ -29,7 +29,7 @@ from model_folders.model_json_types import (
 from model_folders.reading import hub
 from model_folders.reading.config_files import (
     list_config_files,
-    read_model_class,
+    read_class_and_settings,
 )
 from model_folders.reading.presets import Preset
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
@@ -88,7 +88,7 @@ def create_preset_of_run(folder: str, contents: ModelJson) -> Preset:
         folder: path of the folder.
         contents: what the run writes to model.json.
     """
-    model_class, head_settings = _split_task(contents)
+    model_class, head_settings = _class_and_settings_of(contents)
     return Preset(
         path=folder,
         weights_path=folder,
@@ -106,7 +106,9 @@ def find_folder(path: StrPath) -> str:
     return (path if os.path.isdir(path) else os.path.dirname(path)) or "."
 
 
-def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
+def _class_and_settings_of(
+    contents: ModelJson,
+) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
     settings = contents.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
@@ -127,11 +129,11 @@ def _read_folder(
         is_own_run: whether the folder is the --output_dir of this command.
     """
     contents = model_json.read_model_json(folder)
-    model_class, head_settings = _split_task(contents)
+    model_class, head_settings = _class_and_settings_of(contents)
     config_json = _find_first_file([folder / CONFIG_FILE])
     if config_json and not model_class:
         # A model.json may only list the files of the folder.
-        model_class, head_settings = read_model_class(config_json)
+        model_class, head_settings = read_class_and_settings(config_json)
     training_settings = model_json.training_settings_of(contents)
     stated_casing = _read_casing(folder)
     _check_casing(folder, stated_casing, training_settings)

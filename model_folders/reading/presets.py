@@ -46,7 +46,11 @@ _LENGTH_ENTRY_OF_FILE = {
 
 @dataclasses.dataclass(frozen=True)
 class Preset:
-    """Statements of the files in a folder about its weights.
+    """What the files in a folder state about its weights.
+
+    Some entries of model.json are attributes of their own: `head_settings` is
+    its entry `task`, and `training_settings` is the entry `settings` in its
+    entry `origin`.
 
     Attributes:
         path: path of the folder.
@@ -66,8 +70,9 @@ class Preset:
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
-        head_settings: settings of the head, {flag: value}, and in model.json
-            and a Hugging Face classifier `problem_type`.
+        head_settings: {setting: value} that decides how the outputs of the head
+            are read, from model.json or from config.json. {} if neither states
+            a setting.
         training_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
@@ -117,17 +122,30 @@ class Preset:
         """Whether text is lower-cased, or None if no file states it."""
         stated = self.stated_casing.get("do_lower_case")
         if stated is None:
-            recorded = self.training_settings.get("tokenizer", {})
-            stated = recorded.get("do_lower_case")
+            tokenizer = self.training_settings.get("tokenizer", {})
+            stated = tokenizer.get("do_lower_case")
         return stated
 
     @property
-    def identity_flags(self) -> dict[str, str | bool | None]:
-        """{flag: value, None if unknown} of the network and its tokenizer.
+    def trim_padding(self) -> bool | None:
+        """Whether padding was skipped, or None if no file states it.
 
-        The weights determine these values: with any others, the model would
-        compute something else. So every command that reads the weights uses
-        them for the flags that the user did not set.
+        A training decides this anew, whatever the weights that it starts from
+        state. A command that only evaluates, predicts or exports the trained
+        model uses this value, so that its outputs are equal.
+        """
+        # The copy of a model may state it with the settings of the head.
+        in_copy = self.head_settings.get("trim_padding")
+        run_flags = self.training_settings.get("flags", {})
+        return run_flags.get("trim_padding", in_copy)
+
+    @property
+    def stated_flags(self) -> dict[str, str | bool | None]:
+        """{flag: value, None if not stated} of the network and its tokenizer.
+
+        With any other values, the model would compute something else. So every
+        command that reads the weights uses these values for the flags that the
+        user did not set.
         """
         return {
             "left_to_right": self.network["left_to_right"],
@@ -135,19 +153,6 @@ class Preset:
             "vocab_file": self.vocab_file,
             "do_lower_case": self.do_lower_case,
         }
-
-    @property
-    def decision_flags(self) -> dict[str, bool | None]:
-        """{flag: recorded value} for a command that does not train.
-
-        A training decides these flags anew, whatever the weights that it
-        starts from state. A command that only evaluates, predicts or exports
-        the trained model uses the run's values, so that its outputs are equal.
-        """
-        recorded = self.training_settings.get("flags", {})
-        # The copy of a model may state it with the settings of the head.
-        trim_padding = self.head_settings.get("trim_padding")
-        return {"trim_padding": recorded.get("trim_padding", trim_padding)}
 
     def load_config(self) -> BertConfig | None:
         """Reads the configuration. Returns None if the folder contains none.

@@ -5,19 +5,20 @@ the files of one format are read.
 
     loading.py: loads a checkpoint into a model, or creates the model from it
     finding.py: finds a checkpoint of any format, and checks its sizes
-    heads.py: which head a checkpoint contains, and whether a model can use it
+    head_comparison.py: whether a model can use the head in a folder
     checkpoint.py: `Checkpoint`, the methods of checkpoints in all formats, and
         the `LoadReport` of what was loaded
     variables.py: Google's names of a model's variables, and their values
 
-These modules load or write the weights of one format. The table in
-`model_folders.formats` shows the two places of each format:
+These modules assign the values of one format to the variables of a model, or
+write them. `model_folders.formats` reads the files, and its table lists the
+formats:
 
-    tf1.py: loads and writes checkpoints of TensorFlow 1, as in Google's
-        releases
-    huggingface.py: loads and writes the files of transformers
-    kerashub.py: writes KerasHub's presets
+    tf1_checkpoint.py: loads and writes checkpoints of TensorFlow 1, as in
+        Google's releases
+    huggingface_checkpoint.py: loads and writes the files of transformers
     format_readers.py: loads the formats of more libraries, and KerasHub's
+    kerashub_writing.py: writes KerasHub's presets
 
 After loading:
 

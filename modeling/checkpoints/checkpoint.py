@@ -86,9 +86,8 @@ class Checkpoint(abc.ABC):
 
         Args:
             model: any model of this package, built or not.
-            layers: for each block of the model, the number of the checkpoint's
-                block to start from. If None, block i starts from the
-                checkpoint's block i.
+            layers: for each block of the model, the block of the checkpoint to
+                start from, as in `load_checkpoint`.
             new_head: Google's names of the variables that keep their values,
                 even if the checkpoint contains them.
 

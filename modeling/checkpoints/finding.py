@@ -14,7 +14,7 @@ from modeling.checkpoints.format_readers import (
     ReaderCheckpoint,
     list_format_readers,
 )
-from modeling.checkpoints.huggingface import HuggingFaceCheckpoint
+from modeling.checkpoints.huggingface_checkpoint import HuggingFaceCheckpoint
 
 # A checkpoint, the folder that contains it, or what the folder's files state.
 Source: TypeAlias = StrPath | Preset
@@ -50,7 +50,7 @@ def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
     prefix = find_tf1_checkpoint(source, best, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
-    from modeling.checkpoints.tf1 import Tf1Checkpoint
+    from modeling.checkpoints.tf1_checkpoint import Tf1Checkpoint
 
     return Tf1Checkpoint(prefix)
 
@@ -73,9 +73,8 @@ def find_checkpoint(
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
-        layers: for each block of `config`, the number of the checkpoint's block
-            to start from. If None, block i starts from the checkpoint's block
-            i.
+        layers: for each block of `config`, the block of the checkpoint to start
+            from, as in `load_checkpoint`.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -96,20 +95,7 @@ def check_checkpoint(
 ) -> None:
     """Checks that there is a checkpoint, and the sizes of its files.
 
-    Args:
-        path: path of the checkpoint, path of the folder that contains it, or
-            the folder's Preset.
-        config: configuration of the model that will load the checkpoint. If
-            None, the function only checks that no file is damaged.
-        layers: for each block of `config`, the number of the checkpoint's block
-            to start from. If None, block i starts from the checkpoint's block
-            i.
-
-    Raises:
-        FileNotFoundError: the path contains no checkpoint.
-        OSError: a file of the checkpoint is missing, truncated or malformed.
-        ValueError: `path` contains an adapter, or lacks the encoder of
-            `config`.
+    The arguments and the errors are those of `find_checkpoint`.
     """
     find_checkpoint(path, config=config, layers=layers)
 
@@ -128,9 +114,8 @@ def check_sizes(
             configuration in messages. None if the folder was not read.
         config: configuration that the entries must fit. If None, the function
             only checks that no file is damaged.
-        layers: for each block of `config`, the number of the checkpoint's block
-            to start from. If None, block i starts from the checkpoint's block
-            i.
+        layers: for each block of `config`, the block of the checkpoint to start
+            from, as in `load_checkpoint`.
 
     Raises:
         OSError: a file is missing, truncated or malformed.

@@ -3,12 +3,13 @@
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, NoReturn, TypeVar, Unpack
 
 import keras
 from absl import logging
 
 from model_folders.bert_config import BertConfig, check_config
+from model_folders.formats.head_names import find_num_outputs
 from model_folders.formats.shape_checks import check_layers, describe_entries
 from model_folders.labels import find_order
 from model_folders.reading import preset_reading
@@ -20,9 +21,8 @@ from modeling.checkpoints.finding import (
     check_sizes,
     open_checkpoint,
 )
-from modeling.checkpoints.heads import (
+from modeling.checkpoints.head_comparison import (
     describe_other_head,
-    find_num_outputs,
     head_weight_names,
 )
 from modeling.checkpoints.variables import google_name_of
@@ -143,11 +143,7 @@ def create_model(
     """
     config = config or preset.load_config()
     if config is None:
-        # Raises an error that says which library's weights the folder contains.
-        check_checkpoint(preset)
-        raise FileNotFoundError(
-            f"{preset.path} contains no bert_config.json or config.json"
-        )
+        _raise_missing_config(preset)
     check_config(config)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
@@ -174,6 +170,21 @@ def create_model(
         replaces_head=replaces_head,
     )
     return model, report
+
+
+def _raise_missing_config(preset: Preset) -> NoReturn:
+    """Raises the error for a folder that contains no configuration.
+
+    Raises:
+        FileNotFoundError: the folder contains no checkpoint, or only weights.
+        OSError: a file of the checkpoint is missing, truncated or malformed.
+        ValueError: the weights are of a library that is not read.
+    """
+    # An error about the weights says more than that a configuration is missing.
+    check_checkpoint(preset)
+    raise FileNotFoundError(
+        f"{preset.path} contains no bert_config.json or config.json"
+    )
 
 
 def _load_weights(

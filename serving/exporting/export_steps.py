@@ -107,8 +107,7 @@ def settings_of_head(
         "labels": preset.labels,
         "num_texts": preset.training_settings.get("num_texts"),
     }
-    trim_padding = preset.decision_flags["trim_padding"]
-    if model_class == kinds.SPAN_LABELER and trim_padding is not None:
+    if model_class == kinds.SPAN_LABELER and preset.trim_padding is not None:
         # This flag of the training also changes how answers are decoded.
-        settings["trim_padding"] = trim_padding
+        settings["trim_padding"] = preset.trim_padding
     return settings

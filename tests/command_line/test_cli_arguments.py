@@ -17,10 +17,10 @@ def flags(monkeypatch):
     return values
 
 
-def parse_script_arguments(*given, required=(), known_only=False):
+def parse_script_arguments(*given, required=(), is_on_beam=False):
     """Parses the arguments of a script, and returns what are no flags."""
     return cli.parse_arguments(
-        ["script.py", *given], required, known_only, "Does it."
+        ["script.py", *given], required, is_on_beam, "Does it."
     )
 
 
@@ -54,7 +54,7 @@ def test_an_unknown_flag_names_longer_ones_of_its_words(capsys):
 
 
 def test_unknown_flags_may_be_those_of_another_program():
-    rest = parse_script_arguments("--runner=DirectRunner", known_only=True)
+    rest = parse_script_arguments("--runner=DirectRunner", is_on_beam=True)
     assert rest == ["script.py", "--runner=DirectRunner"]
 
 

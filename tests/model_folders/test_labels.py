@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders.labels import find_order
+from model_folders.labels import find_order, normal_label
 from model_folders.reading import preset_reading
 from modeling import BertClassifier, BertConfig, save_huggingface, save_release
 from tests.support.models import SMALL, built
@@ -145,3 +145,16 @@ def test_labels_that_a_config_json_cannot_have_are_refused(tmp_path, id2label):
 )
 def test_an_order_is_found_in_any_spelling(saved, labels, order):
     assert find_order(saved, [labels]) == order
+
+
+@pytest.mark.parametrize(
+    ("label", "normal"),
+    [
+        (" very  good\n", "very good"),
+        ("cafe\u0301", "caf\u00e9"),
+        ("\u200bspam", "spam"),
+    ],
+    ids=["blanks", "accent", "invisible"],
+)
+def test_a_label_has_one_normal_form(label, normal):
+    assert normal_label(label) == normal

@@ -16,10 +16,10 @@ import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from files.paths import StrPath
 from options.parsed_command import ParsedCommand
 from tools import convert_checkpoint
+from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 
 # What JSON contains: None, a bool, number or text, or a list or dict of them.
 JsonValue: TypeAlias = Any

@@ -27,7 +27,6 @@ PACKAGES = (
     "model_folders",
     "modeling",
     "data",
-    "conversion",
     "serving",
     "training",
 )

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
+from data.label_spelling import find_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders import atomic_folders
-from model_folders.labels import find_similar_labels
 from model_folders.reading import settings_check
 from model_folders.reading.presets import Preset
 from training.config.training_config import TrainingConfig

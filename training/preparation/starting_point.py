@@ -83,7 +83,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     @property
     def training_settings(self) -> TrainingSettings:
-        """The settings that the run of the initial weights recorded, or {}."""
+        """The settings of the run that trained the initial weights, or {}."""
         return self.preset.training_settings if self.preset else {}
 
 
@@ -182,16 +182,16 @@ def _find_stated_flags(
     parsed: ParsedCommand[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
-    stated: dict[str, object] = {**preset.identity_flags}
+    stated: dict[str, object] = {**preset.stated_flags}
     if not parsed.config.training.do_train:
         stated |= {**preset.head_settings, **preset.network}
-        stated |= preset.decision_flags
+        stated["trim_padding"] = preset.trim_padding
         stated["labels"] = preset.labels
     if rule := dev_set_rule_of(preset):
         stated["dev_fraction"] = rule.dev_fraction
     if preset.is_own_run and "data_file" in parsed.set_by_user:
         # The run chose these values to suit its data.
-        recorded = preset.training_settings.get("flags", {})
-        stated["max_seq_length"] = recorded.get("max_seq_length")
-        stated["num_train_epochs"] = recorded.get("num_train_epochs")
+        run_flags = preset.training_settings.get("flags", {})
+        stated["max_seq_length"] = run_flags.get("max_seq_length")
+        stated["num_train_epochs"] = run_flags.get("num_train_epochs")
     return stated

@@ -18,11 +18,11 @@ from data.classification.user_tables.label_notations import (
     convert_label,
     vector_error,
 )
+from data.label_spelling import find_misspelled_labels
 from data.tables import column_names
 from files.paths import StrPath
 from model_folders.labels import (
     check_labels,
-    find_misspelled_labels,
     format_first_labels,
 )
 from model_folders.model_json_types import OutputMode

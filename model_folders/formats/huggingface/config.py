@@ -62,10 +62,10 @@ _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
 }
 
 
-def parse_model_class(
+def parse_class_and_settings(
     values: JsonObject, path: StrPath
 ) -> tuple[ModelClass | None, HeadSettings]:
-    """Returns (class of the model, its settings) that a config.json states.
+    """Returns (class of the model, settings of its head) of a config.json.
 
     Args:
         values: contents of the file.

@@ -1,8 +1,9 @@
-"""Opens transformers' tensors, which modeling/checkpoints/huggingface.py loads.
+"""Opens the tensors of transformers, and converts their names.
 
-The files are model.safetensors and pytorch_model.bin, the format of older
-models, which torch reads. Their tensors are named differently than in Google's
-checkpoints, so this module also converts names. Dense kernels are transposed.
+huggingface_checkpoint.py in modeling/checkpoints/ loads them into models. The
+files are model.safetensors and pytorch_model.bin, the format of older models,
+which torch reads. Their tensors have other names than in Google's checkpoints,
+and dense kernels are transposed.
 """
 
 import functools

@@ -158,7 +158,7 @@ def error_of(folder):
         preset.read_max_seq_length("BertClassifier", 64)
         _ = preset.network
         _ = (set_fingerprints_of(preset), dev_set_rule_of(preset))
-        _ = (preset.decision_flags, preset.identity_flags)
+        _ = (preset.trim_padding, preset.stated_flags)
     except ValueError as error:
         return str(error)
     return ""

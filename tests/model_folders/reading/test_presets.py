@@ -123,28 +123,28 @@ def test_the_length_of_choices_is_not_that_of_the_run(model_class, length):
     assert preset.read_max_seq_length(model_class, 64) == length
 
 
-def test_decision_flags_are_those_of_the_run():
+def test_padding_is_trimmed_as_in_the_run():
     preset = Preset(
         "run",
         head_settings={"trim_padding": True},
         training_settings={"flags": {"trim_padding": False}},
     )
-    assert preset.decision_flags == {"trim_padding": False}
+    assert preset.trim_padding is False
 
 
-def test_decision_flags_of_a_copy_are_those_of_its_head():
+def test_padding_of_a_copy_is_trimmed_as_its_head_states():
     preset = Preset("copy", head_settings={"trim_padding": True})
-    assert preset.decision_flags == {"trim_padding": True}
+    assert preset.trim_padding is True
 
 
-def test_identity_flags_are_what_the_weights_determine():
+def test_stated_flags_are_what_the_weights_determine():
     preset = Preset(
         "model",
         config_file="model/bert_config.json",
         vocab_file="model/vocab.txt",
         stated_casing={"do_lower_case": True},
     )
-    assert preset.identity_flags == {
+    assert preset.stated_flags == {
         "left_to_right": False,
         "bert_config_file": "model/bert_config.json",
         "vocab_file": "model/vocab.txt",

@@ -276,9 +276,11 @@ def _teach(folder: Path) -> None:
 
 
 def _convert(folder: Path) -> None:
-    from conversion.convert_checkpoint_config import ConvertCheckpointConfig
     from options.parsed_command import ParsedCommand
     from tools import convert_checkpoint
+    from tools.conversion.convert_checkpoint_config import (
+        ConvertCheckpointConfig,
+    )
 
     given: dict[str, Any] = {
         "init_checkpoint": str(folder),

@@ -84,12 +84,12 @@ def test_the_head_states_its_outputs(write_config_json, changes, settings):
     path = write_config_json(
         architectures=["BertForSequenceClassification"], **changes
     )
-    head, stated = config_files.read_model_class(path)
+    head, stated = config_files.read_class_and_settings(path)
     assert head == kinds.CLASSIFIER
     assert settings.items() <= stated.items()
 
 
 def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write_config_json):
     path = write_config_json(architectures=["BertForTokenClassification"])
-    _, settings = config_files.read_model_class(path)
+    _, settings = config_files.read_class_and_settings(path)
     assert settings == {"legal_tags": False}

@@ -1,6 +1,7 @@
 """The files of the weights in a preset of KerasHub.
 
-tests/modeling/checkpoints/test_kerashub_reading.py loads them into models.
+test_format_readers_kerashub.py in tests/modeling/checkpoints/ loads them into
+models.
 """
 
 import json

@@ -2,24 +2,10 @@
 
 import pytest
 
-from model_folders.labels import (
+from data.label_spelling import (
     find_misspelled_labels,
     find_similar_labels,
-    normal_label,
 )
-
-
-@pytest.mark.parametrize(
-    ("label", "normal"),
-    [
-        (" very  good\n", "very good"),
-        ("cafe\u0301", "caf\u00e9"),
-        ("\u200bspam", "spam"),
-    ],
-    ids=["blanks", "accent", "invisible"],
-)
-def test_a_label_has_one_normal_form(label, normal):
-    assert normal_label(label) == normal
 
 
 def test_labels_that_differ_in_case_or_spaces_are_similar():

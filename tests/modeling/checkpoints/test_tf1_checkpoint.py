@@ -24,7 +24,7 @@ from modeling import (
     save_kerashub,
     save_release,
 )
-from modeling.checkpoints.tf1 import write_checkpoint
+from modeling.checkpoints.tf1_checkpoint import write_checkpoint
 from modeling.checkpoints.variables import google_name_of
 from tests.support import golden
 from tests.support.checkpoints import (

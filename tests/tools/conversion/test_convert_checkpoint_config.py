@@ -2,12 +2,12 @@
 
 import pytest
 
-from conversion.convert_checkpoint_config import (
+from model_folders import kinds
+from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
     ConvertCheckpointConfig,
 )
-from model_folders import kinds
 
 
 @pytest.mark.parametrize("value", CLASS_OF_FLAG)

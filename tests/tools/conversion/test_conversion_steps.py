@@ -3,20 +3,20 @@
 import pytest
 
 import modeling
-from conversion.conversion_steps import (
-    choose_format,
-    choose_model_class,
-    extend_tokenizer,
-    load_tokenizer,
-    write_copy,
-)
-from conversion.convert_checkpoint_config import ConvertCheckpointConfig
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading.preset_reading import read_preset
 from model_folders.reading.presets import Preset
 from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
+from tools.conversion.conversion_steps import (
+    choose_format,
+    choose_model_class,
+    extend_tokenizer,
+    load_tokenizer,
+    write_copy,
+)
+from tools.conversion.convert_checkpoint_config import ConvertCheckpointConfig
 
 # The file of the weights in each format.
 FILES = {

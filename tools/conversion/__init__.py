@@ -1,8 +1,8 @@
 """Copies weights between the formats of Google, Hugging Face and KerasHub.
 
 modeling/checkpoints/ reads and writes the values of weights. A copy also needs
-the tokenizer, the labels and a card, and the flags of a command, so that it is
-made here. tools/convert_checkpoint.py lists the steps:
+the tokenizer, the labels and a card. tools/convert_checkpoint.py lists the
+steps:
 
     convert_checkpoint_config.py: the flags of tools/convert_checkpoint.py
     conversion_steps.py: chooses a format, loads a model and its tokenizer, and

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Protocol
 from absl import logging
 
 import modeling
-from conversion.convert_checkpoint_config import (
+from data.text import tokenization, tokenizer_loading, vocabulary_learning
+from model_folders import kinds
+from model_folders.cards import copies, model_card
+from model_folders.formats.head_names import find_head_classes
+from model_folders.formats.huggingface.sentence_transformers import (
+    read_vector_files,
+)
+from model_folders.reading import presets, settings_check
+from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
     CheckpointFormat,
     ConvertCheckpointConfig,
 )
-from data.text import tokenization, tokenizer_loading, vocabulary_learning
-from model_folders import kinds
-from model_folders.cards import copies, model_card
-from model_folders.formats.huggingface.sentence_transformers import (
-    read_vector_files,
-)
-from model_folders.reading import presets, settings_check
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
@@ -44,9 +45,6 @@ def choose_model_class(
     for model_class in FLAG_OF_CLASS:
         if model_class == preset.model_class:
             return model_class
-    # Loads Keras, which --help does not need.
-    from modeling.checkpoints.heads import find_head_classes
-
     first, *others = find_head_classes(modeling.read_shapes(checkpoint))
     if others:
         *values, last = (FLAG_OF_CLASS[name] for name in (first, *others))

@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_kerashub_reading.py reads recorded presets, and test_kerashub_outputs.py
-compares with KerasHub itself.
+test_format_readers_kerashub.py reads recorded presets, and
+test_kerashub_writing_outputs.py compares with KerasHub itself.
 """
 
 import dataclasses

@@ -1,66 +1,22 @@
-"""Finds out what head a checkpoint contains, and whether a model can use it.
+"""Compares the head of a model with the head in a folder.
 
 A fine-tuned model is a good start for another task, or for other labels of the
 same task, but its head is not, because the head computes other outputs.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import keras
 
 from model_folders import kinds
+from model_folders.formats.head_names import find_num_outputs
 from model_folders.labels import find_order, format_first_labels
 from model_folders.reading.presets import Preset
 from modeling.checkpoints.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
-# Google's name and Hugging Face's name of a head's bias.
-_BIAS_NAMES = ("output_bias", "classifier.bias")
-# Classes of models whose heads have the same names in a checkpoint.
-_LABEL_CLASSES: Sequence[kinds.ModelClass] = (
-    kinds.CLASSIFIER,
-    kinds.TOKEN_CLASSIFIER,
-    kinds.MULTIPLE_CHOICE,
-)
-# {start of the names of a head's weights: classes of models with such a head},
-# in Google's and Hugging Face's format. The first entry that matches decides,
-# because a fine-tuned checkpoint may still contain the heads of pretraining.
-_CLASSES_OF_PREFIX: dict[str, Sequence[kinds.ModelClass]] = {
-    "output_": _LABEL_CLASSES,
-    "classifier.": _LABEL_CLASSES,
-    "cls/squad/": (kinds.SPAN_LABELER,),
-    "qa_outputs.": (kinds.SPAN_LABELER,),
-    "cls/": (kinds.PRETRAINER,),
-    "cls.": (kinds.PRETRAINER,),
-}
-
-
-def find_head_classes(names: Iterable[str]) -> Sequence[kinds.ModelClass]:
-    """Returns the classes of models whose heads have weights of these names.
-
-    The result has several classes if the names do not tell them apart, and only
-    `kinds.ENCODER` if no name belongs to a weight of a head.
-
-    Args:
-        names: names in the file of a checkpoint's entries.
-    """
-    weight_names = [*names]
-    for prefix, classes in _CLASSES_OF_PREFIX.items():
-        if any(name.startswith(prefix) for name in weight_names):
-            return classes
-    return (kinds.ENCODER,)
-
-
-def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
-    """Returns the number of outputs of a head, None without such a head.
-
-    Args:
-        shapes: {name in the file: shape} of a checkpoint's entries.
-    """
-    biases = [shapes[name] for name in _BIAS_NAMES if name in shapes]
-    return biases[0][0] if biases and len(biases[0]) == 1 else None
 
 
 def head_weight_names(model: keras.Model) -> list[str]:
