@@ -31,7 +31,7 @@ def unpacked(node):
     return []
 
 
-def test_no_literal_is_unpacked_where_it_stands():
+def test_no_literal_is_unpacked_with_a_star():
     """f(*(a, b)) is f(a, b), and {**{"a": b}} is {"a": b}."""
     wrong = [
         source.place(value)

@@ -68,7 +68,7 @@ def test_a_missing_flag_is_named(capsys):
     assert error == ("error: missing required flags: --input_file (see --help)")
 
 
-def test_a_missing_flag_may_be_the_argument_without_a_name(capsys):
+def test_an_argument_without_a_name_is_suggested_for_the_missing_flag(capsys):
     error = error_of(capsys, "a.txt", required=["input_file"])
     assert "--input_file; perhaps --input_file=a.txt" in error
 

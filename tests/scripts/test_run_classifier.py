@@ -31,7 +31,7 @@ RECORDED_DEVIATION = 0.0113
 RATES = ("precision", "recall", "f1", "support")
 
 
-def test_results_are_the_originals_and_of_each_label(classified):
+def test_results_are_googles_and_scores_of_each_label(classified):
     folder = classified.folder
     results = read_results(folder / "run")
     names = {"eval_accuracy", "eval_loss", "global_step"}

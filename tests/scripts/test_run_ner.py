@@ -89,7 +89,7 @@ def test_predictions_are_conllevals_columns(flags):
     assert read_results(run, "test_eval_results.txt") == pytest.approx(scores)
 
 
-def test_predicts_from_weights(flags, tmp_path):
+def test_a_command_predicts_from_the_weights_of_a_run(flags, tmp_path):
     task_files.write_entities(tmp_path / "test.txt", 9, with_tags=False)
     predicting = flags | {
         "do_train": False,

@@ -21,7 +21,7 @@ from tests.support.script_runner import split_flags
 WORDS = "bert/embeddings/word_embeddings"
 
 
-def test_results_are_the_originals(pretrained):
+def test_the_results_are_those_that_googles_script_writes(pretrained):
     folder = pretrained.folder / "run"
     assert list(read_results(folder)) == [
         "global_step",
@@ -34,7 +34,7 @@ def test_results_are_the_originals(pretrained):
     assert "global_step = 7\n" in (folder / "eval_results.txt").read_text()
 
 
-def test_the_loss_of_the_first_steps_is_that_of_chance(pretrained):
+def test_the_loss_of_an_untrained_model_is_that_of_chance(pretrained):
     results = read_results(pretrained.folder / "run")
     assert 0 <= results["masked_lm_accuracy"] <= 1
     assert 0 <= results["next_sentence_accuracy"] <= 1
@@ -51,7 +51,7 @@ def test_progress_is_logged(pretrained):
     )
 
 
-def test_checkpoints_are_the_originals(pretrained):
+def test_checkpoints_have_the_names_and_variables_of_googles(pretrained):
     folder = pretrained.folder / "run"
     assert list_checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)

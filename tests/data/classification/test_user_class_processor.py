@@ -124,7 +124,7 @@ def test_a_method_that_is_missing_is_named(tmp_path):
         read_set(f"{path}:Tickets", "dev")
 
 
-def test_labels_that_are_no_list_are_an_error_of_the_code(write_processor):
+def test_get_labels_must_return_a_list(write_processor):
     with pytest.raises(ValueError, match=r"NoneType.* is not iterable"):
         UserClassProcessor.load(write_processor(labels="None"), None)
 

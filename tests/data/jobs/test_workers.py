@@ -33,7 +33,7 @@ def fail(number):
     raise ValueError(f"{number} is wrong")
 
 
-def test_errors_come_through():
+def test_an_error_of_a_call_is_raised_in_the_caller():
     with pytest.raises(ValueError, match="0 is wrong"):
         list(workers.run_in_processes(fail, [(0,), (0,)], 2))
 

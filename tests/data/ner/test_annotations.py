@@ -115,7 +115,7 @@ ROW_OF_ALL_KEYS = {
 }
 
 
-def test_keys_that_agree_are_read(tmp_path):
+def test_a_row_may_state_the_same_tags_under_several_keys(tmp_path):
     row = ROW_OF_ALL_KEYS | {"words": WORDS, "tags": TAGS}
     (example,) = read_rows(tmp_path, row)
     assert example.labels == TAGS
@@ -143,7 +143,7 @@ def test_keys_that_contradict_each_other_are_an_error(
         read_rows(tmp_path, ROW_OF_ALL_KEYS | change, name=name)
 
 
-def test_a_task_made_of_answers(tmp_path):
+def test_annotations_of_label_studio_win_over_answers_in_its_data(tmp_path):
     """Label Studio's annotations are newer than the answers in its data."""
     value = {"start": 0, "end": 4, "labels": ["PER"]}
     data = {"text": TEXT, "entities": SPANS, "label": SPANS}
@@ -236,7 +236,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
 
 
 @pytest.mark.parametrize("classes", [["news"], ["a", "b", "c", "d"]])
-def test_classes_of_a_text_are_no_tags(tmp_path, classes):
+def test_classes_of_a_text_are_not_read_as_tags_of_words(tmp_path, classes):
     row = {"text": TEXT, "words": WORDS, "entities": SPANS, "label": classes}
     (example,) = read_rows(tmp_path, row)
     assert example.labels == TAGS

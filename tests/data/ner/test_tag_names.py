@@ -45,7 +45,7 @@ def test_a_tag_is_o_or_has_the_prefix_of_a_scheme(value):
 
 
 @pytest.mark.parametrize("value", ["o", "PER", "B_PER", "X-PER", "i", ""])
-def test_other_values_are_no_tags(value):
+def test_is_tag_is_false_for_values_without_a_prefix_of_a_scheme(value):
     assert not tag_names.is_tag(value)
 
 

@@ -25,7 +25,7 @@ from tests.support.shards import (
 
 
 @pytest.mark.parametrize("num_processes", [2, 3])
-def test_any_number_of_processes_writes_the_same_bytes(
+def test_several_processes_write_the_bytes_of_one_process(
     tmp_path, small_parts, num_processes
 ):
     one = create_shards(tmp_path / "one", num_processes=1)

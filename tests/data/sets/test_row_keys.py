@@ -57,7 +57,7 @@ def test_texts_that_show_nothing_are_blank():
     assert not any(map(is_blank, [".", "\u200b1", "\U0001f600"]))
 
 
-def test_an_empty_text_of_a_pair_does_not_matter():
+def test_a_pair_with_an_empty_text_has_the_key_of_the_other_text():
     assert key_of(["a", ""]) == key_of([" ", "A"]) == key_of(["a"])
 
 
@@ -68,7 +68,7 @@ def test_turkish_capitals_have_the_form_of_their_small_letters():
 
 
 @pytest.mark.parametrize(("key", "fraction"), FRACTIONS.items())
-def test_the_rule_is_version_1(key, fraction):
+def test_the_fraction_of_a_key_is_that_of_rule_version_1(key, fraction):
     assert split_fraction_of(key) == fraction
 
 

@@ -32,7 +32,7 @@ def test_errors_of_memory_and_of_files_stay_as_they_are(error):
     assert caught.value is error
 
 
-def test_whoever_catches_a_value_error_catches_an_engine_error():
+def test_an_engine_error_is_a_value_error():
     with pytest.raises(ValueError, match="out of memory"):
         raise EngineError("out of memory")
 

@@ -37,7 +37,7 @@ def test_each_call_of_a_batch_gets_its_own_replies():
     ]
 
 
-def test_a_turn_ends_with_the_first_step_after_its_time():
+def test_a_turn_that_is_over_time_ends_after_one_step():
     engine = EchoEngine()
     batch = CallBatch([create_call("a", "b")])
     loaded_model = EchoModel(engine).loaded_model

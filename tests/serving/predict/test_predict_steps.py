@@ -15,7 +15,7 @@ def test_texts_and_a_file_may_not_be_named_together():
         check_arguments("boats.csv", ["a boat"])
 
 
-def test_a_file_is_no_text():
+def test_the_path_of_a_file_is_refused_as_a_text():
     with pytest.raises(ValueError, match="set it as --input_file"):
         check_arguments(None, ["a boat", __file__])
 

@@ -111,7 +111,7 @@ def test_too_many_skipped_steps_end_the_run(skipped):
 
 
 @pytest.mark.parametrize("is_due", [False, True])
-def test_a_process_alone_stops_at_once(is_due):
+def test_a_single_process_stops_without_asking_others(is_due):
     strategy = tf.distribute.get_strategy()
     wants_stop = [True, False]
     agreed = step_loop.agree_on_stop(strategy, wants_stop, is_due=is_due)

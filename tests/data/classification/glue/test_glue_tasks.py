@@ -155,7 +155,9 @@ def test_xnli_is_read_in_one_language(tmp_path):
         ),
     ],
 )
-def test_bad_files_are_named(tmp_path, task, lines, culprit):
+def test_a_malformed_file_of_glue_is_named_with_its_line(
+    tmp_path, task, lines, culprit
+):
     write_lines(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
         create_processor(task, tmp_path).read("dev")

@@ -115,7 +115,7 @@ def test_choices_of_label_studio_are_a_list():
     assert parse_label_list(cell, ",", WHERE) == ["boats", "film"]
 
 
-def test_null_is_no_list_but_an_empty_text_is_an_empty_one():
+def test_null_is_not_a_list_but_an_empty_text_is_an_empty_list():
     assert parse_label_list(None, ",", WHERE) is None
     assert parse_label_list(" ", ",", WHERE) == []
 
@@ -175,5 +175,5 @@ def test_a_known_label_may_look_like_a_list():
 
 
 @pytest.mark.parametrize("text", ["sea", "[sea", "(other)", "[[1], [2]]"])
-def test_a_text_that_is_no_list_has_no_elements(text):
+def test_parse_list_returns_none_for_a_text_that_is_not_a_list(text):
     assert parse_list(text) is None
