@@ -18,6 +18,7 @@ from tests.support.source_files import (
     PACKAGES,
     PAGES,
     blocks,
+    defined_by,
     parsed_sources,
     sources,
 )
@@ -254,27 +255,15 @@ def test_the_page_of_the_helpers_of_tests_lists_each_once():
     assert {*compared} < {*listed}
 
 
-def names_of(code):
-    """Yields the names that a module or a class defines."""
-    for node in code.body:
-        match node:
-            case (
-                ast.ClassDef(name=name)
-                | ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.Assign(targets=[ast.Name(id=name)])
-                | ast.AnnAssign(target=ast.Name(id=name))
-            ):
-                yield name
-
-
 def defined_in(file):
     """Returns what a file defines, and what its classes do as CLASS.NAME."""
     code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    names = {*names_of(code)}
+    names = {*defined_by(code.body)}
     for owner in code.body:
         if isinstance(owner, ast.ClassDef):
-            names |= {f"{owner.name}.{inner}" for inner in names_of(owner)}
+            names |= {
+                f"{owner.name}.{inner}" for inner in defined_by(owner.body)
+            }
     return names
 
 

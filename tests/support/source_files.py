@@ -87,6 +87,20 @@ def parsed_sources(*folders: str) -> Iterator[Source]:
         yield Source(path, text, ast.parse(text))
 
 
+def defined_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yields the names that statements define."""
+    for node in nodes:
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ):
+                yield name
+
+
 PAGES = sorted(
     [
         *(ROOT / "docs").glob("*.md"),
