@@ -161,12 +161,12 @@ def test_a_connection_is_idle_again_after_its_reply():
     run_with_server(check)
 
 
-@pytest.mark.parametrize("method", ["abort", "close"])
-def test_a_connection_can_be_ended(method):
+@pytest.mark.parametrize("end", [Connection.abort, Connection.close])
+def test_a_connection_can_be_ended(end):
     async def check(server, app, open_client):
         reader, _ = await open_client()
         (connection,) = await until(lambda: server.connections)
-        getattr(connection, method)()
+        end(connection)
         with contextlib.suppress(ConnectionResetError):
             assert await reader.read() == b""
         await until(lambda: not server.connections)
