@@ -79,7 +79,7 @@ def test_a_number_must_be_finite(capsys, value):
     assert error == f"error: --learning_rate={value} is not a finite number"
 
 
-def test_help_is_printed_and_is_no_error(capsys):
+def test_help_is_printed_and_is_not_an_error(capsys):
     with pytest.raises(SystemExit) as ended:
         parse_script_arguments("--help")
     assert ended.value.code == 0

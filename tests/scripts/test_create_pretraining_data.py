@@ -39,7 +39,7 @@ def run_script(cwd, *arguments, **flags):
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
-def test_records_are_those_of_the_original(case, tmp_path):
+def test_records_are_those_of_googles_code(case, tmp_path):
     folder = case.pop("folder")
     recorded = np.load(folder / case.pop("instances"))
     case.pop("name")

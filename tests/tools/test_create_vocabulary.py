@@ -114,7 +114,7 @@ def test_vocabularies_of_both_casings_need_two_folders(vocabularies):
     assert "cased/tokenizer_config.json" in done.error
 
 
-def test_lines_that_are_no_text_are_counted(tmp_path):
+def test_lines_that_are_not_text_are_counted(tmp_path):
     """As the extractors of Wikipedia write them."""
     lines = ['<doc id="1" title="A > B">', "A B", "", "It is a boat.", "</doc>"]
     lines += ['{"text": "a"}', ""]

@@ -140,7 +140,7 @@ def test_a_class_that_the_file_lacks_is_named(write_processor):
         UserClassProcessor.load(value, None)
 
 
-def test_a_name_that_is_no_class_is_refused():
+def test_a_name_that_is_not_a_class_is_refused():
     with pytest.raises(ValueError, match=r"must be FILE\.py:CLASS"):
         UserClassProcessor.load("tickets.py", None)
 

@@ -51,11 +51,11 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
     assert example.labels == ["O"] * 4
 
 
-def test_words_without_tags_are_no_tagged_sentence():
+def test_words_without_tags_are_not_a_tagged_sentence():
     assert find_sentence({"tokens": WORDS}, "line 1", needs_tags=True) is None
 
 
-def test_a_text_is_no_tagged_sentence():
+def test_a_text_is_not_a_tagged_sentence():
     row = {"text": TEXT, "tokens": []}
     assert find_sentence(row, "line 1", needs_tags=False) is None
 
@@ -65,7 +65,7 @@ def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
         find_text_and_spans({"a": 1, "b": 2}, "line 1", needs_spans=True)
 
 
-def test_a_row_that_is_no_object_is_an_error():
+def test_a_row_that_is_not_an_object_is_an_error():
     with pytest.raises(ValueError, match="line 1: found the keys of no object"):
         find_text_and_spans({}, "line 1", needs_spans=True)
 

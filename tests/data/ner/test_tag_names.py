@@ -33,7 +33,7 @@ def test_types_without_prefixes_are_inside_of_entities():
     assert names == {"PER": "I-PER", "O": "O"}
 
 
-def test_values_that_are_no_tags_have_no_name():
+def test_values_that_are_not_tags_have_no_name():
     counts = {"B-PER": 1, "NN": 2, "O": 9}
     names = tag_names.find_tag_names("a.txt", counts, [], is_train=True)
     assert names == {"B-PER": "B-PER", "O": "O"}

@@ -47,7 +47,7 @@ USUAL = {
 
 
 @pytest.mark.parametrize("line", ["</doc>", '<doc id="1">', '{"text": "a"}'])
-def test_tags_and_objects_are_no_sentences(line):
+def test_tags_and_objects_are_not_sentences(line):
     assert corpus_checks.find_markup(line)
 
 

@@ -72,6 +72,6 @@ def test_the_fraction_of_a_key_is_that_of_rule_version_1(key, fraction):
     assert split_fraction_of(key) == fraction
 
 
-def test_a_lone_surrogate_is_no_character():
+def test_a_lone_surrogate_is_not_a_character():
     """JSON may contain it."""
     assert key_of(["\ud800a"]) == "a"

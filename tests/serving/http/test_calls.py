@@ -13,7 +13,7 @@ from tests.support.serving.echo_models import (
 )
 
 
-def test_a_text_of_a_call_that_is_no_string_is_named_by_its_number():
+def test_a_text_of_a_call_that_is_not_a_string_is_named_by_its_number():
     with pytest.raises(HttpError, match=r"^text 2: 'text' must be a string"):
         create_call("a", 5)
 

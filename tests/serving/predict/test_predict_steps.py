@@ -24,7 +24,7 @@ def test_without_a_file_standard_input_is_read():
     assert find_files(None) == ["<stdin>"]
 
 
-def test_the_path_of_a_file_is_no_pattern(tmp_path):
+def test_the_path_of_a_file_is_not_a_pattern(tmp_path):
     path = tmp_path / "boats[1],*.txt"
     path.touch()
     assert find_files(str(path)) == [str(path)]

@@ -20,7 +20,7 @@ def test_a_wrong_request_is_refused(request_, culprit):
         CLASSIFY.parse_request(request_)
 
 
-def test_a_request_keeps_entries_that_are_no_fields():
+def test_a_request_keeps_entries_that_are_not_fields():
     sent = {"text": "a", "id": 7}
     assert CLASSIFY.parse_request(sent) == sent
 

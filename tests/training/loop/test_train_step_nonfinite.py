@@ -22,7 +22,7 @@ def end_after(monkeypatch):
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_an_overflow_by_loss_scaling_is_no_failure(
+def test_an_overflow_by_loss_scaling_is_not_a_failure(
     at_once, end_after, tmp_path, caplog
 ):
     end_after(1)

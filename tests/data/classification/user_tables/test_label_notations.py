@@ -148,7 +148,7 @@ def test_lists_that_cannot_be_read_are_shown(cell):
 
 
 @pytest.mark.parametrize("cell", ["[0 1 0]", "[0.0, 1.0, 1.0]", "1 0 0"])
-def test_a_vector_with_a_repeated_number_is_no_list_of_labels(cell):
+def test_a_vector_with_a_repeated_number_is_not_a_list_of_labels(cell):
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
         parse_label_list(cell, ",", WHERE)
 
@@ -161,7 +161,7 @@ def test_a_list_of_one_label_is_the_label(cell):
 
 
 @pytest.mark.parametrize("cell", [None, "", [], "[]"])
-def test_an_empty_cell_is_no_label(cell):
+def test_an_empty_cell_is_not_a_label(cell):
     assert parse_label(cell, WHERE) is None
 
 

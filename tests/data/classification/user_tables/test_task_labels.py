@@ -71,7 +71,7 @@ def test_a_column_that_begins_with_its_name_is_an_error():
         check_label_column("train.csv", "2", rows)
 
 
-def test_a_column_of_labels_is_no_error():
+def test_a_column_of_labels_is_not_an_error():
     check_label_column("train.csv", "label", examples(*"xyxyxyxyxy"))
 
 

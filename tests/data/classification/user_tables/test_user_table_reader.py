@@ -171,7 +171,7 @@ def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
-def test_names_of_columns_are_no_example(tmp_path, mode):
+def test_names_of_columns_are_not_an_example(tmp_path, mode):
     table = f"text,label\n{ROWS}"
     with pytest.raises(ValueError, match=r"line 1 .*'label'"):
         labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED_COLUMNS)
