@@ -67,7 +67,7 @@ def test_texts_that_are_cut_are_counted(trained_run):
     assert "96 of 96 texts" in trained_run.stderr
 
 
-def test_steps_count_windows(trained_run, flags):
+def test_an_epoch_has_a_record_for_each_window(trained_run, flags):
     num_records = count_records(trained_run, "train", 96)
     num_epochs, batch_size = 8, 16
     steps = read_results(flags["output_dir"])["global_step"]

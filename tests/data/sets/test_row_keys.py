@@ -42,17 +42,17 @@ def test_the_normal_form_of_a_normal_form_is_the_same():
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_the_form_of_unicode_does_not_matter(form):
+def test_all_unicode_forms_of_a_text_have_one_normal_form(form):
     text = "Ǻngström ﬁ ½ ガ 각 क़ ᾴ ệ"
     assert normal_form(unicodedata.normalize(form, text)) == normal_form(text)
 
 
-def test_the_order_of_a_pair_does_not_matter():
+def test_a_pair_and_its_reverse_have_one_key():
     assert key_of(["a", "b"]) == key_of(["B", " a"]) != key_of(["ab"])
     assert key_of(["a", "bc"]) != key_of(["ab", "c"])
 
 
-def test_texts_that_show_nothing_are_blank():
+def test_is_blank_is_true_for_texts_without_a_visible_character():
     assert all(map(is_blank, ["", " \n\u00a0", "\u200b\ufeff\u2800"]))
     assert not any(map(is_blank, [".", "\u200b1", "\U0001f600"]))
 

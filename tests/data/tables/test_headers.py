@@ -94,7 +94,7 @@ TEXTS = [f"It left at {hour}" for hour in range(4)]
         pytest.param(["a,b,c", "1,cat", "dog,c", "3,b,c"], id="short_rows"),
     ],
 )
-def test_rows_that_may_be_either_ask_for_the_header(lines):
+def test_a_first_line_that_may_be_names_or_a_row_asks_for_the_flag(lines):
     with pytest.raises(ValueError, match=r"f\.csv: nothing tells whether"):
         has_header(lines)
 

@@ -143,7 +143,7 @@ def test_predictions_are_those_of_the_main_task(handlers):
     assert reply == {"predictions": [{"text": "a"}, {"text": "b"}]}
 
 
-def test_other_bodies_have_no_predictions(handlers):
+def test_a_body_without_instances_is_refused(handlers):
     with pytest.raises(HttpError, match="instances") as caught:
         read_reply(
             handlers.answer_predict_request("m", create_request({"text": "a"}))

@@ -91,7 +91,7 @@ def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
 
 
-def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
+def test_a_regression_has_no_labels_even_if_a_flag_names_some(tmp_path):
     options = {"output_mode": "regression", "labels": ["low", "high"]}
     assert create_processor(tmp_path, **options).read_labels() is None
 
