@@ -18,6 +18,7 @@ from tests.support.source_files import (
     PACKAGES,
     check_none,
     imported,
+    parse_source,
     sources,
 )
 
@@ -208,7 +209,7 @@ def imported_files(path):
     Imports inside functions and under TYPE_CHECKING count too.
     """
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse_source(path).tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -281,7 +282,7 @@ def modules_in_strings(path):
     """Returns the names of modules of this project that strings consist of."""
     texts = {
         node.value
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parse_source(path).tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     return {

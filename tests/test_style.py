@@ -13,6 +13,7 @@ from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,
     check_none,
+    parse_source,
     parsed_sources,
     sources,
 )
@@ -32,7 +33,7 @@ def test_each_test_file_and_each_fixture_says_what_it_is():
     """The first line is what `pytest --fixtures` and a reader see."""
     silent = []
     for path in sources("tests"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parse_source(path).tree
         if "testdata" not in path.parts:
             described = [tree, *filter(is_fixture, ast.walk(tree))]
             silent += [

@@ -7,7 +7,12 @@ import ast
 
 import modeling
 from tests.support.paths import ROOT
-from tests.support.source_files import check_none, imported, sources
+from tests.support.source_files import (
+    check_none,
+    imported,
+    parse_source,
+    sources,
+)
 
 # Each name in these modules is the model, the loss or the head of a task.
 MODULES_OF_TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
@@ -53,7 +58,7 @@ def used_names(path, package):
     """Returns {"PACKAGE.NAME"} of the names of a package that a file uses."""
     attributes = {
         ast.unparse(node)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parse_source(path).tree)
         if isinstance(node, ast.Attribute)
         and ast.unparse(node.value) == package
     }
