@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import accelerated, ops
-from modeling.accelerated import compiled, fusions
+from modeling.accelerated import compiled, fusions, tracing
 
 SEED = tf.constant((5, 6))
 # A single column, fewer than a register of the processor contains, and more.
@@ -368,3 +368,34 @@ def test_an_operation_with_versions_for_training_or_inference_shows_its_mode(
 ):
     for operation in versions:
         assert operation.training_parameter, operation.__name__
+
+
+def test_these_are_all_faster_versions():
+    """If you add a version, compare it above, and add it here."""
+    tables = (
+        accelerated.ALWAYS,
+        accelerated.MANY_CLASSES,
+        accelerated.COMPILED,
+        accelerated.FUSED_ON_CPU,
+        accelerated.INFERENCE,
+    )
+    versions = {version for table in tables for version in table.values()}
+    assert versions == {
+        fusions.dense,
+        fusions.look_up,
+        fusions.check_range,
+        fusions.reshape_like,
+        fusions.activation,
+        fusions.swap_attention_heads,
+        fusions.layer_norm,
+        fusions.attention_probs,
+        fusions.dropout_add_norm,
+        compiled.activation,
+        compiled.dropout,
+        compiled.attention_probs,
+        compiled.dropout_add_norm,
+        compiled.cross_entropy,
+        # Other tests: they return random numbers, and a function.
+        compiled.keep_mask,
+        tracing.trace_once,
+    }
