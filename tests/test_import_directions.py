@@ -1,4 +1,8 @@
-"""Who may import whom, read from the source."""
+"""Which package, folder and module may import which, read from the source.
+
+tests/test_task_imports.py checks that the shared code of training/ imports no
+task, and tests/test_style.py where imports stand.
+"""
 
 import ast
 import graphlib
@@ -8,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-import modeling
 from tests.support import fresh_process
 from tests.support.paths import ROOT
 from tests.support.source_files import (
     PACKAGES,
     check_none,
     imported,
+    parse_source,
     sources,
 )
 
@@ -195,108 +199,6 @@ def test_folders_of_weights_are_read_without_keras():
     check_none(wrong, "What needs Keras belongs into modeling/:")
 
 
-def files_outside_of_tasks():
-    """Returns the files of training that serve any task, or pretraining."""
-    of_tasks = {
-        *sources("training/tasks"),
-        # It reads texts as a classification does.
-        *sources("training/extraction"),
-        *map(file_of, task_configs()),
-    }
-    return [path for path in sources("training") if path not in of_tasks]
-
-
-def task_configs():
-    """Returns the names of the modules with the flags of one task each."""
-    tasks = {f"{path.stem}_config" for path in sources("training/tasks")}
-    names = {path.stem for path in sources("training/config")}
-    return [f"training.config.{name}" for name in sorted(names & tasks)]
-
-
-def is_of_pretraining(path):
-    """Returns whether a file of training serves only pretraining."""
-    names = (path.stem, path.parent.name)
-    return any(name.startswith("pretraining") for name in names)
-
-
-def test_training_imports_no_fine_tuning_task():
-    configs = task_configs()
-    assert "training.config.squad_config" in configs
-    wrong = [
-        f"{path}: {name}"
-        for path in files_outside_of_tasks()
-        for name in imported(path)
-        if name.startswith(("training.tasks", "training.extraction"))
-        or name in configs
-    ]
-    check_none(wrong, "Let the script pass the task instead:")
-
-
-def used_names(path, package):
-    """Returns {"PACKAGE.NAME"} of the names of a package that a file uses."""
-    attributes = {
-        ast.unparse(node)
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute)
-        and ast.unparse(node.value) == package
-    }
-    return attributes | {*imported(path)}
-
-
-# Each name in these modules is the model, the loss or the head of a task.
-MODULES_OF_TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
-
-
-def test_training_uses_the_network_of_no_task_but_pretraining():
-    """Tasks create their own models and losses. Pretraining is BERT's own."""
-    # `modeling` has the names of these modules too.
-    networks = {
-        f"modeling.{name}"
-        for name in modeling.__all__
-        if getattr(modeling, name).__module__ in MODULES_OF_TASKS
-    }
-    assert {"modeling.BertClassifier", "modeling.SpanLoss"} <= networks
-    wrong = [
-        f"{path}: {name}"
-        for path in files_outside_of_tasks()
-        for name in used_names(path, "modeling")
-        if name in networks or name.startswith(MODULES_OF_TASKS)
-        if not (is_of_pretraining(path) and "Pretrain" in name)
-    ]
-    check_none(wrong, "Let the task create its model and loss instead:")
-
-
-def data_folders_of_tasks():
-    """Returns the folders of data/ that serve one task each.
-
-    No other folder of data/ imports them.
-    """
-    shared = {
-        name.split(".")[1]
-        for path in sources("data")
-        for name in imported(path)
-        if name.startswith("data.")
-        and name.split(".")[1] != path.relative_to(ROOT / "data").parts[0]
-    }
-    folders = {path.parent.name for path in ROOT.glob("data/*/__init__.py")}
-    return folders - shared
-
-
-def test_training_reads_the_data_of_no_task_but_pretraining():
-    """A task reads and scores its examples itself."""
-    of_tasks = data_folders_of_tasks()
-    assert {"classification", "squad", "pretraining"} <= of_tasks
-    wrong = [
-        f"{path}: {name}"
-        for path in files_outside_of_tasks()
-        for name in imported(path)
-        for folder in of_tasks
-        if f"{name}.".startswith(f"data.{folder}.")
-        if not (is_of_pretraining(path) and folder == "pretraining")
-    ]
-    check_none(wrong, "Let the task read and score its examples instead:")
-
-
 def files_of(name):
     """Returns the files of a module or package by its dotted name."""
     file = file_of(name)
@@ -310,7 +212,7 @@ def imported_files(path):
     Imports inside functions and under TYPE_CHECKING count too.
     """
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse_source(path).tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -388,7 +290,7 @@ def modules_in_strings(path):
     """Returns the names of modules of this project that strings consist of."""
     texts = {
         node.value
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parse_source(path).tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     return {
@@ -408,34 +310,3 @@ def test_modules_are_named_in_strings_only_where_listed():
     }
     named = {file: modules for file, modules in named.items() if modules}
     assert named == _NAMED_IN_STRINGS
-
-
-def late_imports(path):
-    """Yields (first line, last line) of each import inside a function."""
-    functions = [
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    ]
-    for node in itertools.chain(*map(ast.walk, functions)):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node.lineno, node.end_lineno
-
-
-def test_imports_inside_functions_say_why():
-    """They hide from a reader of the first lines what a module needs."""
-    unexplained = []
-    for path in itertools.chain(*map(sources, (*PACKAGES, "tools"))):
-        lines = ["", *path.read_text().splitlines()]
-        imports = {*late_imports(path)}
-        first_of_last = {last: first for first, last in imports}
-        for first, _ in imports:
-            above = first - 1
-            # One comment may explain several imports.
-            while above in first_of_last:
-                above = first_of_last[above] - 1
-            if not lines[above].strip().startswith("# "):
-                unexplained.append(f"{path.relative_to(ROOT)}:{first}")
-    check_none(
-        unexplained, "Import at the top, or say in a comment above why not:"
-    )

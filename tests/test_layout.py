@@ -12,6 +12,7 @@ from tests.support.source_files import (
     PACKAGES,
     check_none,
     imported,
+    parse_source,
     sources,
 )
 
@@ -56,7 +57,7 @@ def test_a_script_contains_only_its_steps():
     """Its flags and its work are in a package, where tests import them."""
     wrong = []
     for path in command_files():
-        docstring, *code = ast.parse(path.read_text()).body
+        docstring, *code = parse_source(path).tree.body
         steps = [node for node in code if not is_import(node)]
         names = [ast.unparse(node).split("(")[0] for node in steps]
         if not isinstance(docstring, ast.Expr) or names != [
@@ -131,7 +132,7 @@ def runs_code(path):
     """
     return any(
         not isinstance(statement, ast.Expr)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parse_source(path).tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         for statement in node.body
     )

@@ -13,6 +13,7 @@ from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,
     check_none,
+    defined_by,
     parsed_sources,
 )
 
@@ -78,20 +79,6 @@ def test_docstrings_and_comments_name_files_that_exist():
         if not any(file.endswith(f"/{name}") for file in files)
     ]
     check_none(wrong, "There is no file of this name:")
-
-
-def defined_by(nodes):
-    """Yields the names that statements define."""
-    for node in nodes:
-        match node:
-            case (
-                ast.ClassDef(name=name)
-                | ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.Assign(targets=[ast.Name(id=name)])
-                | ast.AnnAssign(target=ast.Name(id=name))
-            ):
-                yield name
 
 
 def names_of(source):

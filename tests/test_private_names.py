@@ -7,7 +7,12 @@ import ast
 import re
 
 from tests.support.paths import ROOT
-from tests.support.source_files import PACKAGES, check_none, sources
+from tests.support.source_files import (
+    PACKAGES,
+    check_none,
+    parse_source,
+    sources,
+)
 
 _FORMATS = "model_folders/formats"
 MODULES = {
@@ -62,7 +67,7 @@ def private_names(path):
 
     Uses are only of private attributes.
     """
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse_source(path).tree):
         match node:
             case (
                 ast.FunctionDef(name=name)
@@ -94,7 +99,7 @@ def test_each_private_name_that_is_not_ours_is_listed():
 
 def attributes_and_functions(path):
     """Yields the attributes, imports and functions of a file."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parse_source(path).tree):
         match node:
             case ast.Attribute(attr=name) | ast.alias(name=name):
                 yield name

@@ -4,14 +4,12 @@ import inspect
 import re
 import subprocess
 import sys
-import tomllib
 
 import pytest
 
 import data.text
 import modeling
 import serving
-from imports.installation import DISTRIBUTION
 from tests.support import fresh_process
 from tests.support.paths import ROOT
 from tests.support.waiting import TIMEOUT
@@ -48,8 +46,6 @@ def test_the_page_describes_every_name(package):
 
 def test_the_version_is_the_projects():
     assert modeling.__version__ == (ROOT / "VERSION").read_text().strip()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert project["project"]["name"] == DISTRIBUTION
 
 
 _LOAD = """

@@ -8,39 +8,17 @@ import re
 
 import pytest
 
+from tests.support.paths import ROOT
 from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,
     check_none,
+    parse_source,
     parsed_sources,
     sources,
 )
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def unpacked(node):
-    """Returns the expressions that a node unpacks with * or **."""
-    if isinstance(node, ast.Starred):
-        return [node.value]
-    if isinstance(node, ast.keyword) and node.arg is None:
-        return [node.value]
-    if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        return [value for key, value in pairs if key is None]
-    return []
-
-
-def test_no_literal_is_unpacked_where_it_stands():
-    """f(*(a, b)) is f(a, b), and {**{"a": b}} is {"a": b}."""
-    wrong = [
-        source.place(value)
-        for source in parsed_sources(*ALL_FOLDERS)
-        for node in ast.walk(source.tree)
-        for value in unpacked(node)
-        if isinstance(value, (ast.Tuple, ast.List, ast.Dict))
-    ]
-    check_none(wrong, "Write f(a, b), not f(*(a, b)):")
 
 
 def is_fixture(node):
@@ -55,7 +33,7 @@ def test_each_test_file_and_each_fixture_says_what_it_is():
     """The first line is what `pytest --fixtures` and a reader see."""
     silent = []
     for path in sources("tests"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parse_source(path).tree
         if "testdata" not in path.parts:
             described = [tree, *filter(is_fixture, ast.walk(tree))]
             silent += [
@@ -144,3 +122,31 @@ def test_no_test_waits_for_a_process_forever():
         if waits_forever(node)
     ]
     check_none(wrong, "Pass a timeout, such as TIMEOUT of waiting.py:")
+
+
+def late_imports(tree):
+    """Yields (first line, last line) of each import inside a function."""
+    for function in ast.walk(tree):
+        if isinstance(function, FUNCTIONS):
+            for node in ast.walk(function):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    yield node.lineno, node.end_lineno
+
+
+def test_imports_inside_functions_say_why():
+    """They hide from a reader of the first lines what a module needs."""
+    unexplained = []
+    for source in parsed_sources(*PACKAGES, "tools"):
+        lines = ["", *source.text.splitlines()]
+        imports = {*late_imports(source.tree)}
+        first_of_last = {last: first for first, last in imports}
+        for first, _ in imports:
+            above = first - 1
+            # One comment may explain several imports.
+            while above in first_of_last:
+                above = first_of_last[above] - 1
+            if not lines[above].strip().startswith("# "):
+                unexplained.append(f"{source.path.relative_to(ROOT)}:{first}")
+    check_none(
+        unexplained, "Import at the top, or say in a comment above why not:"
+    )

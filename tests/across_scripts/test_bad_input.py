@@ -118,7 +118,7 @@ def damaged_run(files, pretrained):
     "--export_dir=few -> --export_dir",
     "--input_fil=a -> input_fil",
 )
-def test_pretraining_names_what_is_wrong(
+def test_an_error_of_pretraining_names_the_mistake(
     mistake, culprit, check_refused, two_blocks
 ):
     flags = {"do_train": True, "output_dir": "out", "num_train_steps": 9}
@@ -141,7 +141,7 @@ def test_an_evaluation_of_pretraining_names_damaged_records(
     )
 
 
-def test_pretraining_asks_for_its_folder(check_refused):
+def test_pretraining_without_output_dir_is_refused(check_refused):
     check_refused(
         "run_pretraining.py", {}, "--input_file=a.txt", "--output_dir"
     )
@@ -153,7 +153,7 @@ def test_pretraining_asks_for_its_folder(check_refused):
     "--init_checkpoint=few/no -> --init_checkpoint=few/no does not exist",
     "--output_dir=run --export_dir=run/export -> --export_dir",
 )
-def test_classification_names_what_is_wrong(
+def test_an_error_of_classification_names_the_mistake(
     mistake, culprit, check_refused, model_flags
 ):
     flags = model_flags | {
@@ -172,7 +172,7 @@ def test_classification_names_what_is_wrong(
     "--data_file=a.txt --init_checkpoint=model -> .xlsx or .parquet",
     "--do_train -> --data_file",
 )
-def test_classification_of_a_table_names_what_is_wrong(
+def test_an_error_of_classifying_a_table_names_the_mistake(
     mistake, culprit, check_refused
 ):
     check_refused("run_classifier.py", {"output_dir": "out"}, mistake, culprit)
@@ -182,7 +182,7 @@ def test_classification_of_a_table_names_what_is_wrong(
     "--do_train -> --train_file",
     "--max_query_length=61 -> --max_seq_length",
 )
-def test_squad_names_what_is_wrong(
+def test_an_error_of_squad_names_the_mistake(
     mistake, culprit, check_refused, model_flags
 ):
     flags = model_flags | {
@@ -214,7 +214,7 @@ def test_ner_names_the_line_of_a_wrong_tag(check_refused, model_flags):
     "--num_processes=2 --output_file=a,b -> --output_file",
     "--num_processes=2 --output_file=a.txt/out -> a.txt",
 )
-def test_the_creation_of_records_names_what_is_wrong(
+def test_an_error_of_creating_records_names_the_mistake(
     mistake, culprit, check_refused
 ):
     flags = {
@@ -230,7 +230,7 @@ def test_the_creation_of_records_names_what_is_wrong(
     "--input_file=link.txt --output_file=a.txt -> a.txt",
     "--output_file=empty/out.json -> empty/out.json",
 )
-def test_extract_features_names_what_is_wrong(
+def test_an_error_of_extract_features_names_the_mistake(
     mistake, culprit, check_refused, model_flags
 ):
     flags = model_flags | {
@@ -246,7 +246,7 @@ def test_extract_features_names_what_is_wrong(
     "--init_checkpoint=cut.ckpt -> cut.ckpt",
     "--init_checkpoint=model --output_dir=model -> --output_dir",
 )
-def test_a_conversion_names_what_is_wrong(
+def test_an_error_of_a_conversion_names_the_mistake(
     mistake, culprit, check_refused, model_flags
 ):
     flags = model_flags | {"output_dir": "out"}
@@ -257,7 +257,7 @@ def test_a_conversion_names_what_is_wrong(
     "--input_file=absent -> --input_file",
     "--model=saved -> saved",
 )
-def test_predict_names_what_is_wrong(mistake, culprit, check_refused):
+def test_an_error_of_predict_names_the_mistake(mistake, culprit, check_refused):
     flags = {"input_file": "a.txt", "output_file": "out.txt", "model": "saved"}
     check_refused("predict.py", flags, mistake, culprit)
 
@@ -276,9 +276,7 @@ def test_a_server_names_a_missing_token_file(check_refused):
     check_refused("serve.py", flags, "--token_file=absent", "--token_file")
 
 
-def test_records_that_are_found_corrupt_while_training(
-    files, pretraining_flags
-):
+def test_training_on_a_corrupt_record_names_its_byte(files, pretraining_flags):
     flags = pretraining_flags | {
         "input_file": "changed.tfrecord",
         "output_dir": "out",

@@ -69,7 +69,7 @@ def flags_of(script, *roles):
 
 
 @pytest.mark.parametrize("script", ORIGINAL)
-def test_flags_are_the_originals(script):
+def test_each_flag_of_googles_script_exists_with_its_default(script):
     names = {
         f"{each.name}="
         f"{None if each.default is dataclasses.MISSING else each.default!r}"
@@ -190,7 +190,7 @@ def test_help_is_short_and_in_groups(script):
     assert {"init_checkpoint", "output_dir", "do_train"} <= {*names}
 
 
-def test_help_may_be_cut_off():
+def test_help_stops_quietly_if_its_reader_closes_the_pipe():
     # As `run_classifier.py --help | head -1` does.
     process = fresh_process.start(ROOT / "run_classifier.py", "--help")
     with process, killed_late(process):
@@ -246,7 +246,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
         assert flag.paths == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
 
 
-def test_only_a_beginning_is_the_home_folder(monkeypatch):
+def test_only_a_tilde_at_the_beginning_becomes_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     kind = PathKind.MODEL
     for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):

@@ -114,14 +114,14 @@ def test_an_evaluation_scores_the_runs_own_dev_set(commands, folder, flags):
 @pytest.mark.parametrize(
     "fraction", [0.5, pytest.param(0.31, marks=pytest.mark.slow)]
 )
-def test_a_larger_dev_set_than_the_runs_is_in_doubt(commands, fraction):
+def test_a_dev_set_larger_than_that_of_the_run_is_warned_of(commands, fraction):
     done = commands.evaluate(dev_fraction=fraction).check()
     (warning,) = find_doubt_warnings(done)
     for text in (f"={fraction:g}.", "--output_dir=run", "=0.3,"):
         assert text in warning
 
 
-def test_a_smaller_dev_set_than_the_runs_is_not_in_doubt(commands):
+def test_a_dev_set_smaller_than_that_of_the_run_is_not_warned_of(commands):
     done = commands.evaluate(dev_fraction=0.2).check()
     assert not find_doubt_warnings(done)
 
@@ -211,7 +211,9 @@ def test_a_run_of_another_rule_is_scored_and_left_as_it_is(commands, folder):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("other_rule")
-def test_a_start_of_another_rule_is_in_doubt(commands, folder):
+def test_a_start_from_a_run_of_another_split_rule_is_warned_of(
+    commands, folder
+):
     done = commands.train("changed", init_checkpoint="run")
     assert "--init_checkpoint=run chose its" in find_doubt_warnings(done)[0]
     assert read_recorded_split(folder / "changed")["clean_fraction"] == 0
@@ -260,7 +262,7 @@ def of_titles(tmp_path, model_flags, rows):
     ],
     ids=["the run", "a new folder"],
 )
-def test_texts_of_another_column_are_in_doubt(of_titles, model):
+def test_a_split_by_another_text_column_is_warned_of(of_titles, model):
     before = read_result_files(of_titles.folder / "run")
     done = of_titles.evaluate(**model, text_column="text").check()
     (warning,) = find_doubt_warnings(done)
@@ -269,7 +271,7 @@ def test_texts_of_another_column_are_in_doubt(of_titles, model):
     assert read_result_files(of_titles.folder / "run") == before
 
 
-def test_a_folder_with_the_table_is_not_scored(commands, folder):
+def test_a_data_dir_with_the_table_of_the_run_is_refused(commands, folder):
     (folder / "data").mkdir()
     shutil.copy(folder / "table.csv", folder / "data/dev.csv")
     before = read_result_files(folder / "run")

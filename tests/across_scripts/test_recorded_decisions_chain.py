@@ -52,26 +52,26 @@ def after_chain(chain, tmp_path):
     return chain[0].copied_to(tmp_path / "chain")
 
 
-def test_a_start_that_held_out_less_is_in_doubt(chain):
+def test_a_start_from_a_run_that_held_out_less_is_warned_of(chain):
     commands, done = chain
     (warning,) = find_doubt_warnings(done["b"])
     assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in warning
     assert read_recorded_split(commands.folder / "b")["clean_fraction"] == 0.2
 
 
-def test_rows_that_any_start_in_a_chain_trained_on_are_in_doubt(chain):
+def test_rows_that_any_run_of_a_chain_trained_on_are_warned_of(chain):
     commands, done = chain
     (warning,) = find_doubt_warnings(done["c"])
     assert "a start of --init_checkpoint=b" in warning
     assert read_recorded_split(commands.folder / "c")["dev_fraction"] == 0.5
 
 
-def test_a_later_command_repeats_the_doubt_of_its_run(after_chain):
+def test_a_later_command_repeats_the_warning_of_its_run(after_chain):
     done = after_chain.evaluate("c").check()
     assert len(find_doubt_warnings(done)) == 1
 
 
-def test_rows_that_each_run_of_a_chain_held_out_are_not_in_doubt(after_chain):
+def test_rows_that_each_run_of_a_chain_held_out_are_not_warned_of(after_chain):
     done = after_chain.train("d", init_checkpoint="c", dev_fraction=0.2)
     assert not find_doubt_warnings(done)
 
@@ -84,14 +84,18 @@ def after_own_sets(after_chain, rows):
     return after_chain
 
 
-def test_a_run_on_own_sets_passes_on_the_split_of_its_start(after_own_sets):
+def test_a_run_on_a_users_own_sets_records_the_split_of_its_start(
+    after_own_sets,
+):
     start, run = (
         read_recorded_split(after_own_sets.folder / name) for name in "ce"
     )
     assert run == start
 
 
-def test_own_sets_between_two_tables_are_in_doubt(after_own_sets):
+def test_a_table_after_a_table_and_a_users_own_sets_is_warned_of(
+    after_own_sets,
+):
     """The user's own sets may contain rows of the table."""
     done = after_own_sets.evaluate(
         "f", init_checkpoint="e", dev_fraction=0.2
@@ -100,7 +104,7 @@ def test_own_sets_between_two_tables_are_in_doubt(after_own_sets):
     assert "--init_checkpoint=e chose its dev set in another way" in warning
 
 
-def test_a_copy_of_the_weights_passes_on_their_split(after_chain):
+def test_a_copy_of_weights_records_their_split(after_chain):
     folder = after_chain.folder
     script_runner.run(
         "tools.convert_checkpoint",
@@ -113,7 +117,9 @@ def test_a_copy_of_the_weights_passes_on_their_split(after_chain):
     )
 
 
-def test_own_sets_before_a_table_are_in_doubt(tmp_path, model_flags, rows):
+def test_a_table_after_a_users_own_sets_is_warned_of(
+    tmp_path, model_flags, rows
+):
     commands = Commands(tmp_path, model_flags)
     write_table(tmp_path / "table.csv", rows)
     write_sets(tmp_path / "own", rows[:60])

@@ -67,7 +67,7 @@ def test_each_variant_of_an_installed_library_is_a_contestant(set_flags):
     ]
 
 
-def test_a_library_that_is_missing_is_no_contestant(set_flags):
+def test_a_library_that_is_missing_is_left_out_of_the_contest(set_flags):
     set_flags("--corpus=c.txt")
     specs = model_benchmark.create_specs(ROW, "float32", {"transformers"})
     assert [name for name, _ in specs] == ["ours", "ours"]

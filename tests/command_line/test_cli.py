@@ -38,7 +38,9 @@ def flags(model_flags, tmp_path):
 
 
 @pytest.mark.parametrize("error", ["TypeError", "ValueError"])
-def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
+def test_ctrl_c_that_a_library_turned_into_an_error_is_reported_as_interrupted(
+    tmp_path, error
+):
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED.format(error=error))
     done = script_runner.run(script, tmp_path)
@@ -96,7 +98,7 @@ def test_a_signal_that_the_work_handled_ends_with_its_status(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_a_reader_that_ends_early_is_no_error(tmp_path):
+def test_a_reader_that_closes_the_pipe_causes_no_error_message(tmp_path):
     done = run_to(tmp_path, "raise BrokenPipeError")
     assert done.status == 141
     assert not re.search("^error: ", done.stderr, re.MULTILINE)

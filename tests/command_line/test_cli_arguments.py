@@ -68,7 +68,7 @@ def test_a_missing_flag_is_named(capsys):
     assert error == ("error: missing required flags: --input_file (see --help)")
 
 
-def test_a_missing_flag_may_be_the_argument_without_a_name(capsys):
+def test_an_argument_without_a_name_is_suggested_for_the_missing_flag(capsys):
     error = error_of(capsys, "a.txt", required=["input_file"])
     assert "--input_file; perhaps --input_file=a.txt" in error
 
@@ -79,7 +79,7 @@ def test_a_number_must_be_finite(capsys, value):
     assert error == f"error: --learning_rate={value} is not a finite number"
 
 
-def test_help_is_printed_and_is_no_error(capsys):
+def test_help_is_printed_and_is_not_an_error(capsys):
     with pytest.raises(SystemExit) as ended:
         parse_script_arguments("--help")
     assert ended.value.code == 0

@@ -12,7 +12,7 @@ from options.declared_options import options_of
 from tests.support.flag_groups import Config
 
 
-def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
+def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)

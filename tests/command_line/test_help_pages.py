@@ -69,5 +69,5 @@ def test_a_flag_is_in_one_section():
         assert {help_pages.section_of(name) for name in names} == {title}
 
 
-def test_any_other_flag_is_one_of_more():
+def test_a_flag_of_no_named_section_is_in_the_section_more():
     assert help_pages.section_of("bilstm") == "more"

@@ -16,7 +16,7 @@ from options.path_kinds import PathKind
         ModuleNotFoundError("a"),
     ],
 )
-def test_an_error_in_what_the_user_gave_is_the_users(error):
+def test_errors_of_values_files_memory_and_packages_are_user_errors(error):
     assert is_user_error(error)
 
 

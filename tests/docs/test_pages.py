@@ -18,6 +18,8 @@ from tests.support.source_files import (
     PACKAGES,
     PAGES,
     blocks,
+    defined_by,
+    parse_source,
     parsed_sources,
     sources,
 )
@@ -234,7 +236,7 @@ def test_a_bare_name_on_the_pages_of_the_code_is_defined_somewhere(name):
 def test_a_package_lists_its_modules_and_packages(package):
     """Whoever adds, moves or removes a file changes the list beside it."""
     folder = ROOT / package
-    code = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    code = parse_source(folder / "__init__.py").tree
     listed = LISTED.findall(ast.get_docstring(code))
     modules = [path.name for path in folder.glob("*.py")]
     # A folder that Git emptied still contains __pycache__.
@@ -254,27 +256,15 @@ def test_the_page_of_the_helpers_of_tests_lists_each_once():
     assert {*compared} < {*listed}
 
 
-def names_of(code):
-    """Yields the names that a module or a class defines."""
-    for node in code.body:
-        match node:
-            case (
-                ast.ClassDef(name=name)
-                | ast.FunctionDef(name=name)
-                | ast.AsyncFunctionDef(name=name)
-                | ast.Assign(targets=[ast.Name(id=name)])
-                | ast.AnnAssign(target=ast.Name(id=name))
-            ):
-                yield name
-
-
 def defined_in(file):
     """Returns what a file defines, and what its classes do as CLASS.NAME."""
-    code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    names = {*names_of(code)}
+    code = parse_source(ROOT / file).tree
+    names = {*defined_by(code.body)}
     for owner in code.body:
         if isinstance(owner, ast.ClassDef):
-            names |= {f"{owner.name}.{inner}" for inner in names_of(owner)}
+            names |= {
+                f"{owner.name}.{inner}" for inner in defined_by(owner.body)
+            }
     return names
 
 
@@ -311,7 +301,7 @@ def test_the_messages_that_pages_explain_exist():
     strings = "\n".join(
         node.value
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parse_source(path).tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
     page = (ROOT / "docs/faq.md").read_text(encoding="utf-8")

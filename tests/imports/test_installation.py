@@ -52,7 +52,7 @@ def test_an_installed_command_is_recognized_by_its_name(installed_command):
     assert installation.running_command() == "bert-serve"
 
 
-def test_a_script_is_no_installed_command(installed_command, monkeypatch):
+def test_a_script_is_not_an_installed_command(installed_command, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["serve.py"])
     assert installation.running_command() is None
 

@@ -13,7 +13,7 @@ UNUSED = {"directionality": "bidi", "pooler_fc_size": 768}
 RELEASED = json.loads(FILE.read_text()) | UNUSED
 
 
-def test_the_defaults_are_the_originals():
+def test_the_defaults_are_those_of_googles_code():
     config = BertConfig(vocab_size=30522)
     expected = RELEASED | {"vocab_size": 30522, "type_vocab_size": 16}
     assert config.to_dict() | UNUSED == expected
@@ -76,20 +76,20 @@ def refuses(config):
 
 
 @pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
-def test_an_encoder_refuses_a_value_that_is_no_bert_config(config):
+def test_an_encoder_refuses_a_value_that_is_not_a_bert_config(config):
     with refuses(config):
         BertModel(config)
 
 
 @pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
-def test_a_task_model_refuses_a_value_that_is_no_bert_config(config):
+def test_a_task_model_refuses_a_value_that_is_not_a_bert_config(config):
     with refuses(config):
         BertClassifier(config, num_labels=2)
 
 
 # None is the configuration of the preset.
 @pytest.mark.parametrize("config", [RELEASED, str(FILE)])
-def test_from_preset_refuses_a_value_that_is_no_bert_config(config):
+def test_from_preset_refuses_a_value_that_is_not_a_bert_config(config):
     folder = ROOT / "tests/testdata/huggingface/BertModel"
     with refuses(config):
         BertModel.from_preset(folder, config=config)

@@ -91,6 +91,6 @@ def test_check_entries_names_the_innermost_entry(settings, name):
 
 
 @pytest.mark.parametrize("entries", [{"task": []}, {"origin": {"settings": 1}}])
-def test_check_entries_refuses_what_is_no_object(entries):
+def test_check_entries_refuses_what_is_not_an_object(entries):
     with pytest.raises(ValueError, match=r"`(task|settings)` must not be"):
         check_entries(entries, ModelJson, "model.json")

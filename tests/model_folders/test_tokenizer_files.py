@@ -70,6 +70,6 @@ def test_two_different_warnings_are_both_logged(caplog):
     assert messages == ["a: odd", "b: odd"]
 
 
-def test_a_percent_sign_of_a_path_is_no_format(caplog):
+def test_a_percent_sign_of_a_path_stays_in_the_message(caplog):
     warn_of_tokenizer("100%s/model: odd")
     assert caplog.records[0].getMessage() == "100%s/model: odd"

@@ -75,7 +75,7 @@ def test_without_a_mask_all_attend_to_all(layer, tensors):
     )
 
 
-def test_where_all_is_masked_all_positions_count(layer, tensors):
+def test_a_row_that_masks_every_position_attends_to_all(layer, tensors):
     """A softmax of scores that are all -inf would not be a number."""
     zeros = np.zeros((B, 1, T), "int32")
     np.testing.assert_allclose(

@@ -82,7 +82,7 @@ def test_the_head_is_built_for_the_shape_of_that_output(keras_class, shape):
     assert built(model).head.noted == shape
 
 
-def test_a_build_needs_no_batch_and_creates_all_weights(features):
+def test_build_creates_all_weights_without_a_batch(features):
     model = built(ToyModel(CONFIG, bilstm=True))
     paths = [weight.path for weight in model.weights]
     assert len(set(paths)) == len(paths)

@@ -12,7 +12,7 @@ import tensorflow as tf
 from modeling import dispatch, ops
 
 
-def test_plain_switches_all_faster_versions_off():
+def test_plain_versions_switches_the_faster_versions_off():
     inputs = tf.cast(np.random.default_rng(0).normal(size=(4, 256)), "float32")
     arguments = dict(dropout_prob=0.5, seed=tf.constant((5, 6)))
     faster = ops.dropout(inputs, **arguments)
@@ -25,7 +25,7 @@ def test_plain_switches_all_faster_versions_off():
     np.testing.assert_array_equal(ops.dropout(inputs, **arguments), faster)
 
 
-def test_plain_switches_only_its_own_thread():
+def test_plain_versions_concerns_only_its_own_thread():
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         with dispatch.plain_versions():
             assert dispatch.uses_plain_versions()
@@ -44,11 +44,11 @@ def seed_instead_of_training(inputs, *, seed):
 @pytest.mark.parametrize(
     "function", [training_by_position, seed_instead_of_training]
 )
-def test_the_parameter_that_a_mark_names_is_keyword_only(function):
+def test_a_training_parameter_that_is_positional_is_refused(function):
     with pytest.raises(TypeError, match=f"{function.__name__} must have"):
         dispatch.dispatched(training_parameter="training")(function)
 
 
-def test_the_mode_of_a_call_is_a_keyword():
+def test_training_is_a_keyword_only_argument_of_an_operation():
     with pytest.raises(TypeError, match="positional argument"):
         ops.swap_attention_heads(tf.zeros((1, 2, 3, 4)), True)

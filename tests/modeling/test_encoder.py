@@ -78,7 +78,7 @@ def expected_outputs(block):
     return normalize(outputs + attended, block.output_layer_norm)
 
 
-def test_a_block_is_that_of_the_paper(block):
+def test_a_block_computes_the_formulas_of_the_paper(block):
     outputs = block(INPUTS, attention_mask=INPUT_MASK[:, None])
     np.testing.assert_allclose(
         keras.ops.convert_to_numpy(outputs),

@@ -43,7 +43,7 @@ def test_a_missing_feature_is_named():
         check_names({"input_ids": 1})
 
 
-def test_a_batch_that_is_no_dict_is_refused():
+def test_a_batch_that_is_not_a_dict_is_refused():
     with pytest.raises(ValueError, match=r"reads a dict .* received list"):
         check_names([IDS])
 
@@ -61,7 +61,7 @@ def test_whole_numbers_of_any_type_become_integers():
 
 
 @pytest.mark.parametrize("wrong", [-1, 10, 0.5])
-def test_an_id_that_is_no_row_of_the_table_is_named(wrong):
+def test_an_id_that_is_not_a_row_of_the_table_is_named(wrong):
     says = f"whole numbers from 0 to 9. Received: {wrong}"
     with pytest.raises(ValueError, match=says):
         checked([0, wrong], "float32")

@@ -50,5 +50,5 @@ def test_initial_weights_do_not_depend_on_their_neighbors(dtype):
     assert abs(correlation) < 5 / np.sqrt(values.size)
 
 
-def test_initial_weights_of_16_bits_are_no_coarse_draws():
+def test_initial_weights_of_16_bits_are_not_drawn_coarsely():
     assert len(np.unique(to_array(draw_weights("bfloat16")))) > 2000

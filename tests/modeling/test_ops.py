@@ -76,3 +76,22 @@ def test_masked_positions_have_no_attention():
 def test_without_a_seed_nothing_drops_out():
     outputs = compute_plain(ops.dropout, INPUTS, 0.9, seed=None)
     assert outputs.tolist() == INPUTS.tolist()
+
+
+def test_plain_dropout_drops_its_share_and_scales_up_the_others():
+    inputs = keras.ops.ones((50, 200))
+    generator = keras.random.SeedGenerator(1)
+    seed = generator.next()
+    another = generator.next()
+
+    def drop(seed):
+        with ops.plain_versions():
+            outputs = ops.dropout(inputs, 0.1, seed=seed)
+        return keras.ops.convert_to_numpy(outputs)
+
+    dropped = drop(seed)
+    assert abs(np.mean(dropped == 0) - 0.1) < 0.02
+    np.testing.assert_allclose(dropped[dropped != 0], 1 / 0.9, rtol=1e-6)
+    np.testing.assert_array_equal(dropped, drop(seed))
+    assert (dropped != drop(another)).mean() > 0.1
+    np.testing.assert_array_equal(drop(None), inputs)

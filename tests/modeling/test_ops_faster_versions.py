@@ -1,12 +1,9 @@
 """Every faster version of an operation against its plain definition in ops.py.
 
-The plain definitions themselves are compared with Google's code: as parts of
-the whole network, in tests/modeling/test_task_models_golden.py.
+The plain definitions themselves are compared with their formulas in
+tests/modeling/test_ops.py, and as parts of the whole network with Google's code
+in tests/modeling/test_task_models_golden.py.
 """
-
-import itertools
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -14,67 +11,39 @@ import pytest
 import tensorflow as tf
 
 from modeling import accelerated, ops
+from modeling.accelerated import compiled, fusions, tracing
 
-SEED = (5, 6)
-# {name of a function of ops.py: its faster version} of each table.
-TABLES = {
-    table: {function.__name__: version for function, version in pairs.items()}
-    for table, pairs in {
-        "always": accelerated.ALWAYS,
-        "vocabulary": accelerated.MANY_CLASSES,
-        "compiled": accelerated.COMPILED,
-        "fused_on_cpu": accelerated.FUSED_ON_CPU,
-        "inference": accelerated.INFERENCE,
-    }.items()
-}
-# Other tests: they return random numbers, and a function.
-APART = {"keep_mask", "trace_once"}
-DTYPES = ("float64", "float32", "bfloat16")
-# The smallest row that XLA is given, and one beyond a vector's register.
+SEED = tf.constant((5, 6))
+# A single column, fewer than a register of the processor contains, and more.
 WIDTHS = (1, 3, 130)
-
-
-def list_cases():
-    """Yields all cases; XLA takes seconds for each, so some run later."""
-    for table, versions in TABLES.items():
-        for name, dtype, width in itertools.product(versions, DTYPES, WIDTHS):
-            if name in APART or (table, dtype) == ("fused_on_cpu", "float64"):
-                # TensorFlow fuses 32 and 16 bits.
-                continue
-            is_compiled = table in ("compiled", "vocabulary")
-            widths = (1, 130) if dtype == "float64" else (130,)
-            marks = []
-            if is_compiled and width not in widths:
-                marks = [pytest.mark.soak]
-            elif is_compiled and (dtype == "bfloat16" or width == 1):
-                marks = [pytest.mark.slow]
-            yield pytest.param(table, name, dtype, width, marks=marks)
+for_each_width = pytest.mark.parametrize("width", WIDTHS)
+for_each_dtype = pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "bfloat16"]
+)
+# TensorFlow fuses these operations in 32 and 16 bits only.
+for_each_fused_dtype = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+# XLA takes seconds for each of these.
+for_each_compiled_type = pytest.mark.parametrize(
+    "dtype, width",
+    [
+        ("float64", 130),
+        ("float32", 130),
+        pytest.param("bfloat16", 130, marks=pytest.mark.slow),
+        pytest.param("float64", 1, marks=pytest.mark.slow),
+        pytest.param("float64", 3, marks=pytest.mark.soak),
+        pytest.param("float32", 1, marks=pytest.mark.soak),
+        pytest.param("float32", 3, marks=pytest.mark.soak),
+        pytest.param("bfloat16", 1, marks=pytest.mark.soak),
+        pytest.param("bfloat16", 3, marks=pytest.mark.soak),
+    ],
+)
+# The axes before the last one: rows, or sequences of positions.
+for_each_rank = pytest.mark.parametrize("axes", [(12,), (2, 4)])
+for_each_activation = pytest.mark.parametrize("name", ops.ACTIVATIONS)
 
 
 def draw_numbers(*shape, number=0):
     return np.random.default_rng(number).normal(size=shape)
-
-
-class Call(NamedTuple):
-    """The arguments of a call of an operation.
-
-    Attributes:
-        tensors: the float tensors, of which the test computes the gradients.
-        constants: the other arguments, by their names.
-    """
-
-    tensors: Sequence[np.ndarray]
-    constants: Mapping[str, object] = {}
-
-
-def draw_rows(width):
-    """Returns inputs [12, width]."""
-    return draw_numbers(12, width)
-
-
-def draw_sequences(width):
-    """Returns inputs [2, 4, width], two sequences of four positions."""
-    return draw_numbers(2, 4, width) * 3
 
 
 def create_layer_norm(width, dtype):
@@ -85,196 +54,289 @@ def create_layer_norm(width, dtype):
     return layer
 
 
-def list_dense_calls(width, dtype, seed):
-    kernel, bias = draw_numbers(width, 24), draw_numbers(24)
-    return [
-        Call((inputs, kernel, bias))
-        for inputs in (draw_rows(width), draw_sequences(width))
-    ]
-
-
-def list_look_up_calls(width, dtype, seed):
-    ids = tf.constant([[0, 8, 8], [3, 0, 1]])
-    return [Call((draw_numbers(9, width),), {"ids": ids})]
-
-
-def list_check_range_calls(width, dtype, seed):
-    return [Call((0 * draw_rows(width),), {"name": "ids", "num_rows": 1})]
-
-
-def list_cross_entropy_calls(width, dtype, seed):
-    # The last two are no classes.
-    labels = tf.constant(
-        [[0, width // 2, width - 1, 0], [width // 3, 0, -1, width]]
-    )
-    return [Call((draw_sequences(width),), {"labels": labels})]
-
-
-def list_reshape_like_calls(width, dtype, seed):
-    return [Call((draw_rows(width), draw_numbers(3, 4, width)))]
-
-
-def list_dropout_calls(width, dtype, seed):
-    return [
-        Call((draw_sequences(width),), {"dropout_prob": rate, "seed": seed})
-        for rate in (0.4, 0)
-    ]
-
-
-def list_layer_norm_calls(width, dtype, seed):
-    constants = {
-        "layer": create_layer_norm(width, dtype),
-        "training": seed is not None,
-    }
-    # Few elements, and many.
-    return [
-        Call((inputs,), constants)
-        for inputs in (
-            draw_sequences(width),
-            draw_numbers(70_000 // width, width),
-        )
-    ]
-
-
-def list_swap_attention_heads_calls(width, dtype, seed):
-    heads = draw_numbers(2, 3, 5, width)
-    return [Call((heads,), {"training": seed is not None})]
-
-
-def list_dropout_add_norm_calls(width, dtype, seed):
-    constants = {
-        "layer": create_layer_norm(width, dtype),
-        "dropout_prob": 0.4,
-        "seed": seed,
-    }
-    return [
-        Call((draw_rows(width), draw_numbers(12, width, number=1)), constants),
-        Call(
-            (draw_sequences(width), draw_numbers(2, 4, width, number=1)),
-            constants,
-        ),
-    ]
-
-
-def list_attention_probs_calls(width, dtype, seed):
+def create_adder(width, dtype):
+    """Returns what masks about half of the scores, [2, 1, 1, width]."""
     adder = np.random.default_rng(0).integers(-1, 1, (2, 1, 1, width)) * 1e4
     # bfloat16 does not tell scores apart where all are masked.
     adder[..., 0] = 0
-    constants = {
-        "adder": tf.constant(
-            adder, "float64" if dtype == "float64" else "float32"
-        ),
-        "scale": 0.125,
-        "dropout_prob": 0.4,
-        "seed": seed,
-    }
-    return [Call((draw_numbers(2, 3, 5, width) * 4,), constants)]
+    return tf.constant(adder, "float64" if dtype == "float64" else "float32")
 
 
-def list_activation_calls(width, dtype, seed):
-    return [
-        Call(
-            (draw_sequences(width),),
-            {"hidden_act": name, "training": seed is not None},
-        )
-        for name in ops.ACTIVATIONS
-    ]
+def compute_with_gradients(function, tensors, options, dtype):
+    """Returns a function's value and gradients in float64, from one graph.
 
+    The gradients are those to the tensors, and to the weights of the layer if
+    there is one among the options. None is the gradient to a tensor whose
+    values the function does not read.
+    """
 
-# {operation: function that lists its calls for a width, a dtype and a seed}.
-# All have the same parameters, although some operations have no seed.
-LIST_CALLS = {
-    "dense": list_dense_calls,
-    "look_up": list_look_up_calls,
-    "check_range": list_check_range_calls,
-    "cross_entropy": list_cross_entropy_calls,
-    "reshape_like": list_reshape_like_calls,
-    "dropout": list_dropout_calls,
-    "layer_norm": list_layer_norm_calls,
-    "swap_attention_heads": list_swap_attention_heads_calls,
-    "dropout_add_norm": list_dropout_add_norm_calls,
-    "attention_probs": list_attention_probs_calls,
-    "activation": list_activation_calls,
-}
+    def compute(tensors):
+        tensors = [tf.cast(tensor, dtype) for tensor in tensors]
+        with tf.device("CPU:0"), tf.GradientTape() as tape:
+            tape.watch(tensors)
+            outputs = function(*tensors, **options)
+            upstream = tf.cast(
+                draw_numbers(*outputs.shape, number=7), outputs.dtype
+            )
+            loss = tf.reduce_sum(tf.cast(outputs * upstream, "float64"))
+        layer = options.get("layer")
+        weights = [layer.gamma.value, layer.beta.value] if layer else []
+        return [
+            # The gradient of a look-up is slices.
+            None
+            if tensor is None
+            else tf.cast(tf.convert_to_tensor(tensor), "float64")
+            for tensor in (outputs, *tape.gradient(loss, [*tensors, *weights]))
+        ]
 
-
-def compute_with_gradients(function, call, dtype):
-    """Returns a function's value and gradients, all in float64."""
-    tensors = [tf.cast(tensor, dtype) for tensor in call.tensors]
-    with tf.device("CPU:0"), tf.GradientTape() as tape:
-        tape.watch(tensors)
-        outputs = function(*tensors, **call.constants)
-        upstream = tf.cast(
-            draw_numbers(*outputs.shape, number=7), outputs.dtype
-        )
-        loss = tf.reduce_sum(tf.cast(outputs * upstream, "float64"))
-    layer = call.constants.get("layer")
-    weights = [layer.gamma.value, layer.beta.value] if layer else []
-    return [
-        # The gradient of a look-up is slices.
-        None
-        if tensor is None
-        else tf.cast(tf.convert_to_tensor(tensor), "float64")
-        for tensor in (outputs, *tape.gradient(loss, [*tensors, *weights]))
-    ]
-
-
-def compute_in_graph(function, call, dtype):
-    """Returns the same of a version, which is meant for graphs."""
-    graph = tf.function(
-        lambda tensors: compute_with_gradients(
-            function, call._replace(tensors=tensors), dtype
-        ),
-        autograph=False,
-    )
-    return graph(call.tensors)
+    return tf.function(compute, autograph=False)(tensors)
 
 
 def rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
 
-def allowed_error(plain, exact, dtype):
-    """Returns the largest error (RMS) that a faster version may have.
+def assert_same_as_plain(
+    faster, operation, tensors, dtype, options=None, exact_options=None
+):
+    """Compares the value and the gradients of both versions of an operation.
 
-    It is half as much again as the error of the plain version, and a rounding
-    of the values. Where nearly equal numbers are subtracted, the values are
-    small, but the rounding is not.
+    The error (RMS) may be half as much again as that of the plain version, and
+    a rounding of the values. Where nearly equal numbers are subtracted, the
+    values are small, but the rounding is not.
+
+    Args:
+        faster: the faster version.
+        operation: the function of ops.py.
+        tensors: its float tensors, the first of its arguments.
+        dtype: type to compute in.
+        options: its other arguments, by their names.
+        exact_options: these in float64, if they depend on the type.
     """
+    options = options or {}
+    # All versions start from the same rounded values.
+    tensors = [tf.cast(tensor, dtype) for tensor in tensors]
+    results = compute_with_gradients(faster, tensors, options, dtype)
+    plain_results = compute_with_gradients(
+        operation.plain, tensors, options, dtype
+    )
+    exact_results = compute_with_gradients(
+        operation.plain, tensors, exact_options or options, "float64"
+    )
     rounding = {"float64": 1e-14, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
-    return 1.5 * rms(plain - exact) + rounding * max(rms(exact), 0.1)
+    for result, plain, exact in zip(
+        results, plain_results, exact_results, strict=True
+    ):
+        if exact is None:
+            assert result is None
+            continue
+        assert result.shape == exact.shape
+        allowed = 1.5 * rms(plain - exact) + rounding * max(rms(exact), 0.1)
+        assert rms(result - exact) <= allowed
 
 
-def assert_as_exact_as_plain(faster, plain, exact, dtype):
-    """Compares a value or a gradient of a faster version with the plain one."""
-    if exact is None:
-        # `reshape_like` has no gradient to the shape.
-        assert faster is None
-        return
-    assert faster.shape == exact.shape
-    assert rms(faster - exact) <= allowed_error(plain, exact, dtype)
+@for_each_width
+@for_each_dtype
+@for_each_rank
+def test_a_fused_dense_layer_is_the_plain_one(axes, dtype, width):
+    kernel = draw_numbers(width, 24)
+    tensors = [draw_numbers(*axes, width), kernel, draw_numbers(24)]
+    assert_same_as_plain(fusions.dense, ops.dense, tensors, dtype)
 
 
-@pytest.mark.parametrize("table, name, dtype, width", list(list_cases()))
-def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
-    plain_version = getattr(ops, name).plain
-    seed = tf.constant(SEED) if table == "compiled" else None
-    # A row of one has no variance, which blows up any other rounding.
-    compute_plain = compute_in_graph if width == 1 else compute_with_gradients
-    calls = LIST_CALLS[name](width, dtype, seed)
-    exact_calls = LIST_CALLS[name](width, "float64", seed)
-    for call, exact_call in zip(calls, exact_calls, strict=True):
-        # All versions start from the same rounded values.
-        rounded = [tf.cast(tensor, dtype) for tensor in call.tensors]
-        exact_call = exact_call._replace(tensors=rounded)
-        results = zip(
-            compute_in_graph(TABLES[table][name], call, dtype),
-            compute_plain(plain_version, call, dtype),
-            compute_plain(plain_version, exact_call, "float64"),
-            strict=True,
-        )
-        for faster, plain, exact in results:
-            assert_as_exact_as_plain(faster, plain, exact, dtype)
+@for_each_width
+@for_each_dtype
+def test_a_fused_look_up_is_the_plain_one(dtype, width):
+    options = {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])}
+    tensors = [draw_numbers(9, width)]
+    assert_same_as_plain(fusions.look_up, ops.look_up, tensors, dtype, options)
+
+
+@for_each_width
+@for_each_dtype
+def test_a_fused_check_of_a_range_is_the_plain_one(dtype, width):
+    options = {"name": "ids", "num_rows": 1}
+    tensors = [np.zeros((12, width))]
+    assert_same_as_plain(
+        fusions.check_range, ops.check_range, tensors, dtype, options
+    )
+
+
+@for_each_width
+@for_each_dtype
+def test_a_fused_reshape_is_the_plain_one(dtype, width):
+    tensors = [draw_numbers(12, width), draw_numbers(3, 4, width)]
+    assert_same_as_plain(fusions.reshape_like, ops.reshape_like, tensors, dtype)
+
+
+@for_each_width
+@for_each_dtype
+@for_each_activation
+def test_a_fused_activation_is_the_plain_one(name, dtype, width):
+    options = {"hidden_act": name, "training": False}
+    tensors = [draw_numbers(2, 4, width) * 3]
+    assert_same_as_plain(
+        fusions.activation, ops.activation, tensors, dtype, options
+    )
+
+
+@for_each_width
+@for_each_dtype
+def test_a_fused_swap_of_attention_heads_is_the_plain_one(dtype, width):
+    tensors = [draw_numbers(2, 3, 5, width)]
+    assert_same_as_plain(
+        fusions.swap_attention_heads,
+        ops.swap_attention_heads,
+        tensors,
+        dtype,
+        {"training": False},
+    )
+
+
+@for_each_width
+@for_each_fused_dtype
+@pytest.mark.parametrize("num_elements", [24, 70_000])
+def test_a_fused_layer_norm_is_the_plain_one(num_elements, dtype, width):
+    options, exact_options = (
+        {"layer": create_layer_norm(width, layer_dtype), "training": False}
+        for layer_dtype in (dtype, "float64")
+    )
+    tensors = [draw_numbers(max(num_elements // width, 2), width) * 3]
+    assert_same_as_plain(
+        fusions.layer_norm,
+        ops.layer_norm,
+        tensors,
+        dtype,
+        options,
+        exact_options,
+    )
+
+
+@for_each_width
+@for_each_fused_dtype
+def test_fused_attention_probabilities_are_the_plain_ones(dtype, width):
+    options, exact_options = (
+        {
+            "adder": create_adder(width, adder_dtype),
+            "scale": 0.125,
+            "dropout_prob": 0.4,
+            "seed": None,
+        }
+        for adder_dtype in (dtype, "float64")
+    )
+    tensors = [draw_numbers(2, 3, 5, width) * 4]
+    assert_same_as_plain(
+        fusions.attention_probs,
+        ops.attention_probs,
+        tensors,
+        dtype,
+        options,
+        exact_options,
+    )
+
+
+@for_each_width
+@for_each_fused_dtype
+@for_each_rank
+def test_a_fused_sum_and_layer_norm_are_the_plain_ones(axes, dtype, width):
+    options, exact_options = (
+        {
+            "layer": create_layer_norm(width, layer_dtype),
+            "dropout_prob": 0.4,
+            "seed": None,
+        }
+        for layer_dtype in (dtype, "float64")
+    )
+    tensors = [
+        draw_numbers(*axes, width) * 3,
+        draw_numbers(*axes, width, number=1),
+    ]
+    assert_same_as_plain(
+        fusions.dropout_add_norm,
+        ops.dropout_add_norm,
+        tensors,
+        dtype,
+        options,
+        exact_options,
+    )
+
+
+@for_each_compiled_type
+@for_each_activation
+def test_a_compiled_activation_is_the_plain_one(name, dtype, width):
+    options = {"hidden_act": name, "training": True}
+    tensors = [draw_numbers(2, 4, width) * 3]
+    assert_same_as_plain(
+        compiled.activation, ops.activation, tensors, dtype, options
+    )
+
+
+@for_each_compiled_type
+@pytest.mark.parametrize("rate", [0.4, 0])
+def test_a_compiled_dropout_is_the_plain_one(rate, dtype, width):
+    options = {"dropout_prob": rate, "seed": SEED}
+    tensors = [draw_numbers(2, 4, width) * 3]
+    assert_same_as_plain(compiled.dropout, ops.dropout, tensors, dtype, options)
+
+
+@for_each_compiled_type
+def test_compiled_attention_probabilities_are_the_plain_ones(dtype, width):
+    options, exact_options = (
+        {
+            "adder": create_adder(width, adder_dtype),
+            "scale": 0.125,
+            "dropout_prob": 0.4,
+            "seed": SEED,
+        }
+        for adder_dtype in (dtype, "float64")
+    )
+    tensors = [draw_numbers(2, 3, 5, width) * 4]
+    assert_same_as_plain(
+        compiled.attention_probs,
+        ops.attention_probs,
+        tensors,
+        dtype,
+        options,
+        exact_options,
+    )
+
+
+@for_each_compiled_type
+@for_each_rank
+def test_a_compiled_dropout_sum_and_layer_norm_are_the_plain_ones(
+    axes, dtype, width
+):
+    options, exact_options = (
+        {
+            "layer": create_layer_norm(width, layer_dtype),
+            "dropout_prob": 0.4,
+            "seed": SEED,
+        }
+        for layer_dtype in (dtype, "float64")
+    )
+    tensors = [
+        draw_numbers(*axes, width) * 3,
+        draw_numbers(*axes, width, number=1),
+    ]
+    assert_same_as_plain(
+        compiled.dropout_add_norm,
+        ops.dropout_add_norm,
+        tensors,
+        dtype,
+        options,
+        exact_options,
+    )
+
+
+@for_each_compiled_type
+def test_a_compiled_cross_entropy_is_the_plain_one(dtype, width):
+    # The last two labels are no classes.
+    labels = [[0, width // 2, width - 1, 0], [width // 3, 0, -1, width]]
+    options = {"labels": tf.constant(labels)}
+    tensors = [draw_numbers(2, 4, width) * 3]
+    assert_same_as_plain(
+        compiled.cross_entropy, ops.cross_entropy, tensors, dtype, options
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
@@ -283,7 +345,7 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     labels = tf.constant([[0, 49], [7, -1], [50, 3]], tf.int64)
     # A batch's size and a label's rank may be unknown.
     version = tf.function(
-        accelerated.MANY_CLASSES[ops.cross_entropy],
+        compiled.cross_entropy,
         input_signature=[
             tf.TensorSpec([None, None, 50], dtype),
             tf.TensorSpec(None, tf.int64),
@@ -297,27 +359,43 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     assert np.count_nonzero(losses) == 4
 
 
-def test_versions_that_depend_on_training_are_of_functions_that_show_it():
-    for table in ("compiled", "fused_on_cpu", "inference"):
-        for name in TABLES[table]:
-            assert getattr(ops, name).training_parameter, name
+@pytest.mark.parametrize(
+    "versions",
+    [accelerated.COMPILED, accelerated.FUSED_ON_CPU, accelerated.INFERENCE],
+)
+def test_an_operation_with_versions_for_training_or_inference_shows_its_mode(
+    versions,
+):
+    for operation in versions:
+        assert operation.training_parameter, operation.__name__
 
 
-@pytest.mark.backends
-def test_plain_dropout_drops_its_share_and_scales_up_the_others():
-    inputs = keras.ops.ones((50, 200))
-    generator = keras.random.SeedGenerator(1)
-    seed = generator.next()
-    another = generator.next()
-
-    def drop(seed):
-        with ops.plain_versions():
-            outputs = ops.dropout(inputs, 0.1, seed=seed)
-        return keras.ops.convert_to_numpy(outputs)
-
-    dropped = drop(seed)
-    assert abs(np.mean(dropped == 0) - 0.1) < 0.02
-    np.testing.assert_allclose(dropped[dropped != 0], 1 / 0.9, rtol=1e-6)
-    np.testing.assert_array_equal(dropped, drop(seed))
-    assert (dropped != drop(another)).mean() > 0.1
-    np.testing.assert_array_equal(drop(None), inputs)
+def test_these_are_all_faster_versions():
+    """If you add a version, compare it above, and add it here."""
+    tables = (
+        accelerated.ALWAYS,
+        accelerated.MANY_CLASSES,
+        accelerated.COMPILED,
+        accelerated.FUSED_ON_CPU,
+        accelerated.INFERENCE,
+    )
+    versions = {version for table in tables for version in table.values()}
+    assert versions == {
+        fusions.dense,
+        fusions.look_up,
+        fusions.check_range,
+        fusions.reshape_like,
+        fusions.activation,
+        fusions.swap_attention_heads,
+        fusions.layer_norm,
+        fusions.attention_probs,
+        fusions.dropout_add_norm,
+        compiled.activation,
+        compiled.dropout,
+        compiled.attention_probs,
+        compiled.dropout_add_norm,
+        compiled.cross_entropy,
+        # Other tests: they return random numbers, and a function.
+        compiled.keep_mask,
+        tracing.trace_once,
+    }

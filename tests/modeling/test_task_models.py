@@ -163,7 +163,7 @@ def test_gradient_checkpointing_repeats_the_dropout(dtype):
 
 
 @pytest.mark.parametrize("kind", ["classifier", "bert"])
-def test_names_that_nobody_reads_are_refused(kind):
+def test_a_feature_of_a_name_that_the_model_lacks_is_refused(kind):
     """A mask with another library's name would silently be left out."""
     features = create_features()
     features["attention_mask"] = features["input_mask"]

@@ -75,7 +75,7 @@ def version(request):
     "one_hot", [False, pytest.param(True, marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("folder", MODELS)
-def test_outputs_are_those_of_the_original(folder, one_hot, dtype, version):
+def test_outputs_are_those_of_googles_code(folder, one_hot, dtype, version):
     features = load_arrays(folder, "forward.npz", "in/")
     expected = load_arrays(folder, "forward.npz", "out/")
     tolerance = TOLERANCE_OF_OUTPUTS[dtype]
@@ -112,7 +112,7 @@ def test_outputs_are_those_of_the_original(folder, one_hot, dtype, version):
 
 @pytest.mark.parametrize("gradient_checkpointing", [False, True])
 @pytest.mark.parametrize("folder", MODELS)
-def test_gradients_are_those_of_the_original(
+def test_gradients_are_those_of_googles_code(
     folder, gradient_checkpointing, version
 ):
     features = load_arrays(folder, "forward.npz", "in/")
@@ -137,7 +137,7 @@ def test_gradients_are_those_of_the_original(
     ],
 )
 @pytest.mark.parametrize("folder", MODELS)
-def test_the_loss_of_a_task_is_that_of_the_original(
+def test_the_loss_of_a_task_is_that_of_googles_code(
     folder, task, keras_class, loss
 ):
     steps, expected, head = (

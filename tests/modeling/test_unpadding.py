@@ -69,7 +69,9 @@ def padded_and_not(request):
 @pytest.mark.parametrize(
     "lengths", [[40, 3, 17, 1, 22], [40] * 5, [1, 1, 1, 1, 1], [0, 5, 9, 40, 2]]
 )
-def test_outputs_and_gradients_are_the_same(padded_and_not, lengths):
+def test_outputs_and_gradients_are_the_same_without_padding(
+    padded_and_not, lengths
+):
     batch = features(lengths, 40)
     results = [compute(batch) for compute in padded_and_not]
     for padded, unpadded in zip(*map(tf.nest.flatten, results), strict=True):

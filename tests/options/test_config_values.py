@@ -34,13 +34,13 @@ def test_two_groups_may_change_at_once():
     assert changed.loop.steps == 3
 
 
-def test_a_class_that_is_no_group_of_the_config_is_refused():
+def test_a_class_that_is_not_a_group_of_the_config_is_refused():
     config = config_values.create_config(Config, folder="x")
     with pytest.raises(TypeError, match="ColumnOptions"):
         config_values.with_groups(config, ColumnOptions(labels=["a"]))
 
 
-def test_a_field_that_is_no_option_is_not_replaced():
+def test_a_field_that_is_not_an_option_is_not_replaced():
     config = config_values.create_config(Config, folder="x")
     group = dataclasses.replace(config.loop, patience=1)
     with pytest.raises(TypeError, match="patience"):

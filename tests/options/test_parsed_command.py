@@ -21,7 +21,7 @@ def test_a_file_decides_flags_that_are_open():
     assert "steps" not in decided.set_by_user
 
 
-def test_what_the_user_set_stays():
+def test_a_flag_that_the_user_set_is_not_decided_by_a_file():
     parsed = parse(folder="x", steps=5)
     kept = parsed.decide_open({"steps": 3}, "x")
     assert kept.config.loop.steps == 5

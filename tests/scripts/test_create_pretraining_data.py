@@ -39,7 +39,7 @@ def run_script(cwd, *arguments, **flags):
 
 
 @pytest.mark.parametrize("case", golden.cases("pretraining_data"))
-def test_records_are_those_of_the_original(case, tmp_path):
+def test_records_are_those_of_googles_code(case, tmp_path):
     folder = case.pop("folder")
     recorded = np.load(folder / case.pop("instances"))
     case.pop("name")
@@ -235,7 +235,7 @@ def test_a_resumed_job_writes_all_shards_and_the_manifest(resumed_job):
     assert len(os.listdir(resumed_job.made)) == 9
 
 
-def test_ctrl_c_is_one_line(corpus):
+def test_ctrl_c_ends_the_script_with_one_line(corpus):
     # Passes enough that the signal arrives before the end.
     flags = scalable_flags(corpus, dupe_factor=20)
     with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:

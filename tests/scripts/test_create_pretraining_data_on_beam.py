@@ -67,7 +67,9 @@ def test_beam_makes_the_same_bytes(tmp_path, arguments):
         ("--runner=DirectRunner", {"pipeline": "local"}, "flag 'runner'"),
     ],
 )
-def test_typing_errors_are_errors(tmp_path, arguments, flags, part):
+def test_a_misspelled_flag_is_refused_before_anything_is_written(
+    tmp_path, arguments, flags, part
+):
     assert part in run_on_beam(tmp_path, arguments, **flags).error
     assert not [*tmp_path.iterdir()]
 

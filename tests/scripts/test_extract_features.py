@@ -33,7 +33,7 @@ def extract_vectors(output_file, **flags):
 
 
 @pytest.mark.parametrize("case", golden.cases("extract_features"))
-def test_vectors_are_those_of_the_original(tmp_path, case):
+def test_vectors_are_those_of_googles_code(tmp_path, case):
     folder = case["folder"]
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags = {name: folder / case[name] for name in paths}

@@ -31,7 +31,7 @@ RECORDED_DEVIATION = 0.0113
 RATES = ("precision", "recall", "f1", "support")
 
 
-def test_results_are_the_originals_and_of_each_label(classified):
+def test_results_are_googles_and_scores_of_each_label(classified):
     folder = classified.folder
     results = read_results(folder / "run")
     names = {"eval_accuracy", "eval_loss", "global_step"}
@@ -160,7 +160,7 @@ def predict_flags(classified, random_start):
     ("flag", "tolerance"),
     [("--predict_batch_size=7", 1e-6), ("--mixed_precision=bfloat16", 0.02)],
 )
-def test_a_run_is_predicted_again_in_other_batches_or_roughly(
+def test_weights_predict_what_their_run_did_in_other_batches_and_precisions(
     flag, tolerance, tmp_path, classified, predict_flags
 ):
     flags = predict_flags | split_flags(flag)
@@ -170,21 +170,33 @@ def test_a_run_is_predicted_again_in_other_batches_or_roughly(
     np.testing.assert_allclose(predictions, expected, atol=tolerance)
 
 
-def test_flags_of_another_model_than_the_weights_are_refused(
+def test_another_casing_than_that_of_the_weights_is_refused(
+    tmp_path, predict_flags
+):
+    cases = [("--do_lower_case=False", "tokenizer_config.json")]
+    check_refusals(tmp_path, "run_classifier.py", predict_flags, cases)
+
+
+def test_another_vocabulary_than_that_of_the_weights_is_refused(
     tmp_path, predict_flags
 ):
     tokens = predict_flags["vocab_file"].read_text("utf-8").splitlines()
     tokens[-1], tokens[-2] = tokens[-2:]
     (tmp_path / "other.txt").write_text("\n".join(tokens))
-    write_config(tmp_path / "heads.json", num_attention_heads=1)
-    write_config(tmp_path / "relu.json", hidden_act="relu")
-    cases = [
-        ("--do_lower_case=False", "tokenizer_config.json"),
-        # The first of the two last tokens, which are swapped.
-        ("--vocab_file=other.txt", f"line {len(tokens) - 1}"),
-        ("--bert_config_file=heads.json", "num_attention_heads"),
-        ("--bert_config_file=relu.json", "hidden_act"),
-    ]
+    # The first of the two last tokens, which are swapped.
+    cases = [("--vocab_file=other.txt", f"line {len(tokens) - 1}")]
+    check_refusals(tmp_path, "run_classifier.py", predict_flags, cases)
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [("num_attention_heads", 1), ("hidden_act", "relu")],
+)
+def test_another_network_than_that_of_the_weights_is_refused(
+    entry, value, tmp_path, predict_flags
+):
+    write_config(tmp_path / "other.json", **{entry: value})
+    cases = [("--bert_config_file=other.json", entry)]
     check_refusals(tmp_path, "run_classifier.py", predict_flags, cases)
 
 

@@ -176,7 +176,7 @@ def test_the_dev_set_is_evaluated_after_each_epoch(finished_run):
     assert find_evaluated_steps(finished_run.folder / "run") == [4, 8]
 
 
-def test_the_length_suits_the_rows(finished_run):
+def test_the_length_of_a_run_fits_its_short_rows(finished_run):
     assert 8 <= read_length(finished_run.folder / "run") < 64
 
 

@@ -67,7 +67,7 @@ def test_texts_that_are_cut_are_counted(trained_run):
     assert "96 of 96 texts" in trained_run.stderr
 
 
-def test_steps_count_windows(trained_run, flags):
+def test_an_epoch_has_a_record_for_each_window(trained_run, flags):
     num_records = count_records(trained_run, "train", 96)
     num_epochs, batch_size = 8, 16
     steps = read_results(flags["output_dir"])["global_step"]
@@ -117,29 +117,53 @@ def test_a_killed_run_resumes_to_the_same_bits(trained_run, flags):
     check_resume("run_classifier.py", flags)
 
 
-def test_the_windows_are_those_of_the_folder_unless_a_flag_sets_them(
-    trained_run, flags, tmp_path
-):
-    evaluating = {
+@pytest.fixture
+def evaluating(trained_run, flags):
+    """Flags of a command that only evaluates the weights of the run."""
+    return {
         "do_eval": True,
         "task_name": "csv",
         "data_dir": flags["data_dir"],
         "init_checkpoint": flags["output_dir"],
+        "output_dir": "evaluated",
     }
-    changes = ({"output_dir": "same"}, {"output_dir": "cut", "doc_stride": 0})
-    script_runner.run_each("run_classifier.py", tmp_path, evaluating, changes)
+
+
+def test_an_evaluation_reads_the_windows_of_the_run(
+    evaluating, flags, tmp_path
+):
+    script_runner.run("run_classifier.py", tmp_path, **evaluating).check()
     expected = read_results(flags["output_dir"])["eval_loss"]
-    loss = read_results(tmp_path / "same")["eval_loss"]
+    loss = read_results(tmp_path / "evaluated")["eval_loss"]
     assert loss == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_doc_stride_of_0_cuts_the_texts_of_an_evaluation(
+    evaluating, tmp_path
+):
+    evaluating |= {"doc_stride": 0}
+    script_runner.run("run_classifier.py", tmp_path, **evaluating).check()
     # Without its end, no text tells its label.
-    assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
-    # A resume keeps its windows.
-    glue = f"--task_name=mrpc --data_dir={SAMPLES}/glue"
-    cases = [
-        ("--doc_stride=5", "--doc_stride=7"),
-        (f"--output_dir=new {glue}", "pairs"),
-    ]
+    assert read_results(tmp_path / "evaluated")["eval_accuracy"] < 0.8
+
+
+@pytest.mark.usefixtures("trained_run")
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        pytest.param("--doc_stride=5", ["--doc_stride=7"], id="a resume"),
+        pytest.param(
+            f"--output_dir=new --task_name=mrpc --data_dir={SAMPLES}/glue",
+            ["pairs"],
+            id="a task of pairs",
+        ),
+    ],
+)
+def test_a_doc_stride_that_does_not_fit_is_refused(
+    changes, parts, flags, tmp_path
+):
     flags = flags | {"export_dir": None}
+    cases = [(changes, *parts)]
     check_refusals(tmp_path, "run_classifier.py", flags, cases)
 
 

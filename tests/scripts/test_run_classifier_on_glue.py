@@ -81,17 +81,24 @@ def label_scores(labels, *suffixes):
     }
 
 
-def test_regression_predicts_numbers(finished):
-    folder = finished / "sts-b"
+def test_the_results_of_a_regression_are_correlations(finished):
     names = {"eval_loss", "global_step", "pearson", "spearman"}
-    assert read_results(folder).keys() == names
+    assert read_results(finished / "sts-b").keys() == names
+
+
+def test_a_regression_predicts_numbers(finished):
+    folder = finished / "sts-b"
     table, lines = read_predictions(folder)
     assert [entry["label"] for entry in lines] == pytest.approx(table[:, 0])
     # GLUE's test sets have no labels.
     assert lines[0].keys() == {"guid", "text_a", "text_b", "label"}
     assert not (folder / "labels.txt").exists()
-    submission = (folder / "STS-B.tsv").read_text().splitlines()[1:]
-    assert [0 <= float(line.split("\t")[1]) <= 5 for line in submission]
+
+
+def test_the_submission_of_a_regression_contains_scores_from_0_to_5(finished):
+    lines = (finished / "sts-b/STS-B.tsv").read_text().splitlines()[1:]
+    assert lines
+    assert all(0 <= float(line.split("\t")[1]) <= 5 for line in lines)
 
 
 def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):

@@ -89,9 +89,11 @@ def test_predictions_are_conllevals_columns(flags):
     assert read_results(run, "test_eval_results.txt") == pytest.approx(scores)
 
 
-def test_predicts_from_weights(flags, tmp_path):
+@pytest.fixture
+def predicting(flags, tmp_path):
+    """Flags of a command that only predicts, with the weights of the run."""
     task_files.write_entities(tmp_path / "test.txt", 9, with_tags=False)
-    predicting = flags | {
+    return flags | {
         "do_train": False,
         "do_eval": False,
         "evaluate_each_epoch": False,
@@ -102,6 +104,11 @@ def test_predicts_from_weights(flags, tmp_path):
         "export_dir": None,
         "export_weights": None,
     }
+
+
+def test_a_command_predicts_from_the_weights_of_a_run(
+    flags, predicting, tmp_path
+):
     script_runner.run("run_ner.py", tmp_path, **predicting).check()
     before, after = (
         [line["labels"] for line in read_json_lines(path / "predictions.jsonl")]
@@ -109,6 +116,11 @@ def test_predicts_from_weights(flags, tmp_path):
     )
     assert after == before
     assert not (tmp_path / "predicted/test_eval_results.txt").exists()
+
+
+def test_other_labels_than_those_of_the_weights_are_refused(
+    predicting, tmp_path
+):
     cases = [("--labels=B-LOC,O,B-ORG,I-ORG", "B-LOC")]
     check_refusals(tmp_path, "run_ner.py", predicting, cases)
 

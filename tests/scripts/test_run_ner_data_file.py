@@ -145,7 +145,7 @@ def test_the_dev_set_is_evaluated_after_each_epoch(entities):
 
 
 @for_each_format_of_entities
-def test_the_length_suits_the_sentences(entities):
+def test_the_length_of_a_run_fits_its_short_sentences(entities):
     assert 8 <= read_length(entities.folder / "run") < 64
 
 

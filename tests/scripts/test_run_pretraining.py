@@ -21,7 +21,7 @@ from tests.support.script_runner import split_flags
 WORDS = "bert/embeddings/word_embeddings"
 
 
-def test_results_are_the_originals(pretrained):
+def test_the_results_are_those_that_googles_script_writes(pretrained):
     folder = pretrained.folder / "run"
     assert list(read_results(folder)) == [
         "global_step",
@@ -34,7 +34,7 @@ def test_results_are_the_originals(pretrained):
     assert "global_step = 7\n" in (folder / "eval_results.txt").read_text()
 
 
-def test_the_loss_of_the_first_steps_is_that_of_chance(pretrained):
+def test_the_loss_of_an_untrained_model_is_that_of_chance(pretrained):
     results = read_results(pretrained.folder / "run")
     assert 0 <= results["masked_lm_accuracy"] <= 1
     assert 0 <= results["next_sentence_accuracy"] <= 1
@@ -51,17 +51,33 @@ def test_progress_is_logged(pretrained):
     )
 
 
-def test_checkpoints_are_the_originals(pretrained):
+def test_checkpoints_have_googles_file_names_and_steps(pretrained):
     folder = pretrained.folder / "run"
     assert list_checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)
     assert newest == str(folder / "model.ckpt-7")
-    shapes = dict(tf.train.list_variables(newest))
-    weights = {
+    assert tf.train.load_variable(newest, "global_step") == 7
+
+
+@pytest.fixture
+def saved_shapes(pretrained):
+    """{name: shape} of the variables of the last checkpoint."""
+    return dict(
+        tf.train.list_variables(str(pretrained.folder / "run/model.ckpt-7"))
+    )
+
+
+def weights_in(shapes):
+    """Returns the entries of a checkpoint that are weights of the network."""
+    return {
         name: shape
         for name, shape in shapes.items()
         if re.match(r"(bert|cls)/.*(?<!/adam_[mv])$", name)
     }
+
+
+def test_checkpoints_contain_the_variables_of_googles(saved_shapes):
+    weights = weights_in(saved_shapes)
     # 5 of the embeddings, 16 a layer, 2 of the pooler, 5 and 2 of the heads.
     assert len(weights) == 5 + 2 * 16 + 2 + 5 + 2
     query = "bert/encoder/layer_1/attention/self/query/kernel"
@@ -72,9 +88,12 @@ def test_checkpoints_are_the_originals(pretrained):
         "cls/seq_relationship/output_weights": [2, 32],
     }
     assert weights.items() >= expected.items()
-    for name, shape in weights.items():
-        assert shapes[f"{name}/adam_m"] == shapes[f"{name}/adam_v"] == shape
-    assert tf.train.load_variable(newest, "global_step") == 7
+
+
+def test_checkpoints_contain_both_moments_of_each_weight(saved_shapes):
+    for name, shape in weights_in(saved_shapes).items():
+        assert saved_shapes[f"{name}/adam_m"] == shape
+        assert saved_shapes[f"{name}/adam_v"] == shape
 
 
 @pytest.mark.slow

@@ -143,16 +143,34 @@ def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
     assert not np.array_equal(plain[WORDS], half[WORDS])
 
 
-def test_a_run_without_its_optimizer_cannot_train_further(
-    runs, flags, tmp_path
-):
+@pytest.fixture
+def flags_without_optimizer(runs, flags, tmp_path):
+    """Flags of a copy of the run that saved no state of its optimizer."""
     folder = shutil.copytree(runs["bfloat16"].folder, tmp_path / "run")
-    assert not any("adam" in name for name in read_checkpoint(folder, 4))
-    flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
+    return flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
+
+
+def test_a_run_without_its_optimizer_saves_no_moments(runs):
+    names = read_checkpoint(runs["bfloat16"].folder, 4)
+    assert not any("adam" in name for name in names)
+
+
+def test_a_run_without_its_optimizer_can_be_repeated_and_evaluated(
+    flags_without_optimizer, tmp_path
+):
     changes = {}, {"do_train": False, "do_eval": True, "max_eval_steps": 2}
-    script_runner.run_each("run_pretraining.py", folder, flags, changes)
+    script_runner.run_each(
+        "run_pretraining.py", tmp_path, flags_without_optimizer, changes
+    )
+
+
+def test_a_run_without_its_optimizer_cannot_train_further(
+    flags_without_optimizer, tmp_path
+):
     cases = [("--num_train_steps=5", "--keep_optimizer")]
-    check_refusals(folder, "run_pretraining.py", flags, cases)
+    check_refusals(
+        tmp_path, "run_pretraining.py", flags_without_optimizer, cases
+    )
 
 
 def test_frozen_layers_keep_their_weights(runs, pretrained):

@@ -52,7 +52,7 @@ def test_a_method_asks_by_its_task_with_its_texts(
         ("embed", ["a"], {"tokens": True}),
     ],
 )
-def test_an_argument_that_is_no_text_is_a_flag_of_the_task(
+def test_an_argument_that_is_not_a_text_is_a_flag_of_the_task(
     method, texts, flags
 ):
     _, reply_options, _ = getattr(Recorder(), method)(*texts, **flags)

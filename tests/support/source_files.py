@@ -10,6 +10,7 @@ For example:
 
 import ast
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -39,18 +40,6 @@ def sources(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yields the dotted name of every module that a file imports."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            assert node.module is not None
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
 @dataclasses.dataclass(frozen=True)
 class Source:
     """A Python file, its text and its syntax tree."""
@@ -62,6 +51,25 @@ class Source:
     def place(self, node: ast.stmt | ast.expr) -> str:
         """Returns "FILE:LINE" of a node of the tree, for a message."""
         return f"{self.path.relative_to(ROOT)}:{node.lineno}"
+
+
+@functools.cache
+def parse_source(path: Path) -> Source:
+    """Returns the Source of a file, which no test changes."""
+    text = path.read_text(encoding="utf-8")
+    return Source(path, text, ast.parse(text))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yields the dotted name of every module that a file imports."""
+    for node in ast.walk(parse_source(path).tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            assert node.module is not None
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def check_none(places: Iterable[object], advice: str) -> None:
@@ -81,9 +89,21 @@ def parsed_sources(*folders: str) -> Iterator[Source]:
     paths = [*ROOT.glob("*.py")]
     for folder in folders:
         paths += sources(folder)
-    for path in paths:
-        text = path.read_text(encoding="utf-8")
-        yield Source(path, text, ast.parse(text))
+    yield from map(parse_source, paths)
+
+
+def defined_by(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yields the names that statements define."""
+    for node in nodes:
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ):
+                yield name
 
 
 PAGES = sorted(

@@ -18,7 +18,7 @@ def record_of(path, level):
 @pytest.mark.parametrize(
     "path", ["run_squad.py", "data/text/tokenization.py", "tools/export.py"]
 )
-def test_what_the_project_remarks_is_logged(path):
+def test_an_info_record_of_the_project_is_logged(path):
     record = record_of(logs.PROJECT / path, logging.INFO)
     assert logs.is_ours_or_urgent(record)
 
@@ -26,11 +26,11 @@ def test_what_the_project_remarks_is_logged(path):
 @pytest.mark.parametrize(
     "path", [".venv/lib/keras/models.py", "../data/text/tokenization.py"]
 )
-def test_what_other_libraries_remark_is_not_logged(path):
+def test_an_info_record_of_another_library_is_not_logged(path):
     record = record_of(logs.PROJECT / path, logging.INFO)
     assert not logs.is_ours_or_urgent(record)
 
 
-def test_what_other_libraries_warn_of_is_logged():
+def test_a_warning_of_another_library_is_logged():
     record = record_of("/lib/keras/models.py", logging.WARNING)
     assert logs.is_ours_or_urgent(record)

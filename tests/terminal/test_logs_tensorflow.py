@@ -27,11 +27,11 @@ def run_with_package(tmp_path, code, **environment):
     return fresh_process.run("-c", code, **environment).check()
 
 
-def test_native_code_prints_nothing_while_it_is_imported(tmp_path):
+def test_stderr_of_native_code_is_silent_during_an_import(tmp_path):
     assert run_with_package(tmp_path, SILENCED).stderr == "after\n"
 
 
-def test_stdout_is_let_through(tmp_path):
+def test_an_import_that_is_silenced_may_write_to_stdout(tmp_path):
     assert run_with_package(tmp_path, SILENCED).stdout == "a line of Python\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 from terminal import progress
 
 
-def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
+def test_progress_on_a_terminal_rewrites_one_line(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress, "BAR_INTERVAL", 0.0)
     assert [*progress.track("ab", 2)] == [*"ab"]

@@ -36,7 +36,7 @@ def test_the_first_signal_raises_and_what_cleans_up_is_not_disturbed(number):
     assert caught.value.status == 128 + number
 
 
-def test_the_last_step_is_not_interrupted():
+def test_a_signal_is_ignored_after_ignore_signals():
     with signals.stoppable() as ignore_signals:
         ignore_signals()
         signal.raise_signal(signal.SIGTERM)

@@ -251,18 +251,22 @@ def there_and_back(folder, model, labels, tokenizer, **options):
     return [read_json(path / "config.json") for path in (there, back)]
 
 
-def test_a_copy_in_googles_format_keeps_the_task(tmp_path):
-    """Google's format has no entry for it."""
+@pytest.fixture
+def multilabel_copies(tmp_path):
+    """Folder of a model of several labels, and of its copies.
+
+    `there` and its copy `back` are in Hugging Face's format, `tf1` between them
+    is in Google's. `more` is a copy of `there` with an extended vocabulary.
+    """
     model, tokenizer = create_with_tokenizer(
         tmp_path, modeling.BertClassifier, 3
     )
-    kind = "multi_label_classification"
-    configs = there_and_back(
+    there_and_back(
         tmp_path,
         model,
         LABELS,
         tokenizer,
-        problem_type=kind,
+        problem_type="multi_label_classification",
         max_length=20,
     )
     extended = str(write_vocab(tmp_path / "extended.txt", [*TOKENS, "more"]))
@@ -271,11 +275,24 @@ def test_a_copy_in_googles_format_keeps_the_task(tmp_path):
         tmp_path / "more",
         extended_vocab_file=extended,
     )
-    for config in (*configs, read_json(tmp_path / "more/config.json")):
-        assert config["problem_type"] == kind
+    return tmp_path
+
+
+def test_copies_in_hugging_faces_format_state_the_problem_type_and_labels(
+    multilabel_copies,
+):
+    for name in ("there", "back", "more"):
+        config = read_json(multilabel_copies / name / "config.json")
+        assert config["problem_type"] == "multi_label_classification"
         assert [*config["id2label"].values()] == LABELS
+
+
+def test_copies_in_any_format_keep_the_class_the_mode_and_the_length(
+    multilabel_copies,
+):
+    """Google's format has no entry for them."""
     for name in ("tf1", "back", "more"):
-        preset = preset_reading.read_preset(tmp_path / name)
+        preset = preset_reading.read_preset(multilabel_copies / name)
         assert preset.model_class == "BertClassifier"
         assert preset.head_settings["output_mode"] == "multilabel"
         assert preset.head_settings["max_seq_length"] == 20

@@ -47,16 +47,27 @@ def vocabularies(tmp_path_factory):
     return folder, done
 
 
-def test_special_tokens_stand_as_in_the_released_vocabularies(vocabularies):
-    folder, done = vocabularies
+def test_special_tokens_stand_as_in_the_released_uncased_vocabulary(
+    vocabularies,
+):
+    folder, _ = vocabularies
     vocab = read_vocab(folder / "vocab.txt")
     assert vocab[:2] == ["[PAD]", "[unused0]"]
     assert vocab[99:104] == ["[unused98]", *SPECIAL]
-    assert len(vocab) == len(set(vocab)) <= 400
-    assert f"{len(vocab)} WordPieces" in done.stdout
+
+
+def test_fewer_unused_tokens_stand_before_the_special_ones(vocabularies):
+    folder, _ = vocabularies
     unused = [f"[unused{number}]" for number in range(3)]
     cased = read_vocab(folder / "cased/vocab.txt")
     assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
+
+
+def test_a_vocabulary_has_at_most_vocab_size_different_wordpieces(vocabularies):
+    folder, done = vocabularies
+    vocab = read_vocab(folder / "vocab.txt")
+    assert len(vocab) == len(set(vocab)) <= 400
+    assert f"{len(vocab)} WordPieces" in done.stdout
 
 
 def test_a_vocabulary_covers_its_own_corpus(vocabularies):
@@ -103,7 +114,7 @@ def test_vocabularies_of_both_casings_need_two_folders(vocabularies):
     assert "cased/tokenizer_config.json" in done.error
 
 
-def test_lines_that_are_no_text_are_counted(tmp_path):
+def test_lines_that_are_not_text_are_counted(tmp_path):
     """As the extractors of Wikipedia write them."""
     lines = ['<doc id="1" title="A > B">', "A B", "", "It is a boat.", "</doc>"]
     lines += ['{"text": "a"}', ""]

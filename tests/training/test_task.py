@@ -27,7 +27,7 @@ def start(tmp_path):
     return create_task_start(tmp_path)
 
 
-def test_a_task_without_methods_is_no_task(start):
+def test_a_task_without_its_abstract_methods_cannot_be_created(start):
     with pytest.raises(TypeError, match="abstract"):
         Task(start)
 

@@ -47,6 +47,6 @@ def test_any_other_label_of_a_regression_is_an_error(value):
         parse_regression_label(value, "f.csv, line 2")
 
 
-def test_a_list_of_names_is_no_label_of_a_regression():
+def test_regression_value_of_refuses_a_list():
     with pytest.raises(ValueError, match="spam"):
         regression_value_of(["spam"])

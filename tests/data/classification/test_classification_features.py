@@ -43,7 +43,7 @@ def create_processor(task, folder, language="zh"):
 
 
 @pytest.mark.parametrize("folder, case, name", set_fingerprints())
-def test_features_equal_the_originals(folder, case, name):
+def test_features_equal_those_of_googles_code(folder, case, name):
     task, set_name = name.split("/")
     processor = create_processor(task, folder / task)
     tokenizer = tokenization.FullTokenizer(

@@ -48,5 +48,5 @@ def test_a_regression_has_no_scores_of_labels():
     assert scores == {"pearson": pytest.approx(1)}
 
 
-def test_a_set_is_read_as_of_any_processor():
+def test_read_returns_the_examples_of_the_set():
     assert Processor(["ham", "spam"]).read("dev") == EXAMPLES

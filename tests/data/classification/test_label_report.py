@@ -1,6 +1,7 @@
 """The page of right and wrong labels, as a browser would read it."""
 
 import numpy as np
+import pytest
 
 from data import report
 from data.classification.classification_examples import InputExample
@@ -39,22 +40,39 @@ def write_report(tmp_path, tokenizer, mode, names, labels, outputs):
     return read_page(path)
 
 
-def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
-    outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
-    names = [HOSTILE, "yes"]
-    labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
-    args = "classification", names, labels, outputs
-    page = write_report(tmp_path, tokenizer, *args)
+@pytest.fixture
+def page(tmp_path, tokenizer):
+    """A report of two wrong and two right labels."""
+    return write_report(
+        tmp_path,
+        tokenizer,
+        "classification",
+        [HOSTILE, "yes"],
+        [HOSTILE, HOSTILE, HOSTILE, "yes"],
+        [[4, 0], [0, 1], [0, 9], [0, 3]],
+    )
+
+
+def test_each_label_is_counted_by_what_was_predicted(page):
+    assert page.headings == [HEADING.title, "Counts", "Wrong: 2", "Right: 2"]
     assert page.rows == [
         ["", "support", f"as {HOSTILE}", "as yes"],
         [HOSTILE, "3", "1", "2"],
         ["yes", "1", "0", "1"],
     ]
+
+
+def test_the_most_confident_wrong_label_comes_first(page):
     assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
     assert page.names[:2] == ["dev-2", "dev-1"]
+
+
+def test_a_wrong_label_is_beside_the_right_one(page):
     assert page.wrong[0][0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
-    assert page.headings == [HEADING.title, "Counts", "Wrong: 2", "Right: 2"]
-    # The least certain right one is first. The other has an unread end.
+
+
+def test_the_end_of_a_text_that_the_model_does_not_read_is_marked(page):
+    # The least certain right label is the first.
     read, rest = page.right[1][1]
     assert (read, rest[0]) == (("", "text 0 | a b"), "unread")
 

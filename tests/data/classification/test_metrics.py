@@ -74,7 +74,7 @@ def test_each_label_has_metrics_of_its_own():
     assert scores == pytest.approx(OF_LABEL_A | OF_LABEL_B)
 
 
-def test_one_label_may_be_on_or_off():
+def test_a_single_label_is_scored_as_on_or_off():
     rows = np.array([[1], [1], [1], [0]])
     predicted = np.array([[1], [0], [1], [1]])
     scores = metrics.compute_metrics((), rows, predicted, ["a"])

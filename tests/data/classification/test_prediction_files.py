@@ -107,7 +107,7 @@ def test_a_line_names_the_example_and_its_labels(tmp_path, table):
     }
 
 
-def test_an_output_that_is_no_number_is_refused(tmp_path, table):
+def test_an_output_that_is_not_a_number_is_refused(tmp_path, table):
     outputs = np.full_like(OUTPUTS, np.nan)
     with pytest.raises(ValueError, match="JSON"):
         prediction_files.write_test_predictions(

@@ -43,7 +43,7 @@ def test_labels_of_a_test_set_are_read(tmp_path):
     assert [example.label for example in examples] == ["2", None]
 
 
-def test_a_label_that_is_no_ending_is_named(tmp_path):
+def test_a_label_that_is_not_an_ending_is_named(tmp_path):
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="line 2, column 'label'"):
         swag_examples.read_set(tmp_path, "test")

@@ -17,7 +17,7 @@ def shard(tmp_path):
     return path
 
 
-def test_a_file_that_nobody_has_changed_is_whole(shard):
+def test_is_whole_accepts_an_unchanged_file(shard):
     entry = file_checksums.compute_shard_checksum(shard)
     assert entry["bytes"] == len(CONTENTS)
     assert file_checksums.is_whole(str(shard), entry)
@@ -26,13 +26,13 @@ def test_a_file_that_nobody_has_changed_is_whole(shard):
 @pytest.mark.parametrize(
     "contents", [CONTENTS[:-1], CONTENTS + b"x", b"one\ntwO\n", b""]
 )
-def test_a_file_of_other_bytes_is_not_whole(shard, contents):
+def test_is_whole_rejects_a_file_of_other_bytes(shard, contents):
     entry = file_checksums.compute_shard_checksum(shard)
     shard.write_bytes(contents)
     assert not file_checksums.is_whole(str(shard), entry)
 
 
-def test_a_file_that_is_missing_is_not_whole(shard):
+def test_is_whole_rejects_a_missing_file(shard):
     entry = file_checksums.compute_shard_checksum(shard)
     shard.unlink()
     assert not file_checksums.is_whole(str(shard), entry)

@@ -23,7 +23,7 @@ def test_patterns_without_a_file_are_an_error(tmp_path, monkeypatch, patterns):
         text_files.expand_patterns(patterns, "input_file")
 
 
-def test_lines_of_a_gzip_file_are_those_of_the_original(tmp_path):
+def test_lines_of_a_gzip_file_are_those_of_googles_code(tmp_path):
     path = tmp_path / "a.txt.gz"
     # As in the original, carriage returns and zeros are within lines.
     path.write_bytes(gzip.compress("a\rb\0c\r\nd\u2028\n\n".encode() * 999))

@@ -51,6 +51,6 @@ def test_lengths_of_features_are_those_of_tensorflow():
 @pytest.mark.parametrize(
     "wrong", [b"some text, long enough", OURS[:-2], b"\xff\xff"]
 )
-def test_a_record_that_is_no_example_has_no_lengths(wrong):
+def test_a_record_that_is_not_an_example_has_no_lengths(wrong):
     with pytest.raises(ValueError, match=r"tf\.train\.Example"):
         tf_examples.feature_lengths(wrong)

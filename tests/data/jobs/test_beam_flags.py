@@ -127,7 +127,9 @@ def test_dask_has_one_size_or_number_of_partitions(runner, flags, expected):
         ("--no_wait_until_finish", "--no_wait_until_finish cannot be used"),
     ],
 )
-def test_typing_errors_are_errors(arguments, parts):
+def test_a_misspelled_flag_of_beam_is_refused_with_a_suggestion(
+    arguments, parts
+):
     with pytest.raises(ValueError, match=parts):
         parse_options(arguments.split())
 

@@ -87,7 +87,7 @@ def test_a_small_file_of_lines_is_cut_as_well(tmp_path, name):
 
 
 @for_each_name
-def test_no_share_is_empty(tmp_path, name):
+def test_no_part_is_without_a_range(tmp_path, name):
     write_odd_lines(tmp_path / name, seed=0)
     for max_parts in range(1, 40):
         assert all(split_paths([tmp_path / name], max_parts))
@@ -104,7 +104,7 @@ def test_no_share_is_empty(tmp_path, name):
         ("a.json", b'{\n"data": [\n{"text": "a"},\n{"text": "b"}]}'),
     ],
 )
-def test_other_files_are_whole(tmp_path, name, contents):
+def test_files_that_cannot_be_cut_are_one_range(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
     parts = split_files([str(path)] * 3, DEFAULT_LAYOUT, 20)

@@ -2,15 +2,12 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from data.jobs import workers
 from tests.support import fresh_process, waiting
-from tests.support.paths import ROOT
 
 
 def square(number):
@@ -33,39 +30,35 @@ def fail(number):
     raise ValueError(f"{number} is wrong")
 
 
-def test_errors_come_through():
+def test_an_error_of_a_call_is_raised_in_the_caller():
     with pytest.raises(ValueError, match="0 is wrong"):
         list(workers.run_in_processes(fail, [(0,), (0,)], 2))
 
 
+# Each worker prints its process id, and would work for ten minutes.
 PARENT = """
-import os, sys, time
-sys.path.insert(0, {root!r})
-from data.jobs import workers
-from tests.data.jobs import test_workers
+import os
+import time
 
-if __name__ == "__main__":
-    calls = [(), ()]
-    list(workers.run_in_processes(test_workers.say_pid, calls, 2))
-"""
+from data.jobs import workers
 
 
 def say_pid():
-    os.write(1, f"{os.getpid()}\n".encode())
+    os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(600)
+
+
+if __name__ == "__main__":
+    list(workers.run_in_processes(say_pid, [(), ()], 2))
+"""
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="no /proc")
 def test_no_process_outlives_a_killed_parent(tmp_path):
     script = tmp_path / "parent.py"
-    script.write_text(PARENT.format(root=str(ROOT)))
+    script.write_text(PARENT)
     with (
-        subprocess.Popen(
-            [sys.executable, script],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "TMPDIR": str(tmp_path)},
-        ) as process,
+        fresh_process.start(script, TMPDIR=str(tmp_path)) as process,
         waiting.killed_late(process),
     ):
         pids = [int(process.stdout.readline()) for _ in range(2)]

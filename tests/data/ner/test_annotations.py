@@ -51,11 +51,11 @@ def test_words_of_a_test_set_need_no_tags(tmp_path):
     assert example.labels == ["O"] * 4
 
 
-def test_words_without_tags_are_no_tagged_sentence():
+def test_words_without_tags_are_not_a_tagged_sentence():
     assert find_sentence({"tokens": WORDS}, "line 1", needs_tags=True) is None
 
 
-def test_a_text_is_no_tagged_sentence():
+def test_a_text_is_not_a_tagged_sentence():
     row = {"text": TEXT, "tokens": []}
     assert find_sentence(row, "line 1", needs_tags=False) is None
 
@@ -65,7 +65,7 @@ def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
         find_text_and_spans({"a": 1, "b": 2}, "line 1", needs_spans=True)
 
 
-def test_a_row_that_is_no_object_is_an_error():
+def test_a_row_that_is_not_an_object_is_an_error():
     with pytest.raises(ValueError, match="line 1: found the keys of no object"):
         find_text_and_spans({}, "line 1", needs_spans=True)
 
@@ -115,7 +115,7 @@ ROW_OF_ALL_KEYS = {
 }
 
 
-def test_keys_that_agree_are_read(tmp_path):
+def test_a_row_may_state_the_same_tags_under_several_keys(tmp_path):
     row = ROW_OF_ALL_KEYS | {"words": WORDS, "tags": TAGS}
     (example,) = read_rows(tmp_path, row)
     assert example.labels == TAGS
@@ -143,7 +143,7 @@ def test_keys_that_contradict_each_other_are_an_error(
         read_rows(tmp_path, ROW_OF_ALL_KEYS | change, name=name)
 
 
-def test_a_task_made_of_answers(tmp_path):
+def test_annotations_of_label_studio_win_over_answers_in_its_data(tmp_path):
     """Label Studio's annotations are newer than the answers in its data."""
     value = {"start": 0, "end": 4, "labels": ["PER"]}
     data = {"text": TEXT, "entities": SPANS, "label": SPANS}
@@ -236,7 +236,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
 
 
 @pytest.mark.parametrize("classes", [["news"], ["a", "b", "c", "d"]])
-def test_classes_of_a_text_are_no_tags(tmp_path, classes):
+def test_classes_of_a_text_are_not_read_as_tags_of_words(tmp_path, classes):
     row = {"text": TEXT, "words": WORDS, "entities": SPANS, "label": classes}
     (example,) = read_rows(tmp_path, row)
     assert example.labels == TAGS

@@ -42,7 +42,7 @@ def test_a_span_is_read_as_each_tool_writes_it(value):
         {"start": 0, "end": 4, "labels": ["PER", "LOC"]},
     ],
 )
-def test_another_value_is_no_span(value):
+def test_parse_span_returns_none_for_values_without_a_span(value):
     assert parse_span(value) is None
 
 

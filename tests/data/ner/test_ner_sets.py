@@ -190,7 +190,9 @@ def test_tags_of_conll_2003_stay_as_they_are(set_name, file):
         ("wsj a O\nwsj b B-PER\n\nwsj c O\n", "'wsj'"),
     ],
 )
-def test_bad_files_are_named(tmp_path, text, culprit):
+def test_a_malformed_file_of_tags_is_named_with_its_line(
+    tmp_path, text, culprit
+):
     with pytest.raises(ValueError, match=f"dev.txt.*{culprit}"):
         read_set(tmp_path, "dev", text, "O", "B-LOC")
 

@@ -75,12 +75,16 @@ def test_a_document_is_in_one_set(tmp_path, documents):
         assert words <= train or words <= dev
 
 
-def test_the_number_of_a_document_does_not_matter(tmp_path, documents):
+def test_the_order_of_documents_moves_no_document_to_the_other_set(
+    tmp_path, documents
+):
     one = split_documents(tmp_path, documents[:200])
     assert split_documents(tmp_path, documents[:200][::-1]) == one
 
 
-def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
+def test_the_labels_are_the_tags_of_the_train_set_and_the_dev_set(
+    tmp_path, caplog, sentences
+):
     _, dev = split_sentences(tmp_path, sentences)
     path = tmp_path / "names.jsonl"
     entries = []

@@ -57,7 +57,7 @@ def features(request, examples, max_seq_length, tokenizer):
     return [*windows.create_ner_features(*args)]
 
 
-def test_every_word_counts_in_one_window(examples, features):
+def test_each_word_is_counted_in_exactly_one_window(examples, features):
     counted = [word[1:] for feature in features for word in feature.words]
     assert len(counted) == len(set(counted))
     assert len(counted) == sum(len(example.words) for example in examples)
@@ -70,7 +70,9 @@ def test_only_words_of_a_window_have_a_weight(features, max_seq_length):
     assert [f.label_weights for f in features] == weights.tolist()
 
 
-def test_outputs_that_do_not_count_choose_no_tag(examples, features):
+def test_outputs_of_wordpieces_without_a_weight_choose_no_tag(
+    examples, features
+):
     predicted = [
         np.eye(len(LABELS))[
             np.where(np.array(f.label_weights) > 0, f.label_ids, 1)

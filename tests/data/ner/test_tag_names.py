@@ -33,7 +33,7 @@ def test_types_without_prefixes_are_inside_of_entities():
     assert names == {"PER": "I-PER", "O": "O"}
 
 
-def test_values_that_are_no_tags_have_no_name():
+def test_values_that_are_not_tags_have_no_name():
     counts = {"B-PER": 1, "NN": 2, "O": 9}
     names = tag_names.find_tag_names("a.txt", counts, [], is_train=True)
     assert names == {"B-PER": "B-PER", "O": "O"}
@@ -45,7 +45,7 @@ def test_a_tag_is_o_or_has_the_prefix_of_a_scheme(value):
 
 
 @pytest.mark.parametrize("value", ["o", "PER", "B_PER", "X-PER", "i", ""])
-def test_other_values_are_no_tags(value):
+def test_is_tag_is_false_for_values_without_a_prefix_of_a_scheme(value):
     assert not tag_names.is_tag(value)
 
 

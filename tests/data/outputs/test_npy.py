@@ -60,7 +60,7 @@ def test_answers_without_numbers_ask_for_a_field():
 
 _WRITE_ARRAY = """
 import sys
-from data.outputs import output_rows, output_writer, npy
+from data.outputs import output_rows, output_writer
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -69,8 +69,8 @@ def read(key):
 
 before = read("VmRSS")
 row = output_rows.OutputRow({"mean": [0.5] * 1024})
-with output_writer._open_output(sys.argv[1]) as file:
-    npy.write_npy(([row] for _ in range(50_000)), file)
+batches = ([row] for _ in range(50_000))
+output_writer.write_output(sys.argv[1], "npy", batches)
 print(read("VmHWM") - before)
 """
 

@@ -30,7 +30,7 @@ def as_csv(rows):
     return file.getvalue().decode()
 
 
-def test_predictions_of_any_type_are_cells():
+def test_csv_contains_predictions_of_any_type():
     header, *rows = csv.reader(as_csv(ROWS).splitlines())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
@@ -42,7 +42,7 @@ def test_no_rows_are_an_empty_table():
     assert as_csv([]) == ""
 
 
-def test_an_answer_stands_beside_an_earlier_one():
+def test_columns_of_a_new_prediction_replace_no_earlier_ones():
     row = OutputRow(with_prediction({"p.a": 1}, {"p": {"a": 2}}))
     assert as_csv([row]) == "p.a,predicted_p.a\n1,2\n"
 

@@ -47,7 +47,7 @@ USUAL = {
 
 
 @pytest.mark.parametrize("line", ["</doc>", '<doc id="1">', '{"text": "a"}'])
-def test_tags_and_objects_are_no_sentences(line):
+def test_tags_and_objects_are_not_sentences(line):
     assert corpus_checks.find_markup(line)
 
 
@@ -56,7 +56,7 @@ def test_other_lines_with_marks_may_be_sentences(line):
     assert corpus_checks.find_markup(line) is None
 
 
-def test_counts_of_a_usual_corpus_are_only_reported(caplog):
+def test_a_usual_corpus_is_counted_without_a_warning(caplog):
     caplog.set_level("INFO")
     corpus_checks.check_and_log_counts(Counter(USUAL), ["a.txt"])
     assert caplog.messages == [

@@ -33,7 +33,7 @@ def read_documents(line_ranges):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10000])
-def test_parts_give_each_document_once(paths, monkeypatch, size):
+def test_the_parts_contain_each_document_once(paths, monkeypatch, size):
     whole = read_documents([corpus_parts.LineRange(path) for path in paths])
     monkeypatch.setattr(corpus_parts, "_PART_BYTES", size)
     parts = corpus_parts.split_corpus(paths)

@@ -75,7 +75,7 @@ def test_the_text_decides_which_documents_are_wanted(read_texts):
     assert counts["num_sentences"] == 2
 
 
-def test_text_without_words_is_no_document(read_texts):
+def test_text_without_words_is_not_a_document(read_texts):
     documents, counts = read_texts(b"\x00\n\n\xff\xfe\n\na\n")
     assert documents == [["a"]]
     assert counts["num_documents"] == 1

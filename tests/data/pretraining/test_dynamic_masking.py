@@ -218,7 +218,7 @@ def whole_words(read_records):
     return features, chosen, goes_on[:, 1:]
 
 
-def test_words_are_chosen_whole(whole_words):
+def test_whole_word_masking_chooses_all_wordpieces_of_a_word(whole_words):
     _, chosen, goes_on = whole_words
     assert (chosen[:, 1:] == chosen[:, :-1])[goes_on].all()
 

@@ -122,7 +122,7 @@ def test_a_random_segment_b_is_of_another_document():
     assert not rng.draws
 
 
-def test_the_own_document_is_drawn_again_for_a_random_segment_b():
+def test_a_random_segment_b_draws_again_after_its_own_document():
     own = 0
     rng = ScriptedRandom(NOT_SHORT, own, own, 1, 1)
     assert create_unmasked([["cat"], OTHER_DOCUMENT], rng) == [
@@ -145,7 +145,7 @@ def test_truncate_seq_pair_cuts_the_longer_sentence():
     assert [*second] == [7, 8]
 
 
-def test_truncate_seq_pair_cuts_at_the_end_that_is_drawn():
+def test_truncate_seq_pair_cuts_the_beginning_or_the_end_as_drawn():
     first = collections.deque([1, 2, 3, 4, 5])
     second = collections.deque([7])
     rng = ScriptedRandom(BELOW_HALF, HALF, HALF)

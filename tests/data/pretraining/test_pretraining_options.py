@@ -15,7 +15,7 @@ def test_fractions_above_one_are_refused():
 
 
 @pytest.mark.parametrize("flag", ["mask_token_prob", "same_token_prob"])
-def test_both_flags_are_named(flag):
+def test_fractions_above_one_in_sum_name_both_flags(flag):
     options = MaskingOptions(mask_token_prob=0.8, same_token_prob=0.3)
     with pytest.raises(ValueError, match=f"--{flag}=0\\.[83]"):
         options.check_fractions()
@@ -32,5 +32,5 @@ def test_the_defaults_are_those_of_googles_code(field):
     assert getattr(MaskingOptions(), field.name) == defaults[field.name]
 
 
-def test_shares_may_add_up_to_one():
+def test_mask_token_prob_and_same_token_prob_may_add_up_to_one():
     MaskingOptions(mask_token_prob=0.9, same_token_prob=0.1).check_fractions()

@@ -25,7 +25,7 @@ from tests.support.shards import (
 
 
 @pytest.mark.parametrize("num_processes", [2, 3])
-def test_any_number_of_processes_writes_the_same_bytes(
+def test_several_processes_write_the_bytes_of_one_process(
     tmp_path, small_parts, num_processes
 ):
     one = create_shards(tmp_path / "one", num_processes=1)
@@ -249,14 +249,28 @@ def test_a_manifest_of_other_contents_is_named(tmp_path, name, contents):
     assert path.read_text() == contents
 
 
-def test_files_that_the_job_did_not_write_stay(tmp_path, monkeypatch):
-    """Even files whose names resemble those of unfinished work stay."""
-    names = ("out-00000-of-00003.partial-good", "out-notes.partial-1")
-    names += ("out.manifest.json.partial-2.txt",)
-    for name in names:
-        (tmp_path / name).write_text("mine")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "out-00000-of-00003.partial-good",
+        "out-notes.partial-1",
+        "out.manifest.json.partial-2.txt",
+    ],
+)
+def test_a_users_file_with_a_name_like_unfinished_work_stays(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    create_shards(tmp_path)
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_shard_that_a_killed_job_began_is_removed(tmp_path):
     killed = tmp_path / "out-00001-of-00003.partial-123"
     killed.write_text("half a shard")
+    create_shards(tmp_path)
+    assert not killed.exists()
+
+
+def test_a_users_file_with_the_name_of_a_unit_is_named_and_stays(tmp_path):
     work = tmp_path / "out.work"
     work.mkdir()
     (work / "unit-00000.json").write_text("mine")
@@ -265,13 +279,15 @@ def test_files_that_the_job_did_not_write_stay(tmp_path, monkeypatch):
     ):
         create_shards(tmp_path)
     assert (work / "unit-00000.json").read_text() == "mine"
-    (work / "unit-00000.json").unlink()
+
+
+def test_a_users_file_in_the_folder_of_unfinished_work_stays(
+    tmp_path, monkeypatch
+):
     interrupt_job(tmp_path, monkeypatch)
-    (work / "notes.txt").write_text("mine")
+    (tmp_path / "out.work/notes.txt").write_text("mine")
     create_shards(tmp_path)
-    assert os.listdir(work) == ["notes.txt"]
-    assert not killed.exists()
-    assert all((tmp_path / name).read_text() == "mine" for name in names)
+    assert os.listdir(tmp_path / "out.work") == ["notes.txt"]
 
 
 def test_two_jobs_cannot_write_the_same_records_at_once(tmp_path):

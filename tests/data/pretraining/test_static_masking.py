@@ -49,7 +49,7 @@ def test_a_chosen_wordpiece_is_masked_kept_or_replaced():
     assert not rng.draws
 
 
-def test_the_wordpieces_that_the_shuffle_puts_first_are_masked():
+def test_the_first_wordpieces_of_the_shuffle_are_masked():
     """Of three candidates, the first and the last change places."""
     rng = ScriptedRandom(0, 1, 0.0)
     masked = mask_text("[CLS] un dog runn [SEP]", rng, masked_lm_prob=0.2)

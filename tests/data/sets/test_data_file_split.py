@@ -42,7 +42,7 @@ def texts():
 
 @pytest.mark.parametrize("fraction", FRACTIONS)
 @pytest.mark.parametrize("name", ["train", "dev", "test"])
-def test_the_sizes_are_those_of_a_fair_choice(name, fraction):
+def test_the_dev_set_has_about_the_requested_fraction_of_rows(name, fraction):
     texts = [text for text, _ in read_topics(name)]
     _, dev = split_column(texts, fraction)
     expected = len(texts) * fraction
@@ -60,7 +60,7 @@ def test_the_sizes_are_those_of_a_fair_choice(name, fraction):
     ],
     ids=["appended", "put before", "deleted", "sorted"],
 )
-def test_no_row_moves_when_others_do(texts, change):
+def test_added_or_removed_rows_move_no_row_to_the_other_set(texts, change):
     train, dev = split_column(texts)
     new_train, new_dev = split_column(change(texts))
     assert not {*train} & {*new_dev}

@@ -264,7 +264,7 @@ def test_the_file_of_the_dev_set_is_named_in_any_order(caplog, order):
 
 
 @pytest.mark.parametrize("set_name", KEYS)
-def test_a_single_set_has_no_copies(caplog, set_name):
+def test_a_text_that_repeats_within_one_set_is_not_warned_of(caplog, set_name):
     texts = RepeatedTexts()
     texts.add(set_name, "x.csv", ["a", "a"])
     texts.warn()

@@ -42,22 +42,22 @@ def test_the_normal_form_of_a_normal_form_is_the_same():
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_the_form_of_unicode_does_not_matter(form):
+def test_all_unicode_forms_of_a_text_have_one_normal_form(form):
     text = "Ǻngström ﬁ ½ ガ 각 क़ ᾴ ệ"
     assert normal_form(unicodedata.normalize(form, text)) == normal_form(text)
 
 
-def test_the_order_of_a_pair_does_not_matter():
+def test_a_pair_and_its_reverse_have_one_key():
     assert key_of(["a", "b"]) == key_of(["B", " a"]) != key_of(["ab"])
     assert key_of(["a", "bc"]) != key_of(["ab", "c"])
 
 
-def test_texts_that_show_nothing_are_blank():
+def test_is_blank_is_true_for_texts_without_a_visible_character():
     assert all(map(is_blank, ["", " \n\u00a0", "\u200b\ufeff\u2800"]))
     assert not any(map(is_blank, [".", "\u200b1", "\U0001f600"]))
 
 
-def test_an_empty_text_of_a_pair_does_not_matter():
+def test_a_pair_with_an_empty_text_has_the_key_of_the_other_text():
     assert key_of(["a", ""]) == key_of([" ", "A"]) == key_of(["a"])
 
 
@@ -68,10 +68,10 @@ def test_turkish_capitals_have_the_form_of_their_small_letters():
 
 
 @pytest.mark.parametrize(("key", "fraction"), FRACTIONS.items())
-def test_the_rule_is_version_1(key, fraction):
+def test_the_fraction_of_a_key_is_that_of_rule_version_1(key, fraction):
     assert split_fraction_of(key) == fraction
 
 
-def test_a_lone_surrogate_is_no_character():
+def test_a_lone_surrogate_is_not_a_character():
     """JSON may contain it."""
     assert key_of(["\ud800a"]) == "a"

@@ -21,12 +21,12 @@ def test_a_name_has_a_base_and_a_suffix(set_name, base_set, suffix, stem):
 
 
 @pytest.mark.parametrize("set_name", ["eval", "predict_mm", ""])
-def test_another_name_is_that_of_no_set(set_name):
+def test_base_set_of_refuses_an_unknown_name(set_name):
     with pytest.raises(ValueError, match=f"a set is named '{set_name}'"):
         set_names.base_set_of(set_name)
 
 
-def test_a_name_with_a_suffix_is_not_one_of_the_three():
+def test_is_base_set_refuses_a_name_with_a_suffix():
     assert set_names.is_base_set("dev")
     assert not set_names.is_base_set("dev_mm")
 

@@ -43,14 +43,14 @@ def read_recorded(case, name):
     return json.loads((case["folder"] / case[name]).read_text())
 
 
-def test_predictions_equal_the_originals(decoded):
+def test_predictions_equal_those_of_googles_code(decoded):
     case, texts, _, _ = decoded
     expected = read_recorded(case, "predictions")
     assert texts
     assert [*texts.items()] == [*expected.items()]
 
 
-def test_the_n_best_answers_equal_the_originals(decoded):
+def test_the_n_best_answers_equal_those_of_googles_code(decoded):
     case, _, nbest, _ = decoded
     expected = read_recorded(case, "nbest_predictions")
     assert nbest
@@ -64,7 +64,7 @@ def test_the_n_best_answers_equal_the_originals(decoded):
             assert {**answer, "text": 0} == pytest.approx(score, abs=1e-6)
 
 
-def test_the_odds_of_no_answer_equal_the_originals(decoded):
+def test_the_odds_of_no_answer_equal_those_of_googles_code(decoded):
     """The original records them only with version_2_with_negative."""
     case, _, _, null_odds = decoded
     expected = read_recorded(case, "null_odds")

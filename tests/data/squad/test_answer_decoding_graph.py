@@ -74,7 +74,7 @@ def check_answers(outputs, contexts, answers, nbest):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_answers_equal_the_originals(case):
+def test_answers_equal_those_of_googles_code(case):
     examples, _, recorded = load_case(case, "predict_file", False)
     windows_and_passages = windows_of_case(case, examples)
     decoder = answer_decoding_graph.SquadDecoder(decoding_options(case))

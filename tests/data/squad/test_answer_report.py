@@ -16,7 +16,9 @@ def read_page(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
-def test_answers_are_marked_in_their_passage(tmp_path):
+@pytest.fixture
+def page(tmp_path):
+    """A report of a wrong, a missed and two right answers."""
     context = f"Cats {HOSTILE} dogs ran. Cats too."
     dogs = context.index("dogs")
     questions = [
@@ -31,14 +33,24 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     write_answer_report(
         output, HEADING, read_squad_file(path), predictions, True
     )
-    page = read_page(output)
+    return read_page(output)
+
+
+def test_right_wrong_and_missed_answers_are_counted(page):
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
         ["answers", "4", "1", "2", "1"],
     ]
-    (missed, _), (verdict, text) = page.wrong
+
+
+def test_a_wrong_answer_is_beside_the_right_ones(page):
+    (missed, _), (verdict, _) = page.wrong
     assert "Right: Cats. Predicted: none." in missed
     assert "Right: dogs | dogs ran. Predicted: ran. Cats." in verdict
+
+
+def test_answers_are_marked_in_their_passage(page):
+    _, (_, text) = page.wrong
     assert text == [
         ("", f"Cats {HOSTILE} "),
         ("right", "dogs"),

@@ -24,7 +24,7 @@ COMMON = {name: name for name in ("input_ids", "input_mask", "segment_ids")} | {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_training_features_equal_the_originals(case):
+def test_training_features_equal_those_of_googles_code(case):
     _, features, recorded = load_case(case, "train_file", is_training=True)
     assert len(features) == case["train_features"]
     names = COMMON | {
@@ -36,7 +36,7 @@ def test_training_features_equal_the_originals(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_prediction_features_equal_the_originals(case):
+def test_prediction_features_equal_those_of_googles_code(case):
     _, features, recorded = load_case(case, "predict_file", is_training=False)
     assert len(features) == case["predict_features"]
     names = COMMON | {

@@ -17,7 +17,7 @@ from tests.support.squad.squad_cases import (
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_windows_equal_the_originals(case):
+def test_windows_equal_those_of_googles_code(case):
     examples, _, recorded = load_case(case, "predict_file", False)
     windows, _ = windows_of_case(case, examples)
     length = window_options(case).max_seq_length
@@ -29,7 +29,9 @@ def test_windows_equal_the_originals(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_token_has_most_context_in_the_originals_window(case):
+def test_each_token_has_most_context_in_the_window_that_googles_code_chose(
+    case,
+):
     examples, expected, _ = load_case(case, "predict_file", False)
     windows, _ = windows_of_case(case, examples)
     first_positions = windows.first_positions.numpy().tolist()

@@ -24,7 +24,7 @@ def test_positions_that_are_floats_in_json_are_read(tmp_path, start):
 
 
 @pytest.mark.parametrize("start", [15.5, "15th", True, [15]])
-def test_a_position_that_is_no_whole_number_is_an_error(tmp_path, start):
+def test_a_position_that_is_not_a_whole_number_is_an_error(tmp_path, start):
     answers = [{"text": "nine", "answer_start": start}]
     qa = {"id": "a", "question": QUESTION, "answers": answers}
     path = tmp_path / "squad.json"
@@ -43,7 +43,7 @@ def test_json_lines_may_have_the_columns_of_tables(tmp_path, column, start):
 
 
 @pytest.mark.parametrize("column", ["answer", "answer_text", "text"])
-def test_an_empty_text_in_json_lines_is_no_answer(tmp_path, column):
+def test_an_empty_text_in_json_lines_is_not_an_answer(tmp_path, column):
     row = {"question": QUESTION, "context": CONTEXT, column: ""}
     path = tmp_path / "squad.jsonl"
     path.write_text(json.dumps(row) + "\n")

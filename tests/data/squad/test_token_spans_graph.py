@@ -79,7 +79,7 @@ def test_spans_are_sorted_by_their_starts_then_by_their_ends():
         pytest.param(FIRST + 5, FIRST + 5, id="both are padding"),
     ],
 )
-def test_these_are_no_spans(start, end):
+def test_a_span_outside_the_limits_is_not_found(start, end):
     spans = find_texts("1 2 3 4", {start: 1.0}, {end: 1.0}, max_answer_length=3)
     assert spans == []
 

@@ -9,7 +9,7 @@ def test_simplify_name_leaves_out_case_blanks_and_marks():
     assert column_names.simplify_name("Sentence_ID #1") == "sentenceid1"
 
 
-def test_letters_of_leaves_out_digits_too():
+def test_letters_of_drops_digits_blanks_and_marks():
     assert column_names.letters_of("Sentence_ID #1") == "sentenceid"
 
 

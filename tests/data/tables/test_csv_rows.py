@@ -68,7 +68,7 @@ def test_the_error_names_the_flag_that_makes_quotes_characters():
         (["a", "b\nc d"], "\t", False),
     ],
 )
-def test_a_cell_with_as_many_tabs_as_its_lines_have_swallowed_them(
+def test_is_swallowed_finds_a_cell_that_contains_whole_rows(
     row, delimiter, is_swallowed
 ):
     assert csv_rows.is_swallowed(row, delimiter) == is_swallowed
@@ -121,7 +121,7 @@ def test_a_dialect_fits_if_all_rows_are_regular(text, dialect, fits):
 
 
 @pytest.mark.parametrize("line", ["sep=;\n", '"SEP=;"\n'])
-def test_a_line_may_name_the_delimiter(line):
+def test_take_hint_returns_the_delimiter_of_a_sep_line(line):
     sample = sample_of(f"{line}a;b\n")
     assert sample.take_hint(",;") == ";"
     assert sample.read_first_rows(Dialect(";")) == [["a", "b"]]

@@ -146,13 +146,13 @@ def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
     ]
 
 
-def test_quoted_texts_of_one_column_stay_texts(tmp_path):
+def test_commas_in_quoted_texts_of_one_column_split_nothing(tmp_path):
     data = "text\n" + '"Well, yes"\n' * 5
     rows = read_numbered_rows(tmp_path, "texts.csv", data)
     assert rows[0] == (2, {"text": "Well, yes"})
 
 
-def test_quoted_texts_without_a_name_stay_texts(tmp_path):
+def test_commas_in_quoted_texts_without_a_header_split_nothing(tmp_path):
     data = "".join(f'"Well, yes {i}"\n' for i in range(5))
     rows = read_numbered_rows(tmp_path, "texts.csv", data, has_header=False)
     assert rows[0] == (1, {"1": "Well, yes 0"})
@@ -160,7 +160,7 @@ def test_quoted_texts_without_a_name_stay_texts(tmp_path):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [",", ";"])
-def test_the_line_that_tells_excel_the_mark_is_read(tmp_path, mark, end):
+def test_the_sep_line_of_excel_sets_the_delimiter(tmp_path, mark, end):
     rows_written = [f"sep={mark}", f"text{mark}label"]
     for i in range(9):
         label = "sea" * (i % 2)
@@ -193,7 +193,7 @@ def test_an_error_contains_no_letter_that_cannot_be_printed(tmp_path):
 
 @for_each_mark
 @pytest.mark.parametrize("names", ["", "text, in full{mark}label\n"])
-def test_two_marks_between_cells_ask_for_the_delimiter(tmp_path, mark, names):
+def test_two_possible_delimiters_ask_for_the_flag(tmp_path, mark, names):
     data = (names + ROWS_WITH_COMMAS).format(mark=mark)
     with pytest.raises(
         ValueError, match="set --delimiter to the character between the cells"
@@ -213,7 +213,7 @@ def test_the_delimiter_that_the_user_chose_cuts_the_rows(tmp_path, mark):
 
 
 @for_each_mark
-def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
+def test_the_only_delimiter_of_the_header_splits_the_rows(tmp_path, mark):
     data = ("text{mark}label\n" + ROWS_WITH_COMMAS).format(mark=mark)
     rows = read_table_rows(tmp_path, "a.csv", data, has_header=True)
     assert [row["label"] for row in rows] == ["pos", "neg"]

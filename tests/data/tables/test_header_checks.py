@@ -6,12 +6,12 @@ from data.tables.header_checks import check_title
 from tests.support.tables.table_rows import read_numbered_rows, read_table_rows
 
 
-def test_a_number_above_numbers_is_no_title(tmp_path):
+def test_a_number_above_numbers_is_not_a_title(tmp_path):
     rows = read_table_rows(tmp_path, "rows.csv", "1,\n2,!\n3,?\n")
     assert [*map(list, map(dict.values, rows))][:2] == [["1", ""], ["2", "!"]]
 
 
-def test_a_row_that_is_filled_like_others_is_no_title(tmp_path):
+def test_a_first_row_as_full_as_the_others_is_not_a_title(tmp_path):
     data = "I like it,\nthis is bad,neg\nso so,\nthis is good,pos\n"
     with pytest.raises(ValueError, match="nothing tells whether"):
         read_table_rows(tmp_path, "rows.csv", data)
@@ -38,7 +38,7 @@ def test_a_title_beside_empty_cells_is_an_error(tmp_path, above, below):
         read_numbered_rows(tmp_path, "top.csv", data)
 
 
-def test_names_that_are_one_too_few_are_no_title(tmp_path):
+def test_a_header_that_lacks_one_name_is_not_a_title(tmp_path):
     rows = "".join(f'"{i}"\t"A boat {i}"\t"sea"\n' for i in range(4))
     with pytest.raises(ValueError, match=r"has 2 cells.* 3 columns"):
         read_numbered_rows(tmp_path, "r.tsv", '"text"\t"label"\n' + rows)
@@ -51,12 +51,12 @@ def test_a_line_narrower_than_the_table_is_a_title():
 
 
 @pytest.mark.parametrize("columns", [(), ("satz",)])
-def test_a_name_of_a_column_is_no_title(columns):
+def test_the_name_of_the_only_column_is_not_a_title(columns):
     name = "satz" if columns else "text"
     check_title("f.csv", [[name], ["1", "a"], ["2", "b"]], columns)
 
 
-def test_a_row_alone_is_no_title():
+def test_the_only_row_of_a_table_is_not_a_title():
     check_title("f.csv", [["Export of May", ""]])
 
 
@@ -81,6 +81,6 @@ def test_a_second_line_of_names_is_an_error(tmp_path, name, has_header):
         )
 
 
-def test_answers_of_one_letter_are_rows(tmp_path):
+def test_rows_of_one_letter_are_not_taken_for_names(tmp_path):
     data = "question,answer\nd,s\nc,m\nt,d\n"
     assert len(read_numbered_rows(tmp_path, "answers.csv", data)) == 3

@@ -33,7 +33,7 @@ def has_header(lines):
         ),
     ],
 )
-def test_a_name_and_no_value_make_a_header(lines):
+def test_a_first_line_with_a_name_and_no_value_is_a_header(lines):
     assert has_header(lines)
 
 
@@ -53,7 +53,7 @@ def test_a_name_and_no_value_make_a_header(lines):
         pytest.param(["7,sea", "8,road", "9,sea"], id="value_and_repeated"),
     ],
 )
-def test_a_value_and_no_name_make_a_row(lines):
+def test_a_first_line_with_a_value_and_no_name_is_a_row(lines):
     assert not has_header(lines)
 
 
@@ -69,7 +69,7 @@ def test_a_value_and_no_name_make_a_row(lines):
         ),
     ],
 )
-def test_a_repeated_cell_and_a_text_make_a_row(lines):
+def test_a_first_line_with_a_text_and_a_repeated_cell_is_a_row(lines):
     assert not has_header(lines)
 
 
@@ -94,7 +94,7 @@ TEXTS = [f"It left at {hour}" for hour in range(4)]
         pytest.param(["a,b,c", "1,cat", "dog,c", "3,b,c"], id="short_rows"),
     ],
 )
-def test_rows_that_may_be_either_ask_for_the_header(lines):
+def test_a_first_line_that_may_be_names_or_a_row_asks_for_the_flag(lines):
     with pytest.raises(ValueError, match=r"f\.csv: nothing tells whether"):
         has_header(lines)
 
@@ -125,7 +125,7 @@ def test_numbers_in_the_first_row_are_names_with_has_header(tmp_path):
     assert [*row] == ["Region", "2019", "2020"]
 
 
-def test_a_row_that_repeats_the_names_is_no_row():
+def test_a_second_line_of_the_same_names_leaves_the_first_a_header():
     assert has_header(["text,label", "text,label", "A boat,sea"])
 
 
@@ -154,7 +154,9 @@ TEXT = ColumnCells("It left at noon again.", ["It sank."])
         ("title", ["title", "A car"], CellKind.REPEATED),
     ],
 )
-def test_the_first_rule_that_fits_tells_the_kind(first, below, kind):
+def test_a_first_cell_is_a_name_a_value_or_unknown_by_the_first_rule(
+    first, below, kind
+):
     column = ColumnCells(first, below)
     row = FirstRow([column])
     assert headers.kind_of_first_cell(column, row) == kind
@@ -169,13 +171,15 @@ def test_the_first_rule_that_fits_tells_the_kind(first, below, kind):
         ("spam", ["ham", "spam"], CellKind.REPEATED),
     ],
 )
-def test_beside_a_text_only_a_usual_name_is_a_name(first, below, kind):
+def test_a_cell_beside_a_long_text_is_a_name_only_if_the_name_is_usual(
+    first, below, kind
+):
     column = ColumnCells(first, below)
     row = FirstRow([column, TEXT])
     assert headers.kind_of_first_cell(column, row) == kind
 
 
-def test_a_name_that_the_user_chose_is_a_name():
+def test_a_column_that_a_flag_names_is_a_name_in_the_first_row():
     column = ColumnCells("satz", ["Ein Boot"])
     row = FirstRow([column], chosen_names=["satz"])
     assert row.kinds == {CellKind.NAME}
@@ -197,7 +201,7 @@ def first_row(*cells, below):
         (["", "0"], ["0", "0.5"]),
     ],
 )
-def test_years_and_numbers_in_sequence_may_be_names(cells, below):
+def test_years_and_consecutive_numbers_may_be_column_names(cells, below):
     assert first_row(*cells, below=below).numbers_may_be_names
 
 
@@ -211,11 +215,11 @@ def test_years_and_numbers_in_sequence_may_be_names(cells, below):
         (["It left at noon again.", "0", "1"], ["It sank.", "2", "3"]),
     ],
 )
-def test_other_numbers_are_no_names(cells, below):
+def test_numbers_that_look_like_values_are_not_column_names(cells, below):
     assert not first_row(*cells, below=below).numbers_may_be_names
 
 
-def test_a_word_above_four_long_texts_may_be_their_name():
+def test_one_word_above_at_least_four_texts_may_be_their_name():
     texts = [f"The boat left at {hour}" for hour in range(4)]
     assert headers.is_word_above_texts(ColumnCells("remark", texts))
     assert not headers.is_word_above_texts(ColumnCells("a word", texts))

@@ -52,7 +52,7 @@ def test_an_object_that_contains_a_list_stays_a_row(tmp_path, name):
     assert not any("end" in row for _, row in rows)
 
 
-def test_a_column_that_the_user_chose_tells_a_row(tmp_path):
+def test_an_object_with_the_column_of_a_flag_is_a_row(tmp_path):
     data = '{"satz": "a", "spans": [{"end": 1}]}\n'
     assert [*read_json_rows(tmp_path, data)[0][1]] == ["end"]
     assert [*read_json_rows(tmp_path, data, columns=("satz",))[0][1]] == [

@@ -82,7 +82,7 @@ def test_the_first_column_of_a_name_keeps_it():
     assert unique_keys(["Tag", "text", "Tag"]) == ["Tag", "text", "Tag.1"]
 
 
-def test_a_key_is_no_name_of_another_column():
+def test_unique_keys_differ_from_the_names_of_all_columns():
     keys = unique_keys(["Tag", "Tag", "Tag.1", "", ""])
     assert keys == ["Tag", "Tag.2", "Tag.1", "", ".1"]
 
@@ -105,11 +105,11 @@ def test_names_repeat_after_the_mark_of_utf_8_of_a_joined_file():
     assert is_repeated_header(["\ufefftext", "label"], ["text", "label"])
 
 
-def test_one_name_that_repeats_may_be_a_value():
+def test_a_header_of_one_column_is_not_found_again_below():
     assert not is_repeated_header(["text"], ["text"])
 
 
-def test_a_row_of_blanks_is_empty():
+def test_is_empty_row_ignores_blanks_but_not_zeros():
     assert is_empty_row(["", " \t"])
     assert not is_empty_row(["", "0"])
 
@@ -120,5 +120,5 @@ def test_a_number_may_have_a_sign_marks_and_an_exponent(cell):
 
 
 @pytest.mark.parametrize("cell", ["", ".", "7 seas", "2026-01-31", "e5"])
-def test_other_cells_are_no_numbers(cell):
+def test_is_number_is_false_for_texts_dates_and_empty_cells(cell):
     assert not is_number(cell)

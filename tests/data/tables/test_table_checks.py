@@ -77,7 +77,7 @@ NO_TABLES = {
 
 
 @pytest.mark.parametrize("name", NO_TABLES)
-def test_a_file_that_is_no_table_is_named(tmp_path, name):
+def test_a_file_that_is_not_a_table_is_named(tmp_path, name):
     data, words = NO_TABLES[name]
     with pytest.raises(ValueError, match=words):
         read_numbered_rows(tmp_path, name, data)

@@ -64,7 +64,7 @@ def test_empty_cells_above_the_names_are_skipped(tmp_path, above, has_header):
     assert rows[0] == (number, {"text": "It left at 0, late", "label": ""})
 
 
-def test_a_second_mark_of_utf_8_is_no_part_of_the_name(tmp_path):
+def test_a_second_mark_of_utf_8_is_not_part_of_the_name(tmp_path):
     (_, row), *_ = read_numbered_rows(
         tmp_path, "b.csv", "\ufeff\ufefftext,label\n" + TWO_CELLS
     )

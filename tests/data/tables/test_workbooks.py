@@ -36,18 +36,27 @@ def test_cells_are_texts_as_in_csv(tmp_path):
     assert row.where == f"{path}, line 2"
 
 
-def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
-    tmp_path, caplog
-):
-    caplog.set_level("INFO", logger="absl")
+@pytest.fixture
+def workbook(tmp_path):
+    """Path of a workbook with a hidden sheet and two others."""
     sheets = {"old": [["a"]], "new": [["text"], ["b"]], "c": [["text"], ["d"]]}
-    path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
-    assert read_sheet(path) == [(2, {"text": "b"})]
+    return workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
+
+
+def test_the_first_sheet_that_is_not_hidden_is_read(workbook, caplog):
+    caplog.set_level("INFO", logger="absl")
+    assert read_sheet(workbook) == [(2, {"text": "b"})]
     assert "'new'" in caplog.text
     assert "--sheet" in caplog.text
-    assert read_sheet(path, sheet="c") == [(2, {"text": "d"})]
+
+
+def test_the_sheet_of_the_flag_is_read(workbook):
+    assert read_sheet(workbook, sheet="c") == [(2, {"text": "d"})]
+
+
+def test_a_missing_sheet_is_named_with_those_of_the_workbook(workbook):
     with pytest.raises(ValueError, match="'d'; the sheets are 'old', 'new'"):
-        read_sheet(path, sheet="d")
+        read_sheet(workbook, sheet="d")
 
 
 def test_the_first_shown_sheet_that_contains_cells_is_read(tmp_path):

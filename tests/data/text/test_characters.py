@@ -11,7 +11,7 @@ def test_marks_in_ascii_and_beyond_are_punctuation(char):
 
 
 @pytest.mark.parametrize("char", ["a", "1", " ", "\x00", "€", "中"])
-def test_letters_digits_and_signs_are_no_punctuation(char):
+def test_letters_digits_and_signs_are_not_punctuation(char):
     assert not characters.is_punctuation(char)
 
 

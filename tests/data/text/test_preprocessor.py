@@ -108,7 +108,9 @@ def test_an_unknown_way_to_truncate_is_refused(sample_tokenizer):
         (np.array([["a", "b"]]), "as two lists"),
     ],
 )
-def test_a_value_that_is_no_texts_is_refused(preprocessor, texts, message):
+def test_a_value_that_is_neither_text_nor_pair_is_refused(
+    preprocessor, texts, message
+):
     with pytest.raises(TypeError, match=message) as caught:
         preprocessor(texts)
     # Whoever calls the layer knows it.
@@ -138,7 +140,7 @@ def test_a_length_without_room_for_a_word_is_refused(sample_tokenizer, length):
 
 
 @pytest.mark.parametrize("tokenizer", ["vocab.txt", None, modeling])
-def test_a_value_that_is_no_tokenizer_is_refused(tokenizer):
+def test_a_value_that_is_not_a_tokenizer_is_refused(tokenizer):
     name = type(tokenizer).__name__
     message = f"must be a FullTokenizer; received {name}. .*from_preset"
     with pytest.raises(TypeError, match=message):

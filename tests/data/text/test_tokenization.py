@@ -31,7 +31,7 @@ def test_ids_are_those_that_were_recorded(path, casing):
 
 
 @pytest.mark.parametrize("do_lower_case", [True, False])
-def test_equals_the_reference_on_random_text(do_lower_case):
+def test_the_tokenizer_splits_random_text_as_the_reference_does(do_lower_case):
     tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
     for text in random_strings(3000, seed=1):
         assert tokenizer.basic_tokenizer.tokenize(
@@ -43,7 +43,9 @@ def test_equals_the_reference_on_random_text(do_lower_case):
 
 
 @pytest.mark.parametrize("do_lower_case", [True, False])
-def test_equals_the_reference_on_every_code_point(do_lower_case):
+def test_the_tokenizer_splits_every_code_point_as_the_reference_does(
+    do_lower_case,
+):
     tokenizer = tokenization.BasicTokenizer(do_lower_case)
     for char in ASSIGNED:
         text = f"a{char}b"
@@ -82,7 +84,7 @@ def test_a_word_of_more_than_200_letters_is_unknown(create_tokenizer):
     assert tokenizer.tokenize("want" * 50 + "w") == ["[UNK]"]
 
 
-def test_a_call_returns_what_a_run_trains_on():
+def test_calling_the_tokenizer_returns_the_features_of_a_run():
     words = ROOT / "examples/samples/vocab.txt"
     tokenizer = tokenization.FullTokenizer(words, do_lower_case=True)
     texts = ["The boat left at noon, and nobody saw it.", "", "Marré"]
@@ -138,7 +140,7 @@ def test_a_new_model_has_at_most_twice_the_rows():
     tokenizer_loading.create_tokenizer(VOCAB, True, Preset("."), too_many)
 
 
-def test_repeated_lines_and_rows_without_a_word_are_googles(
+def test_repeated_and_empty_lines_have_the_ids_of_googles_tokenizer(
     create_tokenizer, caplog
 ):
     lines = [

@@ -54,7 +54,7 @@ def test_the_graph_computes_the_recorded_ids(path, casing):
     assert ids.to_list() == recorded
 
 
-def test_of_equal_lines_the_last_one_counts(create_tokenizer):
+def test_a_repeated_line_of_the_vocabulary_has_its_last_id(create_tokenizer):
     """Special tokens, such as [CLS], may be repeated too."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     tokens = [*tokenizer.tokens, ""]

@@ -60,7 +60,7 @@ def test_a_word_of_200_characters_is_split_and_a_longer_one_is_not():
     assert split_text(longest + "a") == ([UNKNOWN], [201])
 
 
-def test_of_equal_wordpieces_the_last_one_counts():
+def test_a_repeated_wordpiece_has_its_last_id():
     assert split_text("a", ["[UNK]", "a", "b", "a"]) == ([3], [1])
 
 

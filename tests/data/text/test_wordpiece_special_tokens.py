@@ -127,7 +127,7 @@ DATASET = tf.data.Dataset.from_tensor_slices(["The boat"])
 @pytest.mark.parametrize(
     "given", [DATASET, DATASET.batch(1), [3], ["a", None], 3.0, [["a"]]]
 )
-def test_an_input_that_is_no_string_is_refused(keeping, given):
+def test_an_input_that_is_not_a_string_is_refused(keeping, given):
     with pytest.raises(TypeError, match="must be strings"):
         keeping(given)
 

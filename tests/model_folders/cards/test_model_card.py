@@ -70,29 +70,60 @@ def parse_markdown(text):
     return blocks, inner
 
 
-@pytest.mark.parametrize(
-    "kind", [model_card.EXPORT, model_card.RUN, model_card.WEIGHTS]
-)
-def test_nasty_names_are_shown_as_they_are(kind):
-    text = create_card(kind, export="<b>|`", table="`a|b`").text()
-    blocks, inner = parse_markdown(text)
+@pytest.fixture(params=[model_card.EXPORT, model_card.RUN, model_card.WEIGHTS])
+def kind(request):
+    """Each kind of card."""
+    return request.param
+
+
+@pytest.fixture
+def nasty_card(kind):
+    """The tokens of a card of nasty names, and those inside its lines."""
+    card = create_card(kind, export="<b>|`", table="`a|b`")
+    return parse_markdown(card.text())
+
+
+def codes_of(inner):
+    """Returns the texts of the code inside lines."""
+    return [token.content for token in inner if token.type == "code_inline"]
+
+
+def test_nasty_names_add_no_html_and_no_format(kind, nasty_card):
+    blocks, inner = nasty_card
     # The mark of a run's card is the only HTML.
     html = [block.content for block in blocks if block.type == "html_block"]
     assert len(html) == (kind == model_card.RUN)
     allowed = {"text", "code_inline", "softbreak", "text_special"}
     assert {token.type for token in inner} <= allowed
-    codes = [token.content for token in inner if token.type == "code_inline"]
+
+
+def test_nasty_names_are_code_as_they_are(nasty_card):
+    _, inner = nasty_card
+    assert {*NASTY} <= {*codes_of(inner)}
+
+
+def test_nasty_names_are_cells_as_they_are(nasty_card):
+    blocks, _ = nasty_card
     lines = [
         "".join(token.content for token in block.children or ())
         for block in blocks
         if block.type == "inline"
     ]
     for name in NASTY:
-        assert name in codes
         # A cell has no space at its ends.
         assert lines.count(name.strip()) >= 2, name
+
+
+def test_nasty_names_of_files_are_code_as_they_are(nasty_card):
+    _, inner = nasty_card
+    codes = [code.rstrip() for code in codes_of(inner)]
+    for name in NASTY:
         file = f"dev_predictions {name.replace('/', '')}"
-        assert file.rstrip() in [code.rstrip() for code in codes]
+        assert file.rstrip() in codes
+
+
+def test_the_title_of_a_card_lists_all_sets_of_nasty_names(nasty_card):
+    blocks, _ = nasty_card
     (title,) = [
         block.content for block in blocks if block.content.startswith("A class")
     ]

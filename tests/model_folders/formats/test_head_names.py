@@ -50,7 +50,7 @@ def test_the_head_of_squad_is_none_of_pretraining():
     assert find_head_classes(names) == (kinds.SPAN_LABELER,)
 
 
-def test_the_names_may_be_an_iterator():
+def test_find_head_classes_accepts_an_iterator():
     assert find_head_classes(iter(["cls.x", "qa_outputs.bias"])) == (
         kinds.SPAN_LABELER,
     )

@@ -61,7 +61,7 @@ def test_a_folder_with_a_wildcard_in_its_name_is_opened(tmp_path):
         assert reader.has_tensor("bert/pooler/dense/bias")
 
 
-def test_a_whole_checkpoint_is_accepted(prefix):
+def test_a_complete_checkpoint_is_accepted(prefix):
     check_tf1_files(prefix)
 
 

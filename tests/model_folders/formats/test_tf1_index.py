@@ -86,7 +86,7 @@ def test_a_malformed_entry_is_an_error_of_one_line(
 @pytest.mark.parametrize(
     "content", [b"", b"text" * 99, INDEXES[0].read_bytes()[-48:]]
 )
-def test_other_files_are_no_indices(tmp_path, content):
+def test_check_index_refuses_a_file_that_is_not_an_index(tmp_path, content):
     file = tmp_path / "x.index"
     file.write_bytes(content)
     with pytest.raises(ValueError, match="index"):

@@ -199,7 +199,9 @@ CONFIGS = {
 
 @pytest.mark.parametrize("hidden_act", [False, 0, [], {}, 0.0])
 @pytest.mark.parametrize("file", CONFIGS)
-def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
+def test_an_activation_that_is_not_a_name_is_an_error(
+    file, hidden_act, tmp_path
+):
     values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):

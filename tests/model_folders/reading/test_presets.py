@@ -23,7 +23,7 @@ def test_the_source_of_a_preset_without_a_flag_is_its_path():
     assert Preset("models", "models/a.ckpt").source == "models/a.ckpt"
 
 
-def test_a_network_of_which_nothing_is_stated_is_bert():
+def test_a_preset_that_states_no_network_has_that_of_bert():
     assert Preset("run").network == {"left_to_right": False, "bilstm": False}
 
 

@@ -33,7 +33,7 @@ def test_equal_settings_have_no_difference():
     )
 
 
-def test_of_a_tokenizer_only_what_both_state_is_compared():
+def test_settings_of_a_tokenizer_that_one_side_lacks_are_not_compared():
     saved = {"tokenizer": {"do_lower_case": True, "vocab": "c0"}}
     now = {"tokenizer": {"do_lower_case": True}}
     assert (

@@ -142,7 +142,7 @@ def test_a_missing_file_of_the_index_is_named(sharded_preset):
         ({"/a": [5]}, "must list a .* for /a"),
     ],
 )
-def test_an_index_that_is_no_map_of_files_is_named(classifier, places, says):
+def test_an_index_that_is_not_a_map_of_files_is_named(classifier, places, says):
     index = weights_fuzz.write_kerashub_shards(classifier)
     index.write_text(json.dumps({"weight_map": places}))
     with pytest.raises(ValueError, match=says) as caught:

@@ -114,7 +114,7 @@ def test_an_encoder_of_another_size_does_not_begin_anew(folder):
         load_weights(folder, num_labels=3, config=config)
 
 
-def test_the_lstm_is_a_part_of_the_head(tmp_path, caplog):
+def test_a_new_head_has_a_new_lstm(tmp_path, caplog):
     config = tiny_config()
     saved = built(modeling.BertClassifier(config, 2, bilstm=True, seed=1))
     modeling.save_release(saved, tmp_path / "model")

@@ -157,7 +157,7 @@ def test_weights_in_several_files_are_those_of_one_file(tmp_path):
 @pytest.mark.parametrize(
     "scope", ["module.", "0.auto_model.", "model.bert.", "bert.bert."]
 )
-def test_names_behind_one_scope_are_read(tmp_path, scope):
+def test_a_prefix_before_the_names_of_transformers_is_ignored(tmp_path, scope):
     tensors = create_tensors()
     scoped = {f"{scope}{name}": value for name, value in tensors.items()}
     scoped["classifier.weight"] = tensors["pooler.dense.weight"]

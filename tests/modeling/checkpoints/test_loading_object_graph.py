@@ -69,7 +69,7 @@ def test_a_saved_model_states_its_casing(saved_model, casing):
 
 
 @pytest.mark.parametrize("place", ["model.json", "assets.extra/model.json"])
-def test_an_export_of_this_project_is_no_start(saved_model, place):
+def test_an_export_of_this_project_is_refused_as_a_start(saved_model, place):
     (saved_model / "assets.extra").mkdir()
     (saved_model / place).write_text('{"version": 1}')
     with pytest.raises(ValueError, match="is an export"):

@@ -107,7 +107,7 @@ def test_a_file_of_other_contents_is_named_and_runs_nothing(tmp_path, save):
 
 
 @pytest.mark.parametrize("kind", [list, dict, "nested", "numbered"])
-def test_contents_that_are_no_state_are_named(tmp_path, kind):
+def test_contents_that_are_not_a_state_of_torch_are_named(tmp_path, kind):
     torch = pytest.importorskip("torch")
     tensor = torch.zeros(2)
     contents = {

@@ -120,7 +120,7 @@ def test_a_save_removes_only_its_own_files_in_a_folder_like_a_pattern(tmp_path):
     assert left.exists()
 
 
-def test_a_missing_head_starts_fresh(source):
+def test_a_head_that_the_checkpoint_lacks_keeps_its_initial_weights(source):
     path, config = source
     report = load_checkpoint(BertClassifier(config, 3), path)
     assert report.path == path
@@ -146,7 +146,7 @@ def test_a_saved_classifier_is_loaded_with_its_head(source, tmp_path):
     assert_close(model.weights, other.weights, 0)
 
 
-def test_every_model_has_the_originals_names(source):
+def test_weights_of_every_model_have_googles_names(source):
     path, config = source
     backbone = {name for name in list_weights(path) if name.startswith("bert/")}
     for model, head in (

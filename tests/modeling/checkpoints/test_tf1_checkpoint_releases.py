@@ -45,7 +45,7 @@ def released(tmp_path):
     return model, tmp_path / "ours"
 
 
-def test_a_release_has_the_files_of_the_original(released):
+def test_a_release_has_the_files_of_googles_release(released):
     _, folder = released
     assert {path.name for path in folder.iterdir()} == {
         "bert_config.json",

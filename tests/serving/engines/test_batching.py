@@ -62,7 +62,7 @@ def test_single_rows_are_batches_of_one():
     assert [places(batch) for batch in batches] == [[(0, 0)], [(0, 1)]]
 
 
-def test_no_requests_are_no_batches():
+def test_without_requests_there_are_no_batches():
     assert plan({}, max_wordpieces=64) == []
 
 

@@ -32,7 +32,7 @@ def test_errors_of_memory_and_of_files_stay_as_they_are(error):
     assert caught.value is error
 
 
-def test_whoever_catches_a_value_error_catches_an_engine_error():
+def test_an_engine_error_is_a_value_error():
     with pytest.raises(ValueError, match="out of memory"):
         raise EngineError("out of memory")
 
@@ -53,7 +53,7 @@ def test_a_run_that_fails_without_a_message_lacks_memory():
         raise MemoryError
 
 
-def test_a_bug_in_an_engine_is_no_engine_error():
+def test_a_bug_in_an_engine_is_not_an_engine_error():
     """Callers blame the model or the input for an EngineError."""
     features = engines.pad_batch([engines.PackedInput([7], 1)], 8)
     engine = NumpyEngine()

@@ -54,7 +54,7 @@ def test_batches_of_any_size_are_computed(convert):
     assert double(engine, [[1], [2]]).tolist() == [[2], [4]]
 
 
-def test_outputs_stay_as_they_are_after_the_next_call(convert):
+def test_the_next_call_does_not_change_earlier_outputs(convert):
     engine = LiteRt(convert(3))
     first = double(engine, [[1, 2, 3]])
     double(engine, [[7, 8, 9]])

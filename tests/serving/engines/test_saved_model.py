@@ -53,7 +53,7 @@ def test_a_folder_of_another_program_is_named(save):
         SavedModel(path)
 
 
-def test_brackets_in_the_path_of_a_folder_are_no_pattern(save):
+def test_brackets_in_the_path_of_a_folder_are_not_a_pattern(save):
     assert SavedModel(save("ids", "model [1]*")).inputs
 
 

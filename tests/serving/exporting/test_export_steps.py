@@ -32,12 +32,12 @@ def create_export_config(**flags):
         (kinds.EMBEDDER, kinds.ENCODER),
     ],
 )
-def test_the_folder_names_the_class(model_class, exported):
+def test_the_class_to_export_is_that_of_the_folder(model_class, exported):
     preset = Preset("folder", model_class=model_class)
     assert find_model_class(create_export_config(), preset) == exported
 
 
-def test_any_head_may_be_left_out():
+def test_the_task_embed_exports_a_model_without_its_head():
     preset = Preset("folder", model_class=kinds.SPAN_LABELER)
     config = create_export_config(task="embed")
     assert find_model_class(config, preset) == kinds.ENCODER

@@ -222,7 +222,7 @@ def python_lines(port):
     return code.replace(ADDRESS, f"http://localhost:{port}")
 
 
-def test_the_lines_of_the_page_ask_from_python(server):
+def test_the_python_code_of_the_page_gets_an_answer(server):
     pytest.importorskip("requests")
     done = subprocess.run(
         [sys.executable, "-c", python_lines(server.port)],
@@ -235,7 +235,9 @@ def test_the_lines_of_the_page_ask_from_python(server):
 
 
 @pytest.mark.slow
-def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
+def test_the_python_code_of_the_page_waits_for_a_server_that_restarts(
+    tmp_path, folders
+):
     pytest.importorskip("requests")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -257,7 +259,7 @@ def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
     assert output.strip() in ("no", "maybe", "yes")
 
 
-def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):
+def test_the_curl_command_of_the_page_gets_an_answer(server, tmp_path):
     if not shutil.which("curl"):
         pytest.skip("needs curl")
     page = (ROOT / "docs/server.md").read_text("utf-8")

@@ -13,7 +13,7 @@ from tests.support.serving.echo_models import (
 )
 
 
-def test_a_text_of_a_call_that_is_no_string_is_named_by_its_number():
+def test_a_text_of_a_call_that_is_not_a_string_is_named_by_its_number():
     with pytest.raises(HttpError, match=r"^text 2: 'text' must be a string"):
         create_call("a", 5)
 
@@ -37,7 +37,7 @@ def test_each_call_of_a_batch_gets_its_own_replies():
     ]
 
 
-def test_a_turn_ends_with_the_first_step_after_its_time():
+def test_a_turn_that_is_over_time_ends_after_one_step():
     engine = EchoEngine()
     batch = CallBatch([create_call("a", "b")])
     loaded_model = EchoModel(engine).loaded_model

@@ -21,88 +21,87 @@ from tests.support.serving import asgi
 from tests.support.serving.echo_models import EchoEngine, EchoExport
 
 
-@pytest.fixture
-def state():
-    """The state of a server with the model "m", which is ready."""
-    state = ServerState(
+def create_state():
+    """Returns the state of a server that has yet to load the model "m"."""
+    return ServerState(
         exports={"m": EchoExport(engine=EchoEngine())},
         limits=LimitFlags(max_texts=2),
         has_token=False,
     )
-    state.load_models()
-    return state
 
 
 @pytest.fixture
-def loading_state(state):
+def handlers():
+    """The handlers of a server with the model "m", which is ready."""
+    state = create_state()
+    state.load_models()
+    return Handlers(state)
+
+
+@pytest.fixture
+def loading_handlers():
     """The same, whose model is not loaded yet."""
-    state.models.clear()
-    return state
+    return Handlers(create_state())
 
 
-def reply_to(state, method, *arguments, body=None):
-    """Returns the parsed reply of a method of Handlers.
-
-    The method is called with the arguments, and with an HTTP request if there
-    is a body.
-    """
-
-    async def reply():
-        handler = getattr(Handlers(state), method)
-        http_requests = []
-        if body is not None:
-            receive = asgi.create_receive(json.dumps(body).encode())
-            http_requests = [Request(asgi.create_scope("POST", "/"), receive)]
-        return await handler(*arguments, *http_requests)
-
-    return json.loads(asyncio.run(reply()).body)
+def create_request(body):
+    """Returns an HTTP request with a body of JSON."""
+    receive = asgi.create_receive(json.dumps(body).encode())
+    return Request(asgi.create_scope("POST", "/"), receive)
 
 
-def test_a_server_is_healthy_once_its_models_are_loaded(state):
-    assert reply_to(state, "answer_health_request") == {"status": "ready"}
+def read_reply(answering):
+    """Returns the parsed reply that a coroutine of Handlers returns."""
+    return json.loads(asyncio.run(answering).body)
 
 
-def test_a_server_that_loads_its_models_is_not_healthy(loading_state):
+def test_a_server_is_healthy_once_its_models_are_loaded(handlers):
+    assert read_reply(handlers.answer_health_request()) == {"status": "ready"}
+
+
+def test_a_server_that_loads_its_models_is_not_healthy(loading_handlers):
     with pytest.raises(HttpError, match="loading") as caught:
-        reply_to(loading_state, "answer_health_request")
+        read_reply(loading_handlers.answer_health_request())
     assert caught.value.status == 503
 
 
-def test_the_models_are_listed_with_their_tasks(state):
-    (model,) = reply_to(state, "answer_models_request")["models"]
+def test_the_models_are_listed_with_their_tasks(handlers):
+    (model,) = read_reply(handlers.answer_models_request())["models"]
     assert model["name"] == "m"
     assert model["tasks"] == ["task"]
     assert model["fields"] == {"task": ["text"]}
 
 
-def test_the_status_of_a_model_is_that_of_tensorflow_serving(state):
-    reply = reply_to(state, "answer_status_request", "m")
+def test_the_status_of_a_model_is_that_of_tensorflow_serving(handlers):
+    reply = read_reply(handlers.answer_status_request("m"))
     (status,) = reply["model_version_status"]
     assert (status["version"], status["state"]) == ("1", "AVAILABLE")
 
 
-def test_a_model_that_is_loading_has_the_status_loading(loading_state):
-    reply = reply_to(loading_state, "answer_status_request", "m")
+def test_a_model_that_is_loading_has_the_status_loading(loading_handlers):
+    reply = read_reply(loading_handlers.answer_status_request("m"))
     assert reply["model_version_status"][0]["state"] == "LOADING"
 
 
-def test_a_get_of_a_path_of_predictions_is_refused(state):
+def test_a_get_of_a_path_of_predictions_is_refused(handlers):
     with pytest.raises(HTTPException, match="use POST") as caught:
-        reply_to(state, "answer_status_request", "m:predict")
+        read_reply(handlers.answer_status_request("m:predict"))
     assert caught.value.headers == {"Allow": "POST"}
 
 
-def test_one_text_gets_a_reply(state):
-    reply = reply_to(
-        state, "answer_task_request", "m", "task", body={"text": "a"}
+def test_one_text_gets_a_reply(handlers):
+    reply = read_reply(
+        handlers.answer_task_request("m", "task", create_request({"text": "a"}))
     )
     assert reply == {"text": "a"}
 
 
 @pytest.mark.parametrize("texts", [[], ["a"], ["a", "b"]])
-def test_a_list_of_texts_gets_a_list_of_replies(state, texts):
-    reply = reply_to(
-        state, "answer_task_request", "m", "task", body={"text": texts}
+def test_a_list_of_texts_gets_a_list_of_replies(handlers, texts):
+    reply = read_reply(
+        handlers.answer_task_request(
+            "m", "task", create_request({"text": texts})
+        )
     )
     assert reply == [{"text": text} for text in texts]
 
@@ -111,9 +110,9 @@ def test_a_list_of_texts_gets_a_list_of_replies(state, texts):
     ("name", "task", "culprit"),
     [("n", "task", "no model 'n'"), ("m", "tag", "no task of m 'tag'")],
 )
-def test_another_model_or_task_is_refused(state, name, task, culprit):
+def test_another_model_or_task_is_refused(handlers, name, task, culprit):
     with pytest.raises(HttpError, match=culprit) as caught:
-        reply_to(state, "answer_task_request", name, task, body={})
+        read_reply(handlers.answer_task_request(name, task, create_request({})))
     assert caught.value.status == 404
 
 
@@ -127,20 +126,26 @@ def test_another_model_or_task_is_refused(state, name, task, culprit):
         ({"text": "broken"}, 500, "internal error"),
     ],
 )
-def test_a_request_that_fails_is_an_error(state, body, status, culprit):
+def test_a_request_that_fails_is_an_error(handlers, body, status, culprit):
     with pytest.raises(HttpError, match=culprit) as caught:
-        reply_to(state, "answer_task_request", "m", "task", body=body)
+        read_reply(
+            handlers.answer_task_request("m", "task", create_request(body))
+        )
     assert caught.value.status == status
 
 
-def test_predictions_are_those_of_the_main_task(state):
-    reply = reply_to(
-        state, "answer_predict_request", "m", body={"instances": ["a", "b"]}
+def test_predictions_are_those_of_the_main_task(handlers):
+    reply = read_reply(
+        handlers.answer_predict_request(
+            "m", create_request({"instances": ["a", "b"]})
+        )
     )
     assert reply == {"predictions": [{"text": "a"}, {"text": "b"}]}
 
 
-def test_other_bodies_have_no_predictions(state):
+def test_a_body_without_instances_is_refused(handlers):
     with pytest.raises(HttpError, match="instances") as caught:
-        reply_to(state, "answer_predict_request", "m", body={"text": "a"})
+        read_reply(
+            handlers.answer_predict_request("m", create_request({"text": "a"}))
+        )
     assert caught.value.status == 400

@@ -31,7 +31,7 @@ def test_a_body_is_an_object_or_a_list(text, requests, is_list):
     assert parsed.is_list == is_list
 
 
-def test_a_body_that_is_no_json_is_refused():
+def test_a_body_that_is_not_json_is_refused():
     with pytest.raises(RequestError, match="the body"):
         parse_body(CLASSIFY, b"{text: a}")
 

@@ -36,7 +36,7 @@ def test_a_token_is_read_without_its_line_end(tmp_path):
     assert serve_steps.read_token(str(path)) == "a-long-token"
 
 
-def test_no_file_is_no_token():
+def test_without_a_token_file_there_is_no_token():
     assert serve_steps.read_token(None) == ""
 
 
@@ -58,7 +58,7 @@ def test_pages_of_an_origin_may_use_a_token(origin):
 @pytest.mark.parametrize(
     "origin", ["example.com", "https://example.com/", "https://a b", ""]
 )
-def test_a_text_that_is_no_origin_is_refused(origin):
+def test_a_text_that_is_not_an_origin_is_refused(origin):
     with pytest.raises(ValueError, match=f"--allow_origin={origin} must be"):
         serve_steps.check_origins([origin], token="")
 

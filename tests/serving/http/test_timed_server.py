@@ -44,11 +44,16 @@ class FakeConnection:
 
 
 @pytest.fixture
-def server():
-    """A server whose clients have 10 seconds for each step."""
+def app():
+    """The application of a server with the model "m"."""
     export = EchoExport(engine=EchoEngine())
-    limits = LimitFlags(timeout_s=10)
-    return TimedServer(ServerApp.create({"m": export}, limits=limits))
+    return ServerApp.create({"m": export}, limits=LimitFlags(timeout_s=10))
+
+
+@pytest.fixture
+def server(app):
+    """A server whose clients have 10 seconds for each step."""
+    return TimedServer(app)
 
 
 def test_a_client_that_sends_no_request_is_disconnected(server, clock):
@@ -74,7 +79,7 @@ def test_a_request_may_take_three_times_the_limit(server, clock):
     assert asked.end == "aborted"
 
 
-def test_a_stopping_server_closes_silent_connections_only(server, clock):
+def test_a_stopping_server_closes_silent_connections_only(server, app, clock):
     silent = FakeConnection(is_idle=True)
     answered = FakeConnection(is_idle=False, has_complete_request=True)
     connections = {silent, answered}
@@ -91,7 +96,7 @@ def test_a_stopping_server_closes_silent_connections_only(server, clock):
     server.servers = []
     asyncio.run(drain())
     assert (silent.end, answered.end) == ("closed", None)
-    assert server._app.state.is_stopping
+    assert app.state.is_stopping
 
 
 def test_time_is_counted_from_the_last_change_of_the_state(clock):

@@ -103,41 +103,70 @@ def run_with_server(test):
     asyncio.run(main())
 
 
-def test_a_connection_knows_how_far_its_request_is():
+def test_a_connection_without_a_request_is_idle():
     async def check(server, app, open_client):
-        reader, writer = await open_client()
+        await open_client()
         (connection,) = await until(lambda: server.connections)
         assert connection.received_at == 0
         assert connection.last_request is None
         assert connection.is_idle
         assert not connection.has_complete_request
-        writer.write(HEAD + b"ab")
-        request = await until(lambda: connection.last_request)
-        received_at = connection.received_at
-        assert received_at > 0
-        assert not connection.is_idle
-        assert not connection.has_complete_request
-        writer.write(b"cd")
-        await until(lambda: connection.has_complete_request)
-        assert connection.received_at > received_at
-        assert not connection.is_idle
-        app.may_reply.set()
-        assert (await reader.readuntil(b"abcd")).startswith(b"HTTP/1.1 200")
-        await until(lambda: connection.is_idle)
-        assert connection.last_request is request
-        writer.write(HEAD + b"efgh")
-        await reader.readuntil(b"efgh")
-        assert connection.last_request is not request
 
     run_with_server(check)
 
 
-@pytest.mark.parametrize("method", ["abort", "close"])
-def test_a_connection_can_be_ended(method):
+def test_a_connection_knows_whether_a_request_is_complete():
+    async def check(server, app, open_client):
+        _, writer = await open_client()
+        (connection,) = await until(lambda: server.connections)
+        writer.write(HEAD + b"ab")
+        await until(lambda: connection.last_request)
+        assert not connection.is_idle
+        assert not connection.has_complete_request
+        writer.write(b"cd")
+        await until(lambda: connection.has_complete_request)
+        assert not connection.is_idle
+
+    run_with_server(check)
+
+
+def test_a_connection_knows_when_a_request_went_on():
+    async def check(server, app, open_client):
+        _, writer = await open_client()
+        (connection,) = await until(lambda: server.connections)
+        writer.write(HEAD + b"ab")
+        await until(lambda: connection.last_request)
+        received_at = connection.received_at
+        assert received_at > 0
+        writer.write(b"cd")
+        await until(lambda: connection.has_complete_request)
+        assert connection.received_at > received_at
+
+    run_with_server(check)
+
+
+def test_a_connection_is_idle_again_after_its_reply():
+    async def check(server, app, open_client):
+        reader, writer = await open_client()
+        (connection,) = await until(lambda: server.connections)
+        app.may_reply.set()
+        writer.write(HEAD + b"abcd")
+        assert (await reader.readuntil(b"abcd")).startswith(b"HTTP/1.1 200")
+        await until(lambda: connection.is_idle)
+        first_request = connection.last_request
+        writer.write(HEAD + b"efgh")
+        await reader.readuntil(b"efgh")
+        assert connection.last_request is not first_request
+
+    run_with_server(check)
+
+
+@pytest.mark.parametrize("end", [Connection.abort, Connection.close])
+def test_a_connection_can_be_ended(end):
     async def check(server, app, open_client):
         reader, _ = await open_client()
         (connection,) = await until(lambda: server.connections)
-        getattr(connection, method)()
+        end(connection)
         with contextlib.suppress(ConnectionResetError):
             assert await reader.read() == b""
         await until(lambda: not server.connections)

@@ -56,7 +56,9 @@ def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
         ("text", "every argument must be a flag"),
     ],
 )
-def test_typing_errors_are_errors(folders, tmp_path, arguments, part):
+def test_a_misspelled_flag_is_refused_before_anything_is_written(
+    folders, tmp_path, arguments, part
+):
     write_texts(tmp_path / "in.txt", 3)
     error = script_runner.run(
         "predict.py",

@@ -77,11 +77,13 @@ def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
 
 
 @pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_calls_made_twice_or_elsewhere_write_the_same(run, answer_with):
+def test_a_unit_computed_twice_or_in_another_folder_writes_the_same_answers(
+    run, answer_with
+):
     assert answer_with("other", run) == answer_with("once", run_once)
 
 
-def test_a_worker_that_lives_on_loads_a_new_model(
+def test_a_worker_of_two_jobs_loads_the_model_of_each(
     folders, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

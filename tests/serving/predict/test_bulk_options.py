@@ -48,7 +48,7 @@ def test_the_flags_name_all_that_determines_the_answers():
     assert flags["min_probability"] == 0.5
 
 
-def test_the_folder_of_the_job_determines_no_reply():
+def test_the_working_folder_is_not_among_the_recorded_flags():
     one = create_options(working_folder="/one").flags()
     assert one == create_options(working_folder="/other").flags()
 

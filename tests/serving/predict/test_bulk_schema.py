@@ -30,12 +30,14 @@ def test_an_answer_may_be_named_neither_as_an_object_nor_as_its_entries(
     assert columns.taken == {"scores", "scores.no"}
 
 
-def test_a_field_that_equals_its_column_is_repeated(columns):
+def test_a_field_that_equals_its_column_is_not_written_twice(columns):
     columns.drop_unequal_fields(InputRow(1, {"text": "a"}, cells={"text": "a"}))
     assert "text" in columns.repeated
 
 
-def test_a_field_that_is_another_column_in_one_row_is_not_repeated(columns):
+def test_a_field_that_differs_from_its_column_in_one_row_is_written_too(
+    columns,
+):
     columns.drop_unequal_fields(InputRow(1, {"text": "a"}, cells={"text": "a"}))
     columns.drop_unequal_fields(InputRow(2, {"text": "b"}, cells={"text": "c"}))
     columns.drop_unequal_fields(InputRow(3, {"text": "d"}, cells={"text": "d"}))

@@ -15,7 +15,7 @@ def test_texts_and_a_file_may_not_be_named_together():
         check_arguments("boats.csv", ["a boat"])
 
 
-def test_a_file_is_no_text():
+def test_the_path_of_a_file_is_refused_as_a_text():
     with pytest.raises(ValueError, match="set it as --input_file"):
         check_arguments(None, ["a boat", __file__])
 
@@ -24,7 +24,7 @@ def test_without_a_file_standard_input_is_read():
     assert find_files(None) == ["<stdin>"]
 
 
-def test_the_path_of_a_file_is_no_pattern(tmp_path):
+def test_the_path_of_a_file_is_not_a_pattern(tmp_path):
     path = tmp_path / "boats[1],*.txt"
     path.touch()
     assert find_files(str(path)) == [str(path)]

@@ -161,12 +161,14 @@ def bad_rows(folder):
     return "bad.csv,good.csv"
 
 
-def test_bad_rows_of_tables_keep_their_place_and_say_why(
-    folder, bad_rows, predict, caplog
-):
+def test_the_log_names_some_bad_rows(bad_rows, predict, caplog):
     assert predict(input_file=bad_rows, output_file="bad_out.csv") == 1
     assert "bad.csv, line 3" in caplog.text
     assert caplog.text.count("is not UTF-8") == 9
+
+
+def test_bad_rows_keep_their_place_in_the_output(folder, bad_rows, predict):
+    predict(input_file=bad_rows, output_file="bad_out.csv")
     rows = read_csv(folder / "bad_out.csv")
     assert [*rows[0]][-3:] == ["file", "line", "error"]
     assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]
@@ -223,22 +225,53 @@ def test_a_missing_input_is_named(folder, folders, monkeypatch):
     assert not [*folder.glob("no.out*")]
 
 
-def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
-    (folder / "kept.jsonl").write_text("earlier")
+@pytest.fixture
+def break_answering(folder, monkeypatch):
+    """A function that makes the answering fail after the first answer."""
 
     def fail(*arguments, **options):
         yield [OutputRow({"label": "yes"})]
-        # Nothing of what was answered is to be seen.
-        assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(predict_steps, "answer_rows", fail)
-    for name in ("kept.jsonl", "new.csv"):
-        with pytest.raises(OSError, match=r"disk is full"):
-            predict(input_file="in.csv", output_file=name)
+    return lambda: monkeypatch.setattr(predict_steps, "answer_rows", fail)
+
+
+def test_an_earlier_output_stays_while_rows_are_answered(
+    folder, predict, monkeypatch
+):
+    (folder / "kept.jsonl").write_text("earlier")
+
+    def answer_rows(*arguments, **options):
+        yield [OutputRow({"label": "yes"})]
+        assert (folder / "kept.jsonl").read_text() == "earlier"
+
+    monkeypatch.setattr(predict_steps, "answer_rows", answer_rows)
+    predict(input_file="in.csv", output_file="kept.jsonl")
+    (answer,) = output_files.read_json_lines(folder / "kept.jsonl")
+    assert answer == {"label": "yes"}
+
+
+def test_an_earlier_output_stays_if_the_command_fails(
+    folder, predict, break_answering
+):
+    (folder / "kept.jsonl").write_text("earlier")
+    break_answering()
+    with pytest.raises(OSError, match=r"disk is full"):
+        predict(input_file="in.csv", output_file="kept.jsonl")
     assert (folder / "kept.jsonl").read_text() == "earlier"
+
+
+def test_a_command_that_fails_leaves_no_part_of_an_output(
+    folder, predict, break_answering
+):
+    break_answering()
+    with pytest.raises(OSError, match=r"disk is full"):
+        predict(input_file="in.csv", output_file="new.csv")
     assert not [*folder.glob("new*"), *folder.glob("*.partial*")]
-    monkeypatch.undo()
+
+
+def test_a_complete_output_replaces_an_earlier_one(folder, predict):
+    (folder / "kept.jsonl").write_text("earlier")
     predict(input_file="in.csv", output_file="kept.jsonl")
     assert len(output_files.read_json_lines(folder / "kept.jsonl")) == NUM_ROWS
 
@@ -334,15 +367,37 @@ def test_json_lines_may_contain_infinity(folder, predict):
     assert not rows[2]["label"]
 
 
-def test_both_columns_of_one_name_are_copied(folder, predict):
+@pytest.fixture
+def repeated_columns(folder):
+    """Name of a table with two columns of one name."""
     text = "Tag,review,Tag\n1,a,2\n3,b,4\n"
     (folder / "twice.csv").write_text(text)
-    assert predict(input_file="twice.csv", output_file="out2.csv") == 0
+    return "twice.csv"
+
+
+def test_both_columns_of_one_name_are_copied_to_csv(
+    folder, repeated_columns, predict
+):
+    assert predict(input_file=repeated_columns, output_file="out2.csv") == 0
     header, *rows = csv.reader((folder / "out2.csv").open())
     assert header[:4] == ["Tag", "review", "Tag", "label"]
     assert [row[:3] for row in rows] == [["1", "a", "2"], ["3", "b", "4"]]
-    predict(input_file="twice.csv", output_file="out2.jsonl")
+
+
+def test_the_second_column_of_one_name_has_another_key_in_json_lines(
+    folder, repeated_columns, predict
+):
+    predict(input_file=repeated_columns, output_file="out2.jsonl")
     first, _ = output_files.read_json_lines(folder / "out2.jsonl")
     assert (first["Tag"], first["Tag.1"]) == ("1", "2")
+
+
+def test_a_text_column_must_not_be_one_of_two_columns_of_one_name(
+    repeated_columns, predict
+):
     with pytest.raises(ValueError, match="two columns are named 'Tag'"):
-        predict(input_file="twice.csv", output_file="no.csv", text_column="Tag")
+        predict(
+            input_file=repeated_columns,
+            output_file="no.csv",
+            text_column="Tag",
+        )

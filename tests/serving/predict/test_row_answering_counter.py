@@ -23,7 +23,7 @@ def test_an_error_names_the_place_of_its_row(caplog):
     assert "a.csv, line 7: no text" in caplog.text
 
 
-def test_a_reply_is_no_error():
+def test_a_reply_without_an_error_is_not_reported():
     counter = RowCounter()
     counter.report_failure(InputRow(1, {}), {"label": "yes"})
     assert counter.errors == []

@@ -50,6 +50,6 @@ def test_an_export_must_state_what_its_task_needs():
         check_settings("BertClassifier", settings, Path("model.json"))
 
 
-def test_a_number_needs_no_label():
+def test_a_regression_may_lack_labels_in_its_settings():
     settings = {"max_seq_length": 8, "output_mode": "regression"}
     check_settings("BertClassifier", settings, Path("model.json"))

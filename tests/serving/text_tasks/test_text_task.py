@@ -20,7 +20,7 @@ def test_a_wrong_request_is_refused(request_, culprit):
         CLASSIFY.parse_request(request_)
 
 
-def test_a_request_keeps_entries_that_are_no_fields():
+def test_a_request_keeps_entries_that_are_not_fields():
     sent = {"text": "a", "id": 7}
     assert CLASSIFY.parse_request(sent) == sent
 
@@ -35,7 +35,7 @@ def test_a_request_without_words_has_no_text():
     assert not TAG.has_text(request)
 
 
-def test_blanks_are_no_text():
+def test_a_request_of_blanks_contains_no_text():
     request = CLASSIFY.parse_request({"text": " ", "text_b": "\n"})
     assert not CLASSIFY.has_text(request)
 
@@ -51,7 +51,7 @@ def test_each_text_of_a_list_is_a_request():
     assert is_list
 
 
-def test_a_text_beside_a_list_is_for_all_of_it():
+def test_a_text_beside_a_list_belongs_to_each_of_its_requests():
     requests, _ = CLASSIFY.split_request({"text_a": ["a", "b"], "text_b": "c"})
     assert requests == [
         {"text_a": "a", "text_b": "c"},
@@ -59,11 +59,11 @@ def test_a_text_beside_a_list_is_for_all_of_it():
     ]
 
 
-def test_an_empty_list_is_no_request():
+def test_an_empty_list_of_texts_contains_no_request():
     assert CLASSIFY.split_request({"text": []}) == ([], True)
 
 
-def test_the_words_of_a_text_are_no_list_of_texts():
+def test_a_list_of_words_is_one_request():
     request = {"words": ["A", "boat"]}
     assert TAG.split_request(request) == ([request], False)
 

@@ -11,7 +11,7 @@ from tools.conversion.convert_checkpoint_config import (
 
 
 @pytest.mark.parametrize("value", CLASS_OF_FLAG)
-def test_each_value_of_model_is_that_of_its_class(value):
+def test_each_value_of_the_flag_model_stands_for_one_class(value):
     model_class = CLASS_OF_FLAG[value]
     assert model_class in kinds.KIND_OF_CLASS
     assert FLAG_OF_CLASS[model_class] == value

@@ -51,7 +51,7 @@ def test_a_cluster_does_not_concern_a_run_on_other_devices(
     assert device_flags.is_chief
 
 
-def test_a_cluster_that_is_no_json_is_named(monkeypatch):
+def test_a_cluster_that_is_not_json_is_named(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", "{cluster")
     with pytest.raises(ValueError, match="TF_CONFIG"):
         DeviceFlags().is_chief  # noqa: B018  the property is computed

@@ -42,7 +42,7 @@ def test_blocks_are_copied_from_the_teacher_without_other_weights():
     assert config.initial_checkpoint == "large"
 
 
-def test_a_teacher_alone_is_no_start():
+def test_a_teacher_is_not_the_initial_checkpoint():
     assert create_config("run", teacher="large").initial_checkpoint is None
 
 

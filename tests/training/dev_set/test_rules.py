@@ -81,7 +81,7 @@ def on_table(dev_fraction, clean_fraction, version=RULE_VERSION, key=KEY):
         ),
     ],
 )
-def test_untrained_rows_are_not_in_doubt(preset):
+def test_a_dev_set_of_rows_that_were_not_trained_on_raises_no_doubt(preset):
     choice = choose_dev_set_rule(preset, create_config(), KEY)
     assert choice.rule == DevSetRule(RULE_VERSION, FRACTION, KEY, FRACTION)
     assert not choice.doubt
@@ -143,7 +143,9 @@ def test_untrained_rows_are_not_in_doubt(preset):
         ),
     ],
 )
-def test_possibly_trained_rows_are_in_doubt(preset, clean_fraction, reason):
+def test_a_dev_set_of_rows_that_may_have_been_trained_on_raises_a_doubt(
+    preset, clean_fraction, reason
+):
     choice = choose_dev_set_rule(preset, create_config(), KEY)
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
     assert choice.rule == expected

@@ -15,17 +15,17 @@ def run_with(split):
     return Preset("run", training_settings={"split": split})
 
 
-def test_a_rule_comes_back_from_its_entry():
+def test_a_dev_set_rule_is_read_from_the_entry_that_it_wrote():
     assert dev_set_rule_of(run_with(split=RULE.to_entry())) == RULE
 
 
-def test_the_version_of_a_rule_is_recorded_as_rule():
+def test_the_entry_of_a_dev_set_rule_states_its_version():
     """The folders of earlier runs contain this key."""
     assert RULE.to_entry()["rule"] == RULE.version
 
 
 @pytest.mark.parametrize("preset", [Preset("bert"), run_with(split={})])
-def test_without_an_entry_no_run_chose_its_sets(preset):
+def test_a_model_without_a_split_entry_has_no_dev_set_rule(preset):
     assert dev_set_rule_of(preset) is None
 
 

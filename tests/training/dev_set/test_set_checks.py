@@ -173,7 +173,7 @@ SITUATIONS = {
         for weights, command, what in situations
     ],
 )
-def test_the_case_of_a_dev_set(weights, command, case):
+def test_each_situation_of_a_dev_set_is_recognized(weights, command, case):
     assert find(weights(), command).case is case
 
 

@@ -52,7 +52,7 @@ def test_blocks_are_counted_from_either_end():
     assert layers == [-2, -1, 0, 1]
 
 
-def test_a_line_is_a_text_or_a_pair_of_texts(tmp_path):
+def test_read_examples_splits_a_line_into_a_text_or_a_pair(tmp_path):
     path = tmp_path / "in.txt"
     path.write_text(" The sea. \nA boat. ||| A harbor.\n")
     examples = feature_extraction.read_examples(str(path))

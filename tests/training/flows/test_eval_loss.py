@@ -16,7 +16,7 @@ class TwoParts(BatchLoss):
         return features
 
 
-def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
+def test_the_loss_of_a_set_is_the_sum_of_the_means_of_its_parts():
     sums = [{"word": 6.0, "end": 1.0}, {"word": 2.0, "end": 3.0}]
     weights = [{"word": 4.0, "end": 2.0}, {"word": 1.0, "end": 2.0}]
     batches = list(zip(weights, sums, strict=True))

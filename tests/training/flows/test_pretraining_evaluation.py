@@ -169,7 +169,9 @@ def test_the_counts_of_batches_add_up():
         (0.6, 5000, False),
     ],
 )
-def test_an_unmoved_accuracy_is_named(caplog, accuracy, step, is_named):
+def test_an_accuracy_no_better_than_the_baseline_is_warned_of(
+    caplog, accuracy, step, is_named
+):
     scores = {"masked_lm_accuracy": accuracy, "global_step": step}
     evaluated = pretraining_evaluation.EvaluatedStep(
         scores, baseline_accuracy=0.07

@@ -76,7 +76,7 @@ def create_model(unpad, left_to_right=False):
     "are_masked, next_sentence, left_to_right",
     [(True, True, False), (False, True, False), (True, False, True)],
 )
-def test_losses_and_gradients_are_the_same(
+def test_losses_and_gradients_are_the_same_without_padding(
     records, are_masked, next_sentence, left_to_right
 ):
     loss = modeling.PretrainingLoss(next_sentence)
@@ -100,7 +100,7 @@ def test_losses_and_gradients_are_the_same(
     assert max(float(tf.norm(gradient)) for gradient in results[0][2]) > 0.1
 
 
-def test_evaluations_are_the_same(records):
+def test_metrics_of_records_are_the_same_without_padding(records):
     padded, packed = (
         [
             metrics

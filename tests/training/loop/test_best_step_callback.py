@@ -125,7 +125,7 @@ def among_nan(tmp_path):
     return trainer
 
 
-def test_a_later_score_of_nan_is_no_improvement(among_nan, tmp_path):
+def test_a_later_score_of_nan_is_not_an_improvement(among_nan, tmp_path):
     assert list_checkpoint_steps(tmp_path / "best") == [4]
     assert among_nan.run_weights.global_step == 6
 

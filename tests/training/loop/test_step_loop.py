@@ -16,10 +16,13 @@ from training.loop.train_step import Outcome
 from training.loop.trainer import INTERRUPTED_STATUS
 
 
-@pytest.mark.parametrize("at_once", [1, 4, 100])
-def test_several_steps_in_one_call_end_where_a_callback_is_due(
-    at_once, tmp_path
-):
+@pytest.fixture(params=[1, 4, 100], ids="{} steps a call".format)
+def stopped_early(request, tmp_path):
+    """(a Trainer that stopped early, the steps that it evaluated).
+
+    It evaluates every 7 steps, saves every 6 and logs every 5. Its first score
+    is the best, and it waits for two more.
+    """
     evaluated = []
 
     def evaluate():
@@ -30,7 +33,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         tmp_path,
         save_checkpoints_steps=6,
         summary_steps=5,
-        at_once=at_once,
+        at_once=request.param,
     )
     best = BestStepCallback(
         trainer.run_folder,
@@ -40,13 +43,31 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         num_train_steps=50,
     )
     trainer.fit_batches(batches([]), 50, [best])
-    # The first is the best, and two more are waited for.
+    return trainer, evaluated
+
+
+def test_an_evaluation_ends_a_call_of_several_steps(stopped_early):
+    _, evaluated = stopped_early
     assert evaluated == [7, 14, 21]
+
+
+@pytest.mark.usefixtures("stopped_early")
+def test_a_checkpoint_ends_a_call_of_several_steps(tmp_path):
     assert list_checkpoint_steps(tmp_path) == [6, 12, 18, 21]
+
+
+@pytest.mark.usefixtures("stopped_early")
+def test_a_line_of_the_log_ends_a_call_of_several_steps(tmp_path):
+    assert [*tensorboard_events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
+
+
+def test_the_best_step_is_kept_among_calls_of_several_steps(
+    stopped_early, tmp_path
+):
+    trainer, _ = stopped_early
     assert list_checkpoint_steps(tmp_path / "best") == [7]
     best_step = trainer.run_folder.best_step
     assert best_step.find_evaluation(0) == (7, {"figure": -1})
-    assert [*tensorboard_events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
 def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):
@@ -111,7 +132,7 @@ def test_too_many_skipped_steps_end_the_run(skipped):
 
 
 @pytest.mark.parametrize("is_due", [False, True])
-def test_a_process_alone_stops_at_once(is_due):
+def test_a_single_process_stops_without_asking_others(is_due):
     strategy = tf.distribute.get_strategy()
     wants_stop = [True, False]
     agreed = step_loop.agree_on_stop(strategy, wants_stop, is_due=is_due)

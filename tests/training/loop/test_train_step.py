@@ -32,7 +32,7 @@ def batches_of(*factors):
     return iter(tf.data.Dataset.from_tensor_slices(rows))
 
 
-def test_a_step_tells_its_loss_and_updates_the_weights(train_step, model):
+def test_a_step_returns_its_loss_and_updates_the_weights(train_step, model):
     result = train_step(batches_of(2.0))
     # The loss is factor * 1, before the update.
     assert result.logs["loss"] == pytest.approx(2.0)

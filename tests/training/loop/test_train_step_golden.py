@@ -86,7 +86,7 @@ def batches(recording):
     "path",
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
-def test_training_equals_the_original(
+def test_training_steps_are_those_that_googles_code_recorded(
     path, version, num_micro_batches, tmp_path, monkeypatch
 ):
     """In plain operations, as compiled, and from two halves of each batch."""

@@ -36,13 +36,13 @@ def test_masked_records_state_both_lengths(adapt):
     assert options.max_predictions_per_seq == 5
 
 
-def test_the_records_decide_before_the_folder_of_the_weights(adapt):
+def test_the_length_of_the_records_wins_over_that_of_the_weights(adapt):
     stated = {"max_seq_length": 64}
     completed = adapt("masked").decide_open(stated, "model.json")
     assert completed.config.pretraining.max_seq_length == 32
 
 
-def test_a_length_of_the_records_is_not_what_the_user_typed(adapt):
+def test_a_length_that_the_records_decide_is_not_in_the_command(adapt):
     """model.json records what the user typed as the command."""
     assert "max_seq_length" not in adapt("masked").command
 

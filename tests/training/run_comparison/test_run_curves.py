@@ -106,7 +106,7 @@ def test_a_value_that_is_null_is_not_drawn(figure):
 @pytest.mark.parametrize(
     ("axis", "end"), [("steps", 10), ("examples", 80), ("hours", 1.0)]
 )
-def test_phases_follow_each_other(tmp_path, axis, end):
+def test_consecutive_runs_are_drawn_one_after_the_other(tmp_path, axis, end):
     drawn = draw_two_runs(tmp_path, axis, consecutive=True)
     first, second = drawn.axes[1].lines
     assert first.get_xdata()[-1] == end

@@ -42,7 +42,7 @@ def table_lines(runs, metrics=None):
     return format_table(read_scores(str(runs)), metrics).splitlines()
 
 
-def test_seeds_form_one_row(runs):
+def test_runs_of_several_seeds_form_one_row(runs):
     assert table_lines(runs) == TABLE.splitlines()
 
 

@@ -66,7 +66,7 @@ def test_a_description_lists_its_own_files(tmp_path):
     assert entries["files"] == ["bert_config.json", "labels.txt"]
 
 
-def test_a_configuration_with_more_entries_is_the_same(tmp_path):
+def test_a_configuration_file_with_other_entries_is_kept(tmp_path):
     """Another program may have saved it."""
     path = models.write_config(tmp_path / "bert_config.json", mine=1)
     describe_encoder(tmp_path)

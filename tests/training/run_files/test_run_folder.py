@@ -118,7 +118,7 @@ def test_an_odd_entry_is_accepted_or_an_error_of_one_line(command, described):
     assert not [error for error in errors if "\n" in error]
 
 
-def test_tags_of_another_toolkit_may_be_of_any_scheme():
+def test_tags_of_a_model_from_elsewhere_need_not_be_legal():
     folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
     assert (
         preset_reading.read_preset(folder).head_settings["legal_tags"] is False

@@ -38,7 +38,7 @@ def parse_options(**options):
     return ParsedCommand(config, options)
 
 
-def test_only_load_task_reads_the_sets_of_a_task(tmp_path):
+def test_create_task_reads_no_set_but_load_task_does(tmp_path):
     start = create_start(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
@@ -92,7 +92,7 @@ def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
     assert adapt_to_rows(start, open_processor(start, table=None)) is start
 
 
-def test_few_rows_of_a_data_file_are_read_more_often(tmp_path):
+def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
     path = tmp_path / "table.csv"
     rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(40)]
     write_csv(path, ["text", "label"], rows)

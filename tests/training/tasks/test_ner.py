@@ -78,7 +78,7 @@ def test_the_model_has_one_output_for_each_tag(create_task):
     assert model.num_labels == 3
 
 
-def test_the_right_tags_have_the_best_scores(create_task):
+def test_predictions_of_the_right_tags_have_scores_of_one(create_task):
     scores = evaluate_tags(create_task(), [["O", "B-PER"], ["O", "O"]])
     assert scores["f1"] == 1.0
     assert scores["accuracy"] == 1.0

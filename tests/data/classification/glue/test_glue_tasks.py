@@ -155,13 +155,15 @@ def test_xnli_is_read_in_one_language(tmp_path):
         ),
     ],
 )
-def test_bad_files_are_named(tmp_path, task, lines, culprit):
+def test_a_malformed_file_of_glue_is_named_with_its_line(
+    tmp_path, task, lines, culprit
+):
     write_lines(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
         create_processor(task, tmp_path).read("dev")
 
 
-def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
+def test_quotes_and_odd_bytes_are_read_as_googles_code_reads_them(tmp_path):
     text = (
         'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
         "\ufeffc\t0\t\tlast, no line end"

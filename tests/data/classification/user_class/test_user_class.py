@@ -88,7 +88,7 @@ def test_a_method_that_is_missing_is_named(tmp_path):
         read_set(f"{path}:Tickets", "dev")
 
 
-def test_labels_that_are_no_list_are_an_error_of_the_code(write_processor):
+def test_get_labels_must_return_a_list(write_processor):
     with pytest.raises(ValueError, match=r"NoneType.* is not iterable"):
         UserClass.load(write_processor(labels="None"), None)
 
@@ -104,6 +104,6 @@ def test_a_class_that_the_file_lacks_is_named(write_processor):
         UserClass.load(value, None)
 
 
-def test_a_name_that_is_no_class_is_refused():
+def test_a_name_that_is_not_a_class_is_refused():
     with pytest.raises(ValueError, match=r"must be FILE\.py:CLASS"):
         UserClass.load("tickets.py", None)

@@ -115,7 +115,7 @@ def test_choices_of_label_studio_are_a_list():
     assert parse_label_list(cell, ",", WHERE) == ["boats", "film"]
 
 
-def test_null_is_no_list_but_an_empty_text_is_an_empty_one():
+def test_null_is_not_a_list_but_an_empty_text_is_an_empty_list():
     assert parse_label_list(None, ",", WHERE) is None
     assert parse_label_list(" ", ",", WHERE) == []
 
@@ -148,7 +148,7 @@ def test_lists_that_cannot_be_read_are_shown(cell):
 
 
 @pytest.mark.parametrize("cell", ["[0 1 0]", "[0.0, 1.0, 1.0]", "1 0 0"])
-def test_a_vector_with_a_repeated_number_is_no_list_of_labels(cell):
+def test_a_vector_with_a_repeated_number_is_not_a_list_of_labels(cell):
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
         parse_label_list(cell, ",", WHERE)
 
@@ -161,7 +161,7 @@ def test_a_list_of_one_label_is_the_label(cell):
 
 
 @pytest.mark.parametrize("cell", [None, "", [], "[]"])
-def test_an_empty_cell_is_no_label(cell):
+def test_an_empty_cell_is_not_a_label(cell):
     assert parse_label(cell, WHERE) is None
 
 
@@ -175,5 +175,5 @@ def test_a_known_label_may_look_like_a_list():
 
 
 @pytest.mark.parametrize("text", ["sea", "[sea", "(other)", "[[1], [2]]"])
-def test_a_text_that_is_no_list_has_no_elements(text):
+def test_parse_list_returns_none_for_a_text_that_is_not_a_list(text):
     assert parse_list(text) is None

@@ -57,7 +57,7 @@ def test_an_error_names_the_row_and_the_column():
         parse({"text": "a", "label": "z"}, labels=["x", "y"])
 
 
-def test_only_null_is_no_list_of_labels():
+def test_an_empty_cell_is_an_empty_list_of_labels_but_null_is_none():
     assert parse({"text": "a", "label": ""}, mode="multilabel").label == []
     assert parse({"text": "a", "label": None}, mode="multilabel").label is None
 

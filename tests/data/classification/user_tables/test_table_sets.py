@@ -91,7 +91,7 @@ def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
 
 
-def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
+def test_a_regression_has_no_labels_even_if_a_flag_names_some(tmp_path):
     options = {"output_mode": "regression", "labels": ["low", "high"]}
     assert create_processor(tmp_path, **options).read_labels() is None
 
@@ -171,7 +171,7 @@ def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
-def test_names_of_columns_are_no_example(tmp_path, mode):
+def test_names_of_columns_are_not_an_example(tmp_path, mode):
     table = f"text,label\n{ROWS}"
     with pytest.raises(ValueError, match=r"line 1 .*'label'"):
         labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED_COLUMNS)

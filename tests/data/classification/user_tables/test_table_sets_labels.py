@@ -112,7 +112,7 @@ def test_an_empty_cell_is_an_empty_list_of_labels(tmp_path):
     assert actual == [["x"], [], []]
 
 
-def test_null_is_no_label_but_an_empty_list_is(tmp_path):
+def test_null_is_not_a_label_but_an_empty_list_is(tmp_path):
     rows = [{"text": "a", "label": label} for label in (["x"], [], "", None)]
     options = MULTILABEL | {"labels": ["x"]}
     actual = labels_of(tmp_path, "dev.jsonl", rows, **options)

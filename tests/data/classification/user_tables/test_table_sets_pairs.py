@@ -69,7 +69,7 @@ def test_passages_with_a_missing_relevance_are_left_out(tmp_path):
     assert read_set(tmp_path, "dev", text, "ranking") == [("a", "b", 1.0)]
 
 
-def test_a_relevance_that_is_no_number_is_an_error(tmp_path):
+def test_a_relevance_that_is_not_a_number_is_an_error(tmp_path):
     text = "query,passage,relevance\na,b,1\nc,d,high\n"
     with pytest.raises(ValueError, match=r"line 3.*'high'"):
         read_set(tmp_path, "dev", text, "ranking")

@@ -21,7 +21,7 @@ def find_keys(texts_of_rows):
     return {key_of(texts) for texts in texts_of_rows}
 
 
-def test_the_labels_do_not_move_a_row(tmp_path, rows):
+def test_other_labels_move_no_row_to_the_other_set(tmp_path, rows):
     relabeled = [(text, LABELS[len(text) % 3]) for text, _ in rows]
     assert split_rows(tmp_path, relabeled) == split_rows(tmp_path, rows)
 

@@ -5,23 +5,29 @@ import pytest
 from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
 
 
-@pytest.mark.parametrize(
-    ("attribute", "task_name"),
-    [
-        ("may_be_cross_encoder", "csv"),
-        ("is_embedding", "embedding"),
-        ("may_lack_scores", "embedding"),
-        ("is_ranking", "ranking"),
-        ("is_split_by_first_text", "ranking"),
-    ],
-)
-def test_an_attribute_is_true_for_one_task_only(attribute, task_name):
-    names = [
-        name
-        for name, spec in SPEC_OF_TABLE_TASK.items()
-        if getattr(spec, attribute)
-    ]
-    assert names == [task_name]
+def tasks_where(is_true):
+    """Returns the names of the tasks for which a function is true."""
+    return [name for name, spec in SPEC_OF_TABLE_TASK.items() if is_true(spec)]
+
+
+def test_only_the_task_csv_trains_cross_encoders():
+    assert tasks_where(lambda spec: spec.may_be_cross_encoder) == ["csv"]
+
+
+def test_only_the_task_embedding_trains_vectors():
+    assert tasks_where(lambda spec: spec.is_embedding) == ["embedding"]
+
+
+def test_only_the_task_embedding_accepts_pairs_without_scores():
+    assert tasks_where(lambda spec: spec.may_lack_scores) == ["embedding"]
+
+
+def test_only_the_task_ranking_ranks_passages():
+    assert tasks_where(lambda spec: spec.is_ranking) == ["ranking"]
+
+
+def test_only_the_task_ranking_keeps_all_passages_of_a_query_in_one_set():
+    assert tasks_where(lambda spec: spec.is_split_by_first_text) == ["ranking"]
 
 
 @pytest.mark.parametrize(

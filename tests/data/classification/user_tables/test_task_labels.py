@@ -30,16 +30,16 @@ def test_a_train_set_of_one_label_is_an_error():
         labels_of_examples(examples("x", "x"), "classification", "train.csv")
 
 
-def test_one_label_may_be_on_or_off():
+def test_several_labels_may_be_a_single_one_that_is_on_or_off():
     rows = examples(["x"], [])
     assert labels_of_examples(rows, "multilabel", "train.csv") == ["x"]
 
 
-def test_an_unknown_label_does_not_count():
+def test_count_labels_leaves_out_examples_without_a_label():
     assert count_labels(examples("x", None, ["x", "y"])) == {"x": 2, "y": 1}
 
 
-def test_no_flag_names_the_labels():
+def test_labels_of_flags_returns_none_if_no_flag_names_labels():
     assert labels_of_flags(None, "classification", ["label"]) is None
 
 
@@ -71,7 +71,7 @@ def test_a_column_that_begins_with_its_name_is_an_error():
         check_label_column("train.csv", "2", rows)
 
 
-def test_a_column_of_labels_is_no_error():
+def test_a_column_of_labels_is_not_an_error():
     check_label_column("train.csv", "label", examples(*"xyxyxyxyxy"))
 
 

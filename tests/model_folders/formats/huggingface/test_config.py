@@ -64,7 +64,7 @@ def test_labels_have_the_order_of_their_ids(write_config_json):
     assert huggingface_config.read_config_labels(path) == ["no", "yes", "7"]
 
 
-def test_labels_that_transformers_made_up_are_no_labels(write_config_json):
+def test_labels_that_transformers_made_up_are_not_labels(write_config_json):
     path = write_config_json(id2label={"0": "LABEL_0", "1": "LABEL_1"})
     assert huggingface_config.read_config_labels(path) is None
 

@@ -47,23 +47,30 @@ def test_a_tokenizer_strips_accents_if_it_lower_cases(do_lower_case):
     assert created["config"]["strip_accents"] is do_lower_case
 
 
-def test_a_classifier_has_the_files_of_kerashubs():
-    created = kerashub_objects.create_classifier_json(
+@pytest.fixture
+def classifier_files():
+    """{name: contents} of the files of a classifier."""
+    return kerashub_objects.create_classifier_json(
         kerashub_objects.create_network_json(CONFIG),
         kerashub_objects.create_tokenizer_json(True),
         max_seq_length=16,
         num_labels=3,
         activation="sigmoid",
     )
-    assert created.keys() == {"task.json", "preprocessor.json"}
-    for name, values in created.items():
+
+
+def test_a_classifier_has_the_files_and_entries_of_kerashubs(classifier_files):
+    assert classifier_files.keys() == {"task.json", "preprocessor.json"}
+    for name, values in classifier_files.items():
         theirs = recorded(name)
         assert values["registered_name"] == theirs["registered_name"]
         assert values["config"].keys() == theirs["config"].keys()
-    task = created["task.json"]["config"]
-    assert task["num_classes"] == 3
-    assert task["activation"] == "sigmoid"
-    preprocessor = created["preprocessor.json"]["config"]
+
+
+def test_a_classifier_states_its_labels_and_its_length(classifier_files):
+    task = classifier_files["task.json"]["config"]
+    assert (task["num_classes"], task["activation"]) == (3, "sigmoid")
+    preprocessor = classifier_files["preprocessor.json"]["config"]
     assert preprocessor["sequence_length"] == 16
 
 

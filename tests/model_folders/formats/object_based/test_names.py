@@ -52,7 +52,9 @@ def test_google_name_of_no_weight_of_bert_is_none(name):
         ("transformer/layer_3/intermediate/kernel", False),
     ],
 )
-def test_is_of_other_head_knows_the_heads_of_tasks(name, is_other):
+def test_is_of_other_head_is_true_only_for_heads_that_bert_lacks(
+    name, is_other
+):
     assert object_names.is_of_other_head(name) is is_other
 
 

@@ -48,7 +48,9 @@ def test_weights_have_googles_names_and_shapes(tmp_path, values):
         assert [*entries[name].shape] == shape, name
 
 
-def test_a_value_has_no_axis_of_heads(tmp_path, values):
+def test_a_weight_of_attention_is_read_without_its_axis_of_heads(
+    tmp_path, values
+):
     entries = open_graph_entries(write_checkpoint(tmp_path, values))
     entry = entries[f"{BERT}/attention/self/query/kernel"]
     expected = values[f"{ATTENTION}query/kernel"].reshape([4, 4])
@@ -70,7 +72,7 @@ def test_attention_shows_the_number_of_heads(tmp_path, values, name, num_heads):
     assert entries[f"{BERT}/{name}"].num_heads == num_heads
 
 
-def test_any_scope_may_precede_the_names(tmp_path, values):
+def test_a_scope_before_googles_name_is_ignored(tmp_path, values):
     scoped = {f"bert_encoder/{name}": value for name, value in values.items()}
     entries = open_graph_entries(write_checkpoint(tmp_path, scoped))
     assert f"{BERT}/output/dense/bias" in entries

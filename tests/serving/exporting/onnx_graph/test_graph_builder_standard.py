@@ -80,17 +80,19 @@ def compare_outputs(path, name):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_standard_computes_an_export(name, tmp_path):
+def test_the_reference_of_onnx_computes_the_outputs_of_an_export(
+    name, tmp_path
+):
     compare_outputs(export_network(tmp_path / "model", name), name)
 
 
-def test_the_standard_computes_an_export_of_a_fixed_length(tmp_path):
+def test_the_reference_of_onnx_computes_an_export_of_a_fixed_length(tmp_path):
     path = export_network(tmp_path / "model", "classifier", fixed_length=LENGTH)
     compare_outputs(path, "classifier")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_the_standard_computes_an_export_in_int8(name, tmp_path):
+def test_the_reference_of_onnx_computes_an_export_in_int8(name, tmp_path):
     if saturates():
         pytest.skip("the products of ONNX Runtime saturate on this CPU")
     compare_outputs(

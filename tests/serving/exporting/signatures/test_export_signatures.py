@@ -35,7 +35,7 @@ def test_a_graph_is_traced_once_for_inputs_of_any_size(counted):
     assert len(calls) == 1
 
 
-def test_a_plain_export_shares_no_graph(counted):
+def test_plain_versions_share_no_graph(counted):
     double, calls = counted
     with ops.plain_versions():
         double(tf.constant([1, 2]))
