@@ -22,7 +22,7 @@ from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
-    ContextT,
+    OriginT,
     ReplyOptions,
     ReplyT,
     TextTask,
@@ -173,7 +173,7 @@ class TextModel(TaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[ContextT, ReplyT],
+        text_task: TextTask[OriginT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -47,7 +47,7 @@ class AnswerReply(TypedDict):
 
 
 class _Question(NamedTuple):
-    """The data of a request that decoding needs.
+    """What decoding must know of a request to answer.
 
     Attributes:
         example: the question and its passage.

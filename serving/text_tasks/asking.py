@@ -175,7 +175,7 @@ class Asker:
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.loaded_model, encoded.context, outputs, self.reply_options
+                self.loaded_model, encoded.origin, outputs, self.reply_options
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

@@ -91,7 +91,7 @@ def _encode_texts(
 
 def _decode_labels(
     loaded_model: LoadedModel,
-    context: None,
+    origin: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> ClassifyReply:
@@ -158,7 +158,7 @@ def _encode_passages(
 
 def _decode_ranking(
     loaded_model: LoadedModel,
-    context: None,
+    origin: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> RerankReply:

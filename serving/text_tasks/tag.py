@@ -57,7 +57,7 @@ class TagReply(TypedDict):
 
 
 class _Sentence(NamedTuple):
-    """The data of a request that decoding needs.
+    """What decoding must know of a request to tag.
 
     Attributes:
         text: the text, None if the request contains words.

@@ -44,11 +44,11 @@ def _encode_wordpieces(
 
 def _decode_wordpieces(
     loaded_model: LoadedModel,
-    context: TokenizeReply,
+    origin: TokenizeReply,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> TokenizeReply:
-    return context
+    return origin
 
 
 TOKENIZE = TextTask(

@@ -19,8 +19,8 @@ def loaded_model():
 def encode(loaded_model, request):
     """Returns the WordPieces of a request, and its input."""
     encoded = pairs.encode_pair(loaded_model, request)
-    assert encoded.inputs == [encoded.context]
-    packed = encoded.context
+    assert encoded.inputs == [encoded.origin]
+    packed = encoded.origin
     return TOKENIZER.convert_ids_to_tokens(packed.ids), packed
 
 
