@@ -4,6 +4,7 @@ A caller of an engine or of a model can tell these errors apart:
 
     OSError                  the file of the network cannot be loaded
     ValueError               what is asked is wrong
+      RequestError           a request to a text task is wrong
       EngineError            the network fails on an input that is right
     another exception        a bug
 

@@ -143,8 +143,8 @@ class TextTask(Generic[OriginT, ReplyT_co]):
 
     `Asker.ask` in asking.py answers requests, which may be unchecked JSON.
     For each request, it calls `parse_request`, `encode`, the network and
-    `decode`. It returns the reply, or a `Failure` with the ValueError that one
-    of these steps raised.
+    `decode`. It returns the reply, or a `Failure` with the RequestError or the
+    EngineError that one of these steps raised.
 
     Attributes:
         name: name of the task, for --task.
