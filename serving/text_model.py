@@ -13,10 +13,10 @@ from typing import cast
 
 from data.text.tokenization import FullTokenizer
 from serving.engines import ExportFormat
-from serving.export_reading import read_export
 from serving.model_cache import unpickle_model
 from serving.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Asker, Failure
+from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_task import (

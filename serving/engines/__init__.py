@@ -7,6 +7,7 @@ the library has loaded.
     engine.py: `Engine`, arrays in, arrays out, and the errors of engines
     batching.py: plans the batches of many requests, and collects their outputs
     runtimes.py: lists the runtimes, and loads an export into one of them
+    checksums.py: computes checksums, which tell the files of two exports apart
     exported_outputs.py: what exports compute from logits, and how to undo this
 
 Each runtime has a module:

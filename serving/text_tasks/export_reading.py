@@ -12,8 +12,8 @@ from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import preset_reading, presets
-from serving import checksums, engines
-from serving.engines import Engine, ExportFormat
+from serving import engines
+from serving.engines import Engine, ExportFormat, checksums
 from serving.text_tasks.loaded_model import (
     LoadedModel,
     create_loaded_model,
