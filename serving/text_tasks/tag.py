@@ -112,8 +112,7 @@ def _decode_tags(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        # An export without this setting chooses each tag independently.
-        only_legal=bool(loaded_model.settings.get("legal_tags")),
+        only_legal=loaded_model.only_legal_tags,
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

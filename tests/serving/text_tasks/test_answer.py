@@ -3,16 +3,15 @@
 test_answer_windows.py compares passages of many windows with the model.
 """
 
-import dataclasses
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.text_tasks.answer import ANSWER
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
 PASSAGE = "Été: the boat is in the river"
 # [CLS], the question, [SEP], 4 tokens of the passage and [SEP].
@@ -21,11 +20,13 @@ WINDOWS = WindowOptions(max_seq_length=8, doc_stride=3, max_query_length=1)
 
 def create_model(windows, **decoding):
     """Returns a model that answers, without a network."""
-    options = (windows, DecodingOptions(**decoding))
-    settings = {}
-    for group in options:
-        settings |= dataclasses.asdict(group)
-    return SimpleNamespace(tokenizer=TOKENIZER, settings=settings)
+    return LoadedModel(
+        engine=NumpyEngine(),
+        tokenizer=TOKENIZER,
+        max_seq_length=windows.max_seq_length,
+        window_options=windows,
+        decoding_options=DecodingOptions(**decoding),
+    )
 
 
 def answer(start_word, end_word, *, null_logit=-9.0, **options):

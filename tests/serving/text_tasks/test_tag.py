@@ -4,17 +4,17 @@ tests/serving/text_tasks/test_text_task_twins.py compares the task with its
 graph.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
-LOADED = SimpleNamespace(
-    tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS, settings={}
+LOADED = LoadedModel(
+    engine=NumpyEngine(), tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS
 )
 
 
