@@ -13,7 +13,6 @@ from serving.text_tasks.registry import (
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 
-
 PAIRS = {"num_texts": 2, "labels": ["a", "b"]}
 
 
