@@ -20,7 +20,7 @@ Each runtime has a module:
 from serving.engines.batching import OutputArrays, PackedInput, pad_batch
 from serving.engines.engine import (
     EXPORT_FORMATS,
-    MAX_WORDPIECES,
+    MAX_BATCH_TOKENS,
     Engine,
     EngineError,
     ExportFormat,
@@ -41,7 +41,7 @@ from serving.engines.runtimes import (
 
 __all__ = [
     "EXPORT_FORMATS",
-    "MAX_WORDPIECES",
+    "MAX_BATCH_TOKENS",
     "NETWORK_FILES",
     "ONNX_NAME_OF_INPUT",
     "RUNTIME_OF_FORMAT",

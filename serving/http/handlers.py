@@ -145,7 +145,7 @@ class Handlers:
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
-        await self._request_limits.check_num_wordpieces(
+        await self._request_limits.check_num_tokens(
             served_model.text_model.loaded_model, call
         )
         return await served_model.submit(call)

@@ -163,14 +163,14 @@ class Asker:
         Raises an EngineError if the network fails on a batch.
         """
         inputs = {index: request.inputs for index, request in encoded.items()}
-        values_per_wordpiece = 1
+        values_per_token = 1
         if self.text_task.predicts_words:
-            values_per_wordpiece = len(self.loaded_model.tokenizer.tokens)
+            values_per_token = len(self.loaded_model.tokenizer.tokens)
         batches = self.loaded_model.engine.run_all(
             inputs,
             max_seq_length=self.loaded_model.max_seq_length,
             needs_padding=self.loaded_model.needs_padding,
-            values_per_wordpiece=values_per_wordpiece,
+            values_per_token=values_per_token,
         )
         for computed in batches:
             yield {

@@ -57,7 +57,7 @@ def check_texts(*texts, tokenizer=None, **limits):
         requests = [{"text": text} for text in texts]
         request_limits.check_num_texts(PARSE_NUMBER_TASK, requests)
         call = QueuedCall.create(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_num_wordpieces(loaded_model, call)
+        await request_limits.check_num_tokens(loaded_model, call)
 
     asyncio.run(check())
 
