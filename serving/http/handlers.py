@@ -15,12 +15,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from files.json_files import parse_json
-from serving.http.calls import QueuedCall
 from serving.http.errors import (
     HttpError,
     find_or_404,
     http_errors_of_requests,
 )
+from serving.http.queued_calls import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState

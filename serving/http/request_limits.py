@@ -7,8 +7,8 @@ from concurrent import futures
 from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
-from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
+from serving.http.queued_calls import QueuedCall
 from serving.http.serve_config import LimitFlags
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
@@ -25,7 +25,7 @@ class RequestLimits:
     def __init__(self, flags: LimitFlags) -> None:
         self._flags = flags
         # Counts the WordPieces of long requests.
-        self._counter = futures.ThreadPoolExecutor(1)
+        self._counting_thread = futures.ThreadPoolExecutor(1)
 
     async def read_body(self, http_request: HttpRequest) -> bytes:
         """Returns the body of an HTTP request.
@@ -99,7 +99,7 @@ class RequestLimits:
             return
         loop = asyncio.get_running_loop()
         num_tokens = await loop.run_in_executor(
-            self._counter, _count_tokens, loaded_model, call
+            self._counting_thread, _count_tokens, loaded_model, call
         )
         if num_tokens > max_tokens:
             raise HttpError(

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
-from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
+from serving.http.queued_calls import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.serve_config import LimitFlags
 from tests.support.serving.stub_engines import PARSE_NUMBER_TASK
