@@ -73,9 +73,9 @@ class TextModel(TaskMethods):
         path: path of the folder of the export that is loaded.
         engine: engine that runs the network.
         checksum: checksum of the files that determine the replies.
-        settings: settings of the head, from the entry `task` in model.json. {}
-            if the export accepts no text. `num_texts` is 1 or 2 if the model
-            was trained on single texts or on pairs, None if it is unknown.
+        settings: settings of the head, from the entry `task` in model.json. If
+            the export accepts text, `num_texts` is 1 or 2 if the model was
+            trained on single texts or on pairs, None if it is unknown.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
 
@@ -214,8 +214,8 @@ class TextModel(TaskMethods):
         replies = asker.ask(requests)
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
-                where = describe_place(request_number, is_list)
-                raise ValueError(f"{where}{reply.error}") from None
+                place = describe_place(request_number, is_list)
+                raise ValueError(f"{place}{reply.error}") from None
         # One reply for one request, a list for a list.
         result = replies if is_list else replies[0]
         return cast("Replies[ReplyT]", result)
