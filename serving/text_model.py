@@ -83,7 +83,8 @@ class TextModel(TaskMethods):
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed.
+        ValueError: the runtime is not installed, or model.json lacks a setting
+            or contains one that does not fit the network.
     """
 
     def __init__(
@@ -238,7 +239,8 @@ def load(
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed.
+        ValueError: the runtime is not installed, or model.json lacks a setting
+            or contains one that does not fit the network.
     """
     return TextModel(path, num_threads, engine)
 
