@@ -16,9 +16,7 @@ To call an export from Python, the module to read first at the top:
 
     text_model.py: `load` and `TextModel`, texts in, dicts out
     task_methods.py: the methods of `TextModel`, one for each text task
-    export_reading.py: reads the folder of an export
     model_cache.py: loads a model once in a process, also from pickles
-    checksums.py: computes checksums, which tell the files of two exports apart
     text_tasks/: converts requests to inputs, and outputs to replies
     engines/: runs the network in a runtime, arrays in, arrays out
 

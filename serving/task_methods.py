@@ -21,7 +21,7 @@ from serving.text_tasks.request_fields import TextList, Texts
 from serving.text_tasks.tag import TAG, TagReply
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
-    ContextT,
+    OriginT,
     ReplyOptions,
     ReplyT,
     TextTask,
@@ -42,7 +42,7 @@ class TaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        text_task: TextTask[ContextT, ReplyT],
+        text_task: TextTask[OriginT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -8,21 +8,32 @@ an `Asker` (text_tasks/asking.py).
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import cast
 
+from absl import logging
+
 from data.text.tokenization import FullTokenizer
-from serving.engines import ExportFormat
-from serving.export_reading import read_export
+from model_folders.kinds import ModelClass
+from model_folders.reading.presets import Preset
+from serving import engines
+from serving.engines import ExportFormat, checksums
 from serving.model_cache import unpickle_model
 from serving.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Asker, Failure
+from serving.text_tasks.export_reading import (
+    read_export_preset,
+    read_loaded_model,
+    read_settings,
+    read_text_columns,
+)
 from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS, create_text_tasks
 from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
-    ContextT,
+    OriginT,
     ReplyOptions,
     ReplyT,
     TextTask,
@@ -62,9 +73,9 @@ class TextModel(TaskMethods):
         path: path of the folder of the export that is loaded.
         engine: engine that runs the network.
         checksum: checksum of the files that determine the replies.
-        settings: settings of the head, from the entry `task` in model.json. {}
-            if the export accepts no text. `num_texts` is 1 or 2 if the model
-            was trained on single texts or on pairs, None if it is unknown.
+        settings: settings of the head, from the entry `task` in model.json. If
+            the export accepts text, `num_texts` is 1 or 2 if the model was
+            trained on single texts or on pairs, None if it is unknown.
         columns: names of the columns of the texts that the model was trained
             on, as far as they are known.
 
@@ -72,7 +83,8 @@ class TextModel(TaskMethods):
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed.
+        ValueError: the runtime is not installed, or model.json lacks a setting
+            or contains one that does not fit the network.
     """
 
     def __init__(
@@ -81,15 +93,32 @@ class TextModel(TaskMethods):
         num_threads: int | None = None,
         engine: ExportFormat | None = None,
     ) -> None:
-        export = read_export(path, num_threads, engine)
-        self.path = os.fspath(export.folder)
-        self.engine = export.engine
-        self.checksum = export.checksum
-        self.settings = export.settings
-        self.columns = export.columns
+        folder = engines.find_export_folder(path)
+        self.path = os.fspath(folder)
         self._num_threads = num_threads
-        self._loaded_model = export.loaded_model
-        self._text_tasks = export.text_tasks
+        self.engine = engines.load_engine(folder, engine, num_threads)
+        logging.info("%s: engine %s", path, self.engine.name)
+        self.checksum = checksums.compute_export_checksum(
+            folder, self.engine.name
+        )
+        preset = read_export_preset(folder)
+        checksums.check_network_files(
+            folder, self.engine.name, preset.model_json
+        )
+        self.settings = read_settings(preset)
+        self.columns: Sequence[str | None] = ()
+        self._loaded_model: LoadedModel | None = None
+        self._text_tasks: Mapping[str, AnyTextTask] = {}
+        if preset.model_class in TEXT_TASKS_OF_CLASS:
+            self._read_text_tasks(preset, preset.model_class)
+
+    def _read_text_tasks(self, preset: Preset, model_class: ModelClass) -> None:
+        """Reads what text tasks need of an export that accepts text."""
+        loaded_model = read_loaded_model(self.engine, preset, model_class)
+        self._loaded_model = loaded_model
+        self._text_tasks = create_text_tasks(model_class, loaded_model)
+        self.settings["max_seq_length"] = loaded_model.max_seq_length
+        self.columns = read_text_columns(preset)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
@@ -173,7 +202,7 @@ class TextModel(TaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[ContextT, ReplyT],
+        text_task: TextTask[OriginT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
@@ -186,8 +215,8 @@ class TextModel(TaskMethods):
         replies = asker.ask(requests)
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
-                where = describe_place(request_number, is_list)
-                raise ValueError(f"{where}{reply.error}") from None
+                place = describe_place(request_number, is_list)
+                raise ValueError(f"{place}{reply.error}") from None
         # One reply for one request, a list for a list.
         result = replies if is_list else replies[0]
         return cast("Replies[ReplyT]", result)
@@ -210,7 +239,8 @@ def load(
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed.
+        ValueError: the runtime is not installed, or model.json lacks a setting
+            or contains one that does not fit the network.
     """
     return TextModel(path, num_threads, engine)
 

@@ -7,6 +7,7 @@ the library has loaded.
     engine.py: `Engine`, arrays in, arrays out, and the errors of engines
     batching.py: plans the batches of many requests, and collects their outputs
     runtimes.py: lists the runtimes, and loads an export into one of them
+    checksums.py: computes checksums, which tell the files of two exports apart
     exported_outputs.py: what exports compute from logits, and how to undo this
 
 Each runtime has a module:
@@ -19,7 +20,7 @@ Each runtime has a module:
 from serving.engines.batching import OutputArrays, PackedInput, pad_batch
 from serving.engines.engine import (
     EXPORT_FORMATS,
-    MAX_WORDPIECES,
+    MAX_BATCH_TOKENS,
     Engine,
     EngineError,
     ExportFormat,
@@ -40,7 +41,7 @@ from serving.engines.runtimes import (
 
 __all__ = [
     "EXPORT_FORMATS",
-    "MAX_WORDPIECES",
+    "MAX_BATCH_TOKENS",
     "NETWORK_FILES",
     "ONNX_NAME_OF_INPUT",
     "RUNTIME_OF_FORMAT",

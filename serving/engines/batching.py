@@ -81,7 +81,7 @@ def plan_batches(
     requests: Mapping[int, Sequence[PackedInput]],
     lengths: Sequence[int],
     *,
-    max_wordpieces: int,
+    max_tokens: int,
     needs_single_rows: bool = False,
 ) -> Iterator[InputBatch]:
     """Yields the inputs of requests in batches, the longest inputs first.
@@ -92,7 +92,7 @@ def plan_batches(
         requests: {key: inputs of a request}.
         lengths: lengths to which inputs may be padded, the shortest first. No
             input is longer than the last one.
-        max_wordpieces: maximum number of WordPieces in a batch, including
+        max_tokens: maximum number of WordPieces in a batch, including
             padding. A longer input is a batch of its own.
         needs_single_rows: True to create batches of one row.
     """
@@ -101,7 +101,7 @@ def plan_batches(
     while start < len(rows):
         num_ids = len(rows[start].input.ids)
         length = min(length for length in lengths if length >= num_ids)
-        num_rows = max(max_wordpieces // length, 1)
+        num_rows = max(max_tokens // length, 1)
         if needs_single_rows:
             num_rows = 1
         yield InputBatch(rows[start : start + num_rows], length)

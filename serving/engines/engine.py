@@ -4,6 +4,7 @@ A caller of an engine or of a model can tell these errors apart:
 
     OSError                  the file of the network cannot be loaded
     ValueError               what is asked is wrong
+      RequestError           a request to a text task is wrong
       EngineError            the network fails on an input that is right
     another exception        a bug
 
@@ -33,7 +34,7 @@ from serving.engines.batching import (
 ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 # Maximum number of WordPieces in a batch, including padding.
-MAX_WORDPIECES = 1024
+MAX_BATCH_TOKENS = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
@@ -119,7 +120,7 @@ class Engine(abc.ABC):
         *,
         max_seq_length: int,
         needs_padding: bool,
-        values_per_wordpiece: int,
+        values_per_token: int,
     ) -> Iterator[dict[int, list[OutputArrays]]]:
         """Runs the inputs of several requests in batches of similar length.
 
@@ -127,7 +128,7 @@ class Engine(abc.ABC):
             requests: {key: inputs of a request}.
             max_seq_length: maximum length of an input in WordPieces.
             needs_padding: True to pad all inputs to `max_seq_length`.
-            values_per_wordpiece: number of values that the network outputs for
+            values_per_token: number of values that the network outputs for
                 each WordPiece.
 
         Yields:
@@ -143,9 +144,7 @@ class Engine(abc.ABC):
         batches = plan_batches(
             requests,
             self.lengths(max_seq_length, needs_padding=needs_padding),
-            max_wordpieces=min(
-                MAX_WORDPIECES, MAX_VALUES // values_per_wordpiece
-            ),
+            max_tokens=min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_token),
             needs_single_rows=self.needs_single_rows,
         )
         collector = OutputCollector(requests)

@@ -19,8 +19,8 @@ and a `CallBatch` the calls that are computed together.
     server_state.py: the exports, their models once they are loaded, and the
         limits, which all requests share
     request_limits.py: checks the size and the texts of a request
-    calls.py: the requests of one body, as a call to the model, and the calls
-        that are computed together, in turns
+    queued_calls.py: the requests of one body, as a call to the model, and the
+        calls that are computed together, in turns
     served_model.py: a model with a queue, which chooses whose turn it is, and a
         thread that computes the calls
     errors.py: the errors that handlers raise, each of which is a reply

@@ -24,15 +24,15 @@ class ServerApp:
 
     Args:
         state: what all requests share.
-        entry: application that answers each request.
+        app: application that answers each request.
 
     Attributes:
         state: what all requests share.
     """
 
-    def __init__(self, state: ServerState, entry: ASGIApp) -> None:
+    def __init__(self, state: ServerState, app: ASGIApp) -> None:
         self.state = state
-        self._entry = entry
+        self._app = app
 
     @classmethod
     def create(
@@ -56,17 +56,17 @@ class ServerApp:
             limits=limits or LimitFlags(),
             has_token=bool(token),
         )
-        entry: ASGIApp = create_router(state)
+        app: ASGIApp = create_router(state)
         if token:
-            entry = TokenCheck(entry, token, OPEN_PATHS)
+            app = TokenCheck(app, token, OPEN_PATHS)
         if allowed_origins:
-            entry = CORSMiddleware(
-                entry,
+            app = CORSMiddleware(
+                app,
                 allow_origins=allowed_origins,
                 allow_methods=["GET", "HEAD", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
             )
-        return cls(state, entry)
+        return cls(state, app)
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
@@ -83,7 +83,7 @@ class ServerApp:
         # Uvicorn sends no body to HEAD.
         if scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
-        await self._entry(scope, receive, send_closing)
+        await self._app(scope, receive, send_closing)
 
 
 class TokenCheck:

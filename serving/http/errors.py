@@ -37,16 +37,16 @@ class HttpError(Exception):
         self.headers = headers
 
 
-def to_http_error(error: Exception, where: str = "") -> HttpError:
+def to_http_error(error: Exception, place: str = "") -> HttpError:
     """Returns the reply to a request on which `error` was raised.
 
     Args:
         error: a RequestError is the client's fault. Other errors are logged,
             and the client learns nothing about them.
-        where: beginning of the message.
+        place: beginning of the message, such as "text 3: ".
     """
     if isinstance(error, RequestError):
-        message = f"{where}{' '.join(str(error).split())[:400]}"
+        message = f"{place}{' '.join(str(error).split())[:400]}"
         # A surrogate in the request cannot be encoded.
         return HttpError(400, message.encode(errors="replace").decode())
     logging.error("Failed to compute a request", exc_info=error)
@@ -54,16 +54,16 @@ def to_http_error(error: Exception, where: str = "") -> HttpError:
 
 
 @contextlib.contextmanager
-def http_errors_of_requests(where: str = "") -> Iterator[None]:
+def http_errors_of_requests(place: str = "") -> Iterator[None]:
     """Turns the RequestError of a wrong request into an HttpError.
 
     Args:
-        where: beginning of the message.
+        place: beginning of the message, such as "text 3: ".
     """
     try:
         yield
     except RequestError as error:
-        raise to_http_error(error, where) from None
+        raise to_http_error(error, place) from None
 
 
 def create_error_response(

@@ -15,12 +15,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from files.json_files import parse_json
-from serving.http.calls import QueuedCall
 from serving.http.errors import (
     HttpError,
     find_or_404,
     http_errors_of_requests,
 )
+from serving.http.queued_calls import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ServerState
@@ -145,7 +145,7 @@ class Handlers:
         self, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
-        await self._request_limits.check_num_wordpieces(
+        await self._request_limits.check_num_tokens(
             served_model.text_model.loaded_model, call
         )
         return await served_model.submit(call)

@@ -7,8 +7,8 @@ from concurrent import futures
 from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
-from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
+from serving.http.queued_calls import QueuedCall
 from serving.http.serve_config import LimitFlags
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import LIST_FIELDS
@@ -25,7 +25,7 @@ class RequestLimits:
     def __init__(self, flags: LimitFlags) -> None:
         self._flags = flags
         # Counts the WordPieces of long requests.
-        self._counter = futures.ThreadPoolExecutor(1)
+        self._counting_thread = futures.ThreadPoolExecutor(1)
 
     async def read_body(self, http_request: HttpRequest) -> bytes:
         """Returns the body of an HTTP request.
@@ -81,7 +81,7 @@ class RequestLimits:
                 "server's --max_texts; send fewer texts per request",
             )
 
-    async def check_num_wordpieces(
+    async def check_num_tokens(
         self, loaded_model: LoadedModel, call: QueuedCall
     ) -> None:
         """Counts the WordPieces of a call, only if there may be too many.
@@ -93,18 +93,18 @@ class RequestLimits:
         Raises:
             HttpError: there is too much text.
         """
-        max_pieces = self._flags.max_pieces
+        max_tokens = self._flags.max_pieces
         # A text has at most as many WordPieces as bytes.
-        if call.num_bytes <= max_pieces:
+        if call.num_bytes <= max_tokens:
             return
         loop = asyncio.get_running_loop()
-        num_pieces = await loop.run_in_executor(
-            self._counter, _count_wordpieces, loaded_model, call
+        num_tokens = await loop.run_in_executor(
+            self._counting_thread, _count_tokens, loaded_model, call
         )
-        if num_pieces > max_pieces:
+        if num_tokens > max_tokens:
             raise HttpError(
                 413,
-                f"{num_pieces} WordPieces are more than {max_pieces}, the "
+                f"{num_tokens} WordPieces are more than {max_tokens}, the "
                 "server's --max_pieces; send less text per request",
             )
 
@@ -126,7 +126,7 @@ def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
     return max(len(requests), sum(counts))
 
 
-def _count_wordpieces(loaded_model: LoadedModel, call: QueuedCall) -> int:
+def _count_tokens(loaded_model: LoadedModel, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
     tokenizer = loaded_model.tokenizer
     max_seq_length = loaded_model.max_seq_length

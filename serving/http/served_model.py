@@ -7,7 +7,7 @@ import asyncio
 import collections
 from concurrent import futures
 
-from serving.http.calls import (
+from serving.http.queued_calls import (
     MAX_BATCH_BYTES,
     MAX_BATCH_SIZE,
     CallBatch,

@@ -18,7 +18,7 @@ from data.outputs import output_writer
 from data.outputs.output_rows import OutputRow, OutputSchema
 from files import lock
 from files.json_files import write_json
-from serving import checksums
+from serving.engines import checksums
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.bulk_schema import create_schema, read_input_columns
 from serving.predict.reply_rows import RowOptions

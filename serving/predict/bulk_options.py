@@ -9,8 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.outputs.output_writer import OutputFormat
 from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
-from serving import checksums
-from serving.engines import ExportFormat
+from serving.engines import ExportFormat, checksums
 from serving.model_cache import load_cached
 from serving.predict.input_rows import (
     InputRow,

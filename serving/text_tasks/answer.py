@@ -6,11 +6,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 from data.squad import answer_decoding, token_spans
 from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_options import (
-    DecodingOptions,
-    WindowOptions,
-    read_options,
-)
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import CheckedRequest, Field
@@ -47,7 +43,7 @@ class AnswerReply(TypedDict):
 
 
 class _Question(NamedTuple):
-    """The data of a request that decoding needs.
+    """What decoding must know of a request to answer.
 
     Attributes:
         example: the question and its passage.
@@ -68,12 +64,12 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    window_options = read_options(WindowOptions, loaded_model.settings)
+    assert loaded_model.window_options
     windows = [
         *create_squad_features(
             [example],
             loaded_model.tokenizer,
-            window_options,
+            loaded_model.window_options,
             is_training=False,
         )
     ]
@@ -94,6 +90,7 @@ def _decode_answer(
     reply_options: ReplyOptions,
 ) -> AnswerReply:
     """Returns the best answer in any of the windows."""
+    assert loaded_model.decoding_options
     example, windows = question
     results = {
         window.unique_id: token_spans.RawResult(
@@ -105,7 +102,7 @@ def _decode_answer(
         example,
         windows,
         results,
-        read_options(DecodingOptions, loaded_model.settings),
+        loaded_model.decoding_options,
         loaded_model.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)

@@ -17,7 +17,7 @@ from absl import logging
 
 from serving.engines import EngineError, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import CheckedRequest
+from serving.text_tasks.request_fields import CheckedRequest, RequestError
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
@@ -31,8 +31,9 @@ class Failure(NamedTuple):
     """The error of a request that fails, which takes the place of a reply.
 
     Attributes:
-        error: what the request raised, as serving/engines/engine.py tells
-            errors apart.
+        error: what the request raised: a RequestError if the request is wrong,
+            or an EngineError if the network fails. Any other error is a bug,
+            which only `Asker.ask_in_steps` returns.
     """
 
     error: Exception
@@ -61,27 +62,41 @@ class Asker:
         """Checks and answers requests, which may be unchecked JSON.
 
         Returns:
-            a reply to each request, {} if its texts are empty, or its failure,
-            whose error is a ValueError.
+            a reply to each request, {} if its texts are empty, or its failure:
+            a RequestError or an EngineError.
 
         Raises:
-            Exception: an error that is not a ValueError, which is a bug.
+            Exception: an error of the code. It is no ValueError, which a
+                command would report as an error of its user.
         """
         replies: list[Reply | Failure] = [{} for _ in requests]
         checked: dict[int, CheckedRequest] = {}
         for index, request in enumerate(requests):
             try:
                 checked[index] = self.text_task.parse_request(request)
-            except ValueError as error:
+            except RequestError as error:
                 replies[index] = Failure(error)
         for step_replies in self.ask_in_steps(checked):
             for index, reply in step_replies.items():
-                if isinstance(reply, Failure) and not isinstance(
-                    reply.error, ValueError
-                ):
-                    raise reply.error
+                if isinstance(reply, Failure):
+                    self._check_no_bug(reply.error)
                 replies[index] = reply
         return replies
+
+    def _check_no_bug(self, error: Exception) -> None:
+        """Raises the error of a request, unless it is expected of requests.
+
+        Raises:
+            RuntimeError: the error is a ValueError of the code.
+            Exception: the error itself, if it is any other error of the code.
+        """
+        if isinstance(error, RequestError | EngineError):
+            return
+        if isinstance(error, ValueError):
+            raise RuntimeError(
+                f"the code of the task {self.text_task.name} failed: {error}"
+            ) from error
+        raise error
 
     def ask_in_steps(
         self, requests: Mapping[int, CheckedRequest]
@@ -99,25 +114,19 @@ class Asker:
         """
         encoded: dict[int, EncodedRequest[object]] = {}
         for index, request in requests.items():
-            result = self._encode_request(request)
-            if isinstance(result, EncodedRequest):
-                encoded[index] = result
-                yield {}
+            replies: StepReplies = {}
+            if not self.text_task.has_text(request):
+                # The network would guess an answer to an empty text.
+                replies[index] = {}
             else:
-                yield {index: result}
+                try:
+                    encoded[index] = self.text_task.encode(
+                        self.loaded_model, request
+                    )
+                except Exception as error:
+                    replies[index] = Failure(error)
+            yield replies
         yield from self._ask_encoded(encoded)
-
-    def _encode_request(
-        self, request: CheckedRequest
-    ) -> EncodedRequest[object] | Reply | Failure:
-        """Returns an encoded request, {} for one without text, or a failure."""
-        try:
-            # The network would guess an answer to an empty text.
-            if self.text_task.has_text(request):
-                return self.text_task.encode(self.loaded_model, request)
-        except Exception as error:
-            return Failure(error)
-        return {}
 
     def _ask_encoded(
         self, encoded: Mapping[int, EncodedRequest[object]]
@@ -134,7 +143,7 @@ class Asker:
                 for index in replies:
                     del unanswered[index]
                 yield replies
-        except ValueError as error:
+        except EngineError as error:
             if len(encoded) == 1:
                 yield dict.fromkeys(encoded, Failure(error))
                 return
@@ -154,14 +163,14 @@ class Asker:
         Raises an EngineError if the network fails on a batch.
         """
         inputs = {index: request.inputs for index, request in encoded.items()}
-        values_per_wordpiece = 1
+        values_per_token = 1
         if self.text_task.predicts_words:
-            values_per_wordpiece = len(self.loaded_model.tokenizer.tokens)
+            values_per_token = len(self.loaded_model.tokenizer.tokens)
         batches = self.loaded_model.engine.run_all(
             inputs,
             max_seq_length=self.loaded_model.max_seq_length,
             needs_padding=self.loaded_model.needs_padding,
-            values_per_wordpiece=values_per_wordpiece,
+            values_per_token=values_per_token,
         )
         for computed in batches:
             yield {
@@ -175,7 +184,7 @@ class Asker:
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.loaded_model, encoded.context, outputs, self.reply_options
+                self.loaded_model, encoded.origin, outputs, self.reply_options
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

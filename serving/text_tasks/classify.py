@@ -69,11 +69,10 @@ def _encode_texts(
 ) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
-    A model reads windows if its settings have a `doc_stride`: the WordPieces
-    between the starts of two windows. The first window begins at the beginning
-    of the text.
+    A model reads windows if it has a `doc_stride`: the WordPieces between the
+    starts of two windows. The first window begins at the beginning of the text.
     """
-    stride = loaded_model.settings.get("doc_stride", 0)
+    stride = loaded_model.doc_stride
     if not stride:
         return EncodedRequest(encode_pair(loaded_model, request).inputs, None)
     tokens = loaded_model.tokenizer.tokenize(pair_of(request)[0])
@@ -91,7 +90,7 @@ def _encode_texts(
 
 def _decode_labels(
     loaded_model: LoadedModel,
-    context: None,
+    origin: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> ClassifyReply:
@@ -101,7 +100,7 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = exported_outputs.output_mode_of(loaded_model.settings)
+    mode = loaded_model.output_mode
     labels = loaded_model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == exported_outputs.REGRESSION:
@@ -158,7 +157,7 @@ def _encode_passages(
 
 def _decode_ranking(
     loaded_model: LoadedModel,
-    context: None,
+    origin: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> RerankReply:

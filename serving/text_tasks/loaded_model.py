@@ -2,35 +2,64 @@
 
 import dataclasses
 
+from data.squad.squad_options import (
+    DecodingOptions,
+    WindowOptions,
+    read_options,
+)
 from data.text.tokenization import FullTokenizer
-from model_folders.model_json_types import HeadSettings
-from serving.engines import Engine, PackedInput, pad_batch
+from model_folders import kinds
+from model_folders.kinds import ModelClass
+from model_folders.model_json_types import HeadSettings, OutputMode
+from serving.engines import Engine, PackedInput, exported_outputs, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoadedModel:
     """An export in memory, with all that text tasks read of it.
 
-    A `TextModel` contains it, and adds the tasks, with a method for each.
+    A `TextModel` contains it, and adds the tasks, with a method for each. The
+    settings of the head are attributes here, so that a task reads no setting
+    that an export may lack.
 
     Attributes:
         engine: the engine that runs the network.
         tokenizer: tokenizer of the model.
         max_seq_length: maximum number of WordPieces in an input.
         needs_padding: whether all inputs are padded to `max_seq_length`.
-        settings: settings of the head, with its labels.
+        labels: names of the network's outputs, [] if they have no names.
+        output_mode: what the labels of a classifier are.
+        num_texts: 1 if the model was trained on single texts, 2 on pairs, None
+            if it is unknown.
+        doc_stride: WordPieces between the starts of the windows of a text, 0 if
+            the model reads a text in one input.
+        only_legal_tags: whether a token classifier chooses the best legal
+            sequence of tags, or each tag independently.
+        window_options: how a span labeler cuts a passage into windows, None for
+            other models.
+        decoding_options: how a span labeler chooses answers, None for other
+            models.
     """
 
     engine: Engine
     tokenizer: FullTokenizer
     max_seq_length: int
-    needs_padding: bool
-    settings: HeadSettings
+    needs_padding: bool = False
+    labels: list[str] = dataclasses.field(default_factory=list)
+    output_mode: OutputMode = exported_outputs.CLASSIFICATION
+    num_texts: int | None = None
+    doc_stride: int = 0
+    only_legal_tags: bool = False
+    window_options: WindowOptions | None = None
+    decoding_options: DecodingOptions | None = None
 
     @property
-    def labels(self) -> list[str]:
-        """Names of the network's outputs, [] if they have no names."""
-        return [*(self.settings.get("labels") or ())]
+    def accepts_pairs(self) -> bool:
+        """Whether the model may have been trained on pairs of texts.
+
+        Models that read a text in windows read no pairs.
+        """
+        return self.num_texts != 1 and not self.doc_stride
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -46,19 +75,33 @@ class LoadedModel:
 
 
 def create_loaded_model(
-    engine: Engine, tokenizer: FullTokenizer, settings: HeadSettings
+    engine: Engine,
+    tokenizer: FullTokenizer,
+    model_class: ModelClass,
+    settings: HeadSettings,
 ) -> LoadedModel:
     """Returns a model whose inputs are as long as its engine accepts.
 
     Args:
         engine: engine that runs the network.
         tokenizer: tokenizer of the model.
-        settings: settings of the head. In the settings of the returned model,
-            `max_seq_length` is at most the length of the engine's inputs, if
-            this length is fixed.
+        model_class: class of the model.
+        settings: settings of the head, which `check_settings` has checked. If
+            the length of the engine's inputs is fixed, `max_seq_length` of the
+            returned model is at most this length.
+
+    Raises:
+        ValueError: the inputs are too short for the windows of a span labeler.
     """
     fixed = engine.inputs["input_ids"][-1]
     max_seq_length = min(filter(None, (settings["max_seq_length"], fixed)))
+    window_options = None
+    decoding_options = None
+    if model_class == kinds.SPAN_LABELER:
+        window_options = read_options(
+            WindowOptions, {**settings, "max_seq_length": max_seq_length}
+        )
+        decoding_options = read_options(DecodingOptions, settings)
     return LoadedModel(
         engine=engine,
         tokenizer=tokenizer,
@@ -66,5 +109,12 @@ def create_loaded_model(
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
         needs_padding=settings.get("trim_padding") is False,
-        settings={**settings, "max_seq_length": max_seq_length},
+        labels=[*(settings.get("labels") or ())],
+        output_mode=exported_outputs.output_mode_of(settings),
+        num_texts=settings.get("num_texts"),
+        doc_stride=settings.get("doc_stride", 0),
+        # An export without this setting chooses each tag independently.
+        only_legal_tags=bool(settings.get("legal_tags")),
+        window_options=window_options,
+        decoding_options=decoding_options,
     )

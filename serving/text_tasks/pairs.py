@@ -3,6 +3,7 @@
 Tasks over a text or a pair share these functions.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
@@ -11,10 +12,11 @@ from serving.engines import PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
     CheckedRequest,
+    Field,
     Request,
     RequestError,
 )
-from serving.text_tasks.text_task import EncodedRequest
+from serving.text_tasks.text_task import AnyTextTask, EncodedRequest
 
 
 class CutReply(TypedDict):
@@ -68,7 +70,22 @@ def check_pair(request: Request) -> None:
         )
 
 
-def check_single(request: Request) -> None:
+def without_pairs(text_task: AnyTextTask) -> AnyTextTask:
+    """Returns a task whose requests contain no second text.
+
+    This is a copy if the second text is optional. Other tasks need both texts,
+    or have no second one.
+    """
+    if Field("text_b", is_required=False) not in text_task.fields:
+        return text_task
+    return dataclasses.replace(
+        text_task,
+        fields=[Field("text", aliases=("text_a",))],
+        check_fields=_check_single_text,
+    )
+
+
+def _check_single_text(request: Request) -> None:
     """Checks that a request names one text, and names it once.
 
     Raises:

@@ -60,7 +60,7 @@ class NextSentenceReply(CutReply):
 
 
 class _MaskedText(NamedTuple):
-    """The data of a request that decoding needs.
+    """What decoding must know of a request to fill masks.
 
     Attributes:
         ids: ids of the WordPieces that the network reads.
@@ -132,7 +132,7 @@ FILL_MASK = TextTask(
 
 def _decode_next_sentence(
     loaded_model: LoadedModel,
-    context: PackedInput,
+    origin: PackedInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> NextSentenceReply:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from model_folders.kinds import KIND_OF_CLASS, ModelClass
-from model_folders.model_json_types import HeadSettings
 from serving.engines import exported_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.pairs import check_single
+from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.request_fields import Field
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE
@@ -49,35 +48,48 @@ def list_text_tasks() -> list[AnyTextTask]:
 
 
 def create_text_tasks(
-    model_class: ModelClass, settings: HeadSettings
+    model_class: ModelClass, loaded_model: LoadedModel
 ) -> dict[str, AnyTextTask]:
     """Creates the text tasks of a model, {name: text task}, the main one first.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
-        settings: settings of the head. `num_texts` is 1 if the model was
-            trained on single texts.
+        loaded_model: the model.
     """
-    text_tasks = {
-        text_task.name: text_task
-        for text_task in (*TEXT_TASKS_OF_CLASS[model_class], TOKENIZE)
+    text_tasks = [*TEXT_TASKS_OF_CLASS[model_class], TOKENIZE]
+    if not _may_rank(loaded_model):
+        text_tasks = [task for task in text_tasks if task is not RERANK]
+    return {
+        text_task.name: _adapt_task(text_task, loaded_model)
+        for text_task in text_tasks
     }
-    # Models that read a text in windows read no pairs either.
-    has_windows = settings.get("doc_stride", 0) > 0
-    is_single = settings["num_texts"] == 1 or has_windows
-    if is_single or not _may_rank(settings):
-        text_tasks.pop("rerank", None)
-    for name in ("classify", "tokenize"):
-        if is_single and name in text_tasks:
-            text_tasks[name] = dataclasses.replace(
-                text_tasks[name],
-                fields=[Field("text", aliases=("text_a",))],
-                check_fields=check_single,
-            )
-    if has_windows and "classify" in text_tasks:
-        classify = text_tasks["classify"]
-        text_tasks["classify"] = dataclasses.replace(classify, reads_all=True)
-    return text_tasks
+
+
+def _may_rank(loaded_model: LoadedModel) -> bool:
+    """Returns whether a classifier can rank passages.
+
+    A classifier of pairs ranks by its only output, or by the probability of the
+    second of two labels.
+    """
+    if not loaded_model.accepts_pairs:
+        return False
+    mode = loaded_model.output_mode
+    if mode == exported_outputs.REGRESSION:
+        return True
+    return len(loaded_model.labels) == 2 and mode != exported_outputs.MULTILABEL
+
+
+def _adapt_task(
+    text_task: AnyTextTask, loaded_model: LoadedModel
+) -> AnyTextTask:
+    """Returns a text task, or a copy of it for the texts of a model."""
+    adapted = text_task
+    if not loaded_model.accepts_pairs:
+        adapted = without_pairs(adapted)
+    if loaded_model.doc_stride and text_task is CLASSIFY:
+        # The windows contain all of a text.
+        adapted = dataclasses.replace(adapted, reads_all=True)
+    return adapted
 
 
 def check_settings(
@@ -104,16 +116,3 @@ def check_settings(
             raise ValueError(
                 f"{file}: `task` lacks `{name}`; export or copy the model again"
             )
-
-
-def _may_rank(settings: HeadSettings) -> bool:
-    """Returns whether a classifier can rank texts.
-
-    A classifier ranks by its only output, or by the probability of the second
-    of two labels.
-    """
-    mode = exported_outputs.output_mode_of(settings)
-    if mode == exported_outputs.REGRESSION:
-        return True
-    labels = settings.get("labels") or ()
-    return len(labels) == 2 and mode != exported_outputs.MULTILABEL

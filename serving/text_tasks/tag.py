@@ -57,7 +57,7 @@ class TagReply(TypedDict):
 
 
 class _Sentence(NamedTuple):
-    """The data of a request that decoding needs.
+    """What decoding must know of a request to tag.
 
     Attributes:
         text: the text, None if the request contains words.
@@ -112,8 +112,7 @@ def _decode_tags(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        # An export without this setting chooses each tag independently.
-        only_legal=bool(loaded_model.settings.get("legal_tags")),
+        only_legal=loaded_model.only_legal_tags,
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

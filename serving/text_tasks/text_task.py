@@ -38,9 +38,10 @@ MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
 Reply: TypeAlias = dict[str, object]
-# The data of a request that a task needs when it decodes the outputs.
-ContextT = TypeVar("ContextT")
-ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
+# What decoding must know of a request, such as the words of a text to tag: the
+# same idea as the origin of a record in training/task.py.
+OriginT = TypeVar("OriginT")
+OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
 # The TypedDict of a task's reply, as its caller gets it.
 ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
@@ -73,24 +74,25 @@ class ReplyOptions:
 DEFAULT_REPLY_OPTIONS = ReplyOptions()
 
 
-class EncodedRequest(NamedTuple, Generic[ContextT]):
+class EncodedRequest(NamedTuple, Generic[OriginT]):
     """A request as the network reads it.
 
     Attributes:
         inputs: the inputs of the network, several for a long text.
-        context: the data of the request that `TextTask.decode` needs.
+        origin: what `TextTask.decode` must know of the request, which may be
+            None.
     """
 
     inputs: list[PackedInput]
-    context: ContextT
+    origin: OriginT
 
 
-class EncodeRequest(Protocol[ContextT]):
+class EncodeRequest(Protocol[OriginT]):
     """Encodes a request."""
 
     def __call__(
         self, loaded_model: LoadedModel, request: CheckedRequest, /
-    ) -> EncodedRequest[ContextT]:
+    ) -> EncodedRequest[OriginT]:
         """Returns a request as the network reads it.
 
         Args:
@@ -102,13 +104,13 @@ class EncodeRequest(Protocol[ContextT]):
         """
 
 
-class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
+class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
         self,
         loaded_model: LoadedModel,
-        context: ContextT_contra,
+        origin: OriginT_contra,
         outputs: list[OutputArrays],
         reply_options: ReplyOptions,
         /,
@@ -119,7 +121,7 @@ class DecodeReply(Protocol[ContextT_contra, ReplyT_co]):
 
         Args:
             loaded_model: model that answers the request.
-            context: context of the request, as it was encoded.
+            origin: origin of the request, which `encode` returned.
             outputs: {name: array} for each input of the request.
             reply_options: options that change the reply.
 
@@ -136,13 +138,13 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[ContextT, ReplyT_co]):
+class TextTask(Generic[OriginT, ReplyT_co]):
     """A kind of request that an export answers, such as "classify".
 
     `Asker.ask` in asking.py answers requests, which may be unchecked JSON.
     For each request, it calls `parse_request`, `encode`, the network and
-    `decode`. It returns the reply, or a `Failure` with the ValueError that one
-    of these steps raised.
+    `decode`. It returns the reply, or a `Failure` with the RequestError or the
+    EngineError that one of these steps raised.
 
     Attributes:
         name: name of the task, for --task.
@@ -160,8 +162,8 @@ class TextTask(Generic[ContextT, ReplyT_co]):
     """
 
     name: str
-    encode: EncodeRequest[ContextT]
-    decode: DecodeReply[ContextT, ReplyT_co]
+    encode: EncodeRequest[OriginT]
+    decode: DecodeReply[OriginT, ReplyT_co]
     fields: Sequence[Field]
     predicts_words: bool = False
     reads_all: bool = False
@@ -238,6 +240,6 @@ class TextTask(Generic[ContextT, ReplyT_co]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A task of any context and reply. Any, because only the functions of the task
-# know its context.
+# A task of any origin and reply. Any, because only the functions of the task
+# know its origin.
 AnyTextTask: TypeAlias = TextTask[Any, Mapping[str, object]]

@@ -26,35 +26,33 @@ class TokenizeReply(TypedDict):
     num_wordpieces: int
 
 
-def _encode_wordpieces(
+def _encode_tokens(
     loaded_model: LoadedModel, request: CheckedRequest
 ) -> EncodedRequest[TokenizeReply]:
     """Creates the reply, and no input, so that the network does not run."""
-    tokens = [
-        loaded_model.tokenizer.tokenize(text) for text in pair_of(request)
-    ]
-    ids = pack_input(loaded_model, *tokens).ids
-    names = loaded_model.tokenizer.convert_ids_to_tokens(ids)
+    tokenizer = loaded_model.tokenizer
+    tokens_a, tokens_b = map(tokenizer.tokenize, pair_of(request))
+    packed = pack_input(loaded_model, tokens_a, tokens_b)
     reply: TokenizeReply = {
-        "tokens": names,
-        "num_wordpieces": sum(map(len, tokens)),
+        "tokens": tokenizer.convert_ids_to_tokens(packed.ids),
+        "num_wordpieces": len(tokens_a) + len(tokens_b),
     }
     return EncodedRequest([], reply)
 
 
-def _decode_wordpieces(
+def _decode_tokens(
     loaded_model: LoadedModel,
-    context: TokenizeReply,
+    origin: TokenizeReply,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> TokenizeReply:
-    return context
+    return origin
 
 
 TOKENIZE = TextTask(
     name="tokenize",
-    encode=_encode_wordpieces,
-    decode=_decode_wordpieces,
+    encode=_encode_tokens,
+    decode=_decode_tokens,
     fields=[
         Field("text_a", aliases=("text",)),
         Field("text_b", is_required=False),

@@ -180,7 +180,7 @@ LONG_TEXTS = [
 ]
 
 
-def count_pieces(text):
+def count_tokens(text):
     """Returns the number of WordPieces of a text, its masks included."""
     parts = [TOKENIZER.tokenize(part) for part in text.split("[MASK]")]
     num_masks = len(parts) - 1
@@ -197,7 +197,7 @@ def check_cut(answers, lengths):
 
 
 def test_cut_wordpieces_of_a_text_are_counted(load):
-    lengths = [NUM_SPECIAL + count_pieces(text) for text in LONG_TEXTS]
+    lengths = [NUM_SPECIAL + count_tokens(text) for text in LONG_TEXTS]
     check_cut(load("features").embed(LONG_TEXTS), lengths)
 
 
@@ -206,14 +206,14 @@ def test_cut_wordpieces_of_a_pair_are_counted(load):
     lengths = []
     for text, second in zip(LONG_TEXTS, seconds, strict=True):
         # An empty second text has no [SEP] of its own.
-        num_special = NUM_SPECIAL + bool(count_pieces(second))
-        lengths.append(num_special + count_pieces(text) + count_pieces(second))
+        num_special = NUM_SPECIAL + bool(count_tokens(second))
+        lengths.append(num_special + count_tokens(text) + count_tokens(second))
     check_cut(load("classifier").classify(LONG_TEXTS, seconds), lengths)
 
 
 def test_cut_wordpieces_around_masks_are_counted(load):
     texts = [f"[MASK]{text}[MASK] [MASK]" for text in LONG_TEXTS]
-    lengths = [NUM_SPECIAL + count_pieces(text) for text in texts]
+    lengths = [NUM_SPECIAL + count_tokens(text) for text in texts]
     check_cut(load("pretraining").fill_mask(texts), lengths)
 
 

@@ -16,7 +16,7 @@ def run_all(engine, requests, **changes):
     options = {
         "max_seq_length": 16,
         "needs_padding": False,
-        "values_per_wordpiece": 1,
+        "values_per_token": 1,
     }
     return [*engine.run_all(requests, **options | changes)]
 
@@ -26,7 +26,7 @@ def test_each_request_gets_the_outputs_of_its_inputs():
         3: [PackedInput([1, 2], 2), PackedInput([9] * 10, 10)],
         5: [PackedInput([7], 1)],
     }
-    steps = run_all(NumpyEngine(), requests, values_per_wordpiece=MANY_VALUES)
+    steps = run_all(NumpyEngine(), requests, values_per_token=MANY_VALUES)
     assert steps == [
         {},
         {3: [{"ids_sum": 3}, {"ids_sum": 90}], 5: [{"ids_sum": 7}]},
@@ -39,7 +39,7 @@ def test_a_request_without_inputs_is_complete_before_any_batch():
         {1: [], **ONE_TEXT},
         max_seq_length=16,
         needs_padding=False,
-        values_per_wordpiece=1,
+        values_per_token=1,
     )
     assert next(steps) == {1: []}
     assert not engine.batches
@@ -66,7 +66,7 @@ def test_inputs_are_padded_to_the_next_length_otherwise():
 def test_a_network_with_many_outputs_gets_smaller_batches():
     engine = NumpyEngine()
     requests = {key: [PackedInput([4, 5], 2)] for key in range(4)}
-    run_all(engine, requests, values_per_wordpiece=MANY_VALUES)
+    run_all(engine, requests, values_per_token=MANY_VALUES)
     assert engine.shapes == [(2, 8), (2, 8)]
 
 

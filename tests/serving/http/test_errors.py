@@ -14,7 +14,7 @@ def test_a_wrong_request_gets_the_message_of_its_error():
 
 
 def test_a_message_begins_with_the_place_of_the_text():
-    error = to_http_error(RequestError("is empty"), where="text 2: ")
+    error = to_http_error(RequestError("is empty"), place="text 2: ")
     assert error.message == "text 2: is empty"
 
 

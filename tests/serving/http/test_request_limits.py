@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from data.text.tokenization import FullTokenizer
-from serving.http.calls import QueuedCall
 from serving.http.errors import HttpError
+from serving.http.queued_calls import QueuedCall
 from serving.http.request_limits import RequestLimits
 from serving.http.serve_config import LimitFlags
 from tests.support.serving.stub_engines import PARSE_NUMBER_TASK
@@ -57,7 +57,7 @@ def check_texts(*texts, tokenizer=None, **limits):
         requests = [{"text": text} for text in texts]
         request_limits.check_num_texts(PARSE_NUMBER_TASK, requests)
         call = QueuedCall.create(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_num_wordpieces(loaded_model, call)
+        await request_limits.check_num_tokens(loaded_model, call)
 
     asyncio.run(check())
 

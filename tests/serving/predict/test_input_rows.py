@@ -5,8 +5,8 @@ import pytest
 from data.tables.table_layout import LayoutOptions
 from serving.predict.input_rows import RequestColumns, read_input_rows
 from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
-from serving.text_tasks.registry import create_text_tasks
 from serving.text_tasks.tag import TAG
 
 
@@ -74,10 +74,7 @@ def single_texts(tmp_path):
     """(a task of single texts, the file of a text, and of a pair)."""
     path = tmp_path / "a.csv"
     path.write_text("text,text_b\na,\na,b\n")
-    text_task = create_text_tasks("BertClassifier", {"num_texts": 1})[
-        "classify"
-    ]
-    return text_task, [str(path)]
+    return without_pairs(CLASSIFY), [str(path)]
 
 
 def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):

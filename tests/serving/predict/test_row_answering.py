@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from serving.engines import EngineError
 from serving.predict import row_answering
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import RowOptions
@@ -107,7 +108,7 @@ def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
 
     def run_all(inputs, **_):
         if len(inputs) > 1:
-            raise ValueError("out of memory")
+            raise EngineError("out of memory")
         return [{key: [] for key in inputs}]
 
     asker = Asker(create_model_stub(run_all), PARSE_NUMBER_TASK)
@@ -119,6 +120,17 @@ def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
         assert reply["id"] == reply["predicted_line"] == number
         assert reply["line"] == "a"
         assert "finite" in reply["error"]
+
+
+def test_an_error_of_the_code_is_no_error_of_a_row():
+    loaded_model = create_model_stub(
+        lambda inputs, **_: [{number: [] for number in inputs}]
+    )
+    asker = Asker(loaded_model, PARSE_NUMBER_TASK)
+    input_rows = iter([InputRow(1, {"text": "no number"})])
+    # Not a ValueError, which predict.py would print without its traceback.
+    with pytest.raises(RuntimeError, match=r"score.*'no number'"):
+        [*answer_rows(asker, input_rows, RowOptions())]
 
 
 def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():

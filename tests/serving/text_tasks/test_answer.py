@@ -3,16 +3,15 @@
 test_answer_windows.py compares passages of many windows with the model.
 """
 
-import dataclasses
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.text_tasks.answer import ANSWER
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
 PASSAGE = "Été: the boat is in the river"
 # [CLS], the question, [SEP], 4 tokens of the passage and [SEP].
@@ -21,11 +20,13 @@ WINDOWS = WindowOptions(max_seq_length=8, doc_stride=3, max_query_length=1)
 
 def create_model(windows, **decoding):
     """Returns a model that answers, without a network."""
-    options = (windows, DecodingOptions(**decoding))
-    settings = {}
-    for group in options:
-        settings |= dataclasses.asdict(group)
-    return SimpleNamespace(tokenizer=TOKENIZER, settings=settings)
+    return LoadedModel(
+        engine=NumpyEngine(),
+        tokenizer=TOKENIZER,
+        max_seq_length=windows.max_seq_length,
+        window_options=windows,
+        decoding_options=DecodingOptions(**decoding),
+    )
 
 
 def answer(start_word, end_word, *, null_logit=-9.0, **options):
@@ -34,7 +35,7 @@ def answer(start_word, end_word, *, null_logit=-9.0, **options):
     model = create_model(windows, version_2_with_negative=True)
     request = {"question": "where", "context": PASSAGE}
     encoded = ANSWER.encode(model, request)
-    (window,) = encoded.context.windows
+    (window,) = encoded.origin.windows
     outputs = {}
     for name, word in (("start_logits", start_word), ("end_logits", end_word)):
         logits = np.full(len(window.tokens), -5.0, np.float32)
@@ -42,14 +43,14 @@ def answer(start_word, end_word, *, null_logit=-9.0, **options):
         logits[window.tokens.index(word)] = 5.0
         outputs[name] = logits
     return ANSWER.decode(
-        model, encoded.context, [outputs], ReplyOptions(**options)
+        model, encoded.origin, [outputs], ReplyOptions(**options)
     )
 
 
 def test_windows_contain_all_of_a_passage():
     request = {"question": "where", "context": "the boat is in the river"}
     encoded = ANSWER.encode(create_model(WINDOWS), request)
-    windows = encoded.context.windows
+    windows = encoded.origin.windows
     assert len(encoded.inputs) == len(windows) > 1
     words = {
         word_index

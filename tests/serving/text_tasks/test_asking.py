@@ -25,7 +25,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     def run_all(inputs, **_):
         sizes.append(len(inputs))
         if len(inputs) > 1 or 1 in inputs:
-            raise ValueError("out of memory")
+            raise EngineError("out of memory")
         yield {key: [] for key in inputs}
 
     loaded_model = create_model_stub(run_all)
@@ -37,7 +37,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     assert encoded == [*"123"]
     assert sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
-    assert isinstance(replies[1].error, ValueError)
+    assert isinstance(replies[1].error, EngineError)
     assert caplog.text.count("out of memory") == 1
 
 

@@ -3,25 +3,26 @@
 test_classify_windows.py compares texts of many windows with the model.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
 LABELS = ["low", "high"]
 
 
-def create_model(output_mode="classification", **settings):
+def create_model(**settings):
     """Returns a model that reads 8 WordPieces, and has no network."""
-    return SimpleNamespace(
+    return LoadedModel(
+        engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=8,
         labels=LABELS,
-        settings={"output_mode": output_mode, **settings},
+        **settings,
     )
 
 
@@ -31,7 +32,7 @@ def decode(outputs, output_mode="classification", **options):
         {name: np.array(values, np.float32) for name, values in output.items()}
         for output in outputs
     ]
-    model = create_model(output_mode)
+    model = create_model(output_mode=output_mode)
     return CLASSIFY.decode(model, None, arrays, ReplyOptions(**options))
 
 

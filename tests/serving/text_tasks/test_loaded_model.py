@@ -1,4 +1,4 @@
-"""The lengths of a loaded model's inputs, and its labels."""
+"""What a loaded model reads of the settings of its head."""
 
 import pytest
 
@@ -8,9 +8,9 @@ from tests.support.serving.stub_engines import NumpyEngine
 SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
 
 
-def load_without_tokenizer(engine, **changes):
+def load_without_tokenizer(engine, model_class="BertClassifier", **changes):
     """Returns a model without a tokenizer."""
-    return create_loaded_model(engine, None, SETTINGS | changes)
+    return create_loaded_model(engine, None, model_class, SETTINGS | changes)
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,6 @@ def load_without_tokenizer(engine, **changes):
 def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
     model = load_without_tokenizer(NumpyEngine(fixed_length))
     assert model.max_seq_length == longest
-    assert model.settings["max_seq_length"] == longest
 
 
 @pytest.mark.parametrize(
@@ -43,6 +42,20 @@ def test_a_model_has_the_labels_of_its_settings():
 
 def test_a_model_without_labels_has_an_empty_list():
     assert load_without_tokenizer(NumpyEngine(), labels=None).labels == []
+
+
+def test_a_span_labeler_has_windows_as_long_as_its_inputs():
+    model = load_without_tokenizer(
+        NumpyEngine(fixed_length=32), "BertSpanLabeler", max_query_length=8
+    )
+    assert model.window_options.max_seq_length == 32
+    assert model.window_options.max_query_length == 8
+
+
+def test_inputs_that_are_too_short_for_a_question_are_refused():
+    engine = NumpyEngine(fixed_length=32)
+    with pytest.raises(ValueError, match="max_query_length=40"):
+        load_without_tokenizer(engine, "BertSpanLabeler", max_query_length=40)
 
 
 def test_a_warm_up_runs_each_length_once():

@@ -5,9 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from serving.text_tasks import pairs
+from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.pretrained import NEXT_SENTENCE
 from tests.support.serving.exports import TOKENIZER
 
 MAX_LENGTH = 8
+SINGLE_TEXTS = pairs.without_pairs(CLASSIFY)
 
 
 @pytest.fixture
@@ -19,8 +22,8 @@ def loaded_model():
 def encode(loaded_model, request):
     """Returns the WordPieces of a request, and its input."""
     encoded = pairs.encode_pair(loaded_model, request)
-    assert encoded.inputs == [encoded.context]
-    packed = encoded.context
+    assert encoded.inputs == [encoded.origin]
+    packed = encoded.origin
     return TOKENIZER.convert_ids_to_tokens(packed.ids), packed
 
 
@@ -68,15 +71,19 @@ def test_a_pair_under_its_own_names_is_accepted(request_):
     pairs.check_pair(request_)
 
 
+def test_a_task_that_needs_two_texts_stays_one_of_pairs():
+    assert pairs.without_pairs(NEXT_SENTENCE) is NEXT_SENTENCE
+
+
 def test_a_model_of_single_texts_refuses_a_second_text():
     with pytest.raises(ValueError, match="accepts no 'text_b'"):
-        pairs.check_single({"text_a": "a", "text_b": "b"})
+        SINGLE_TEXTS.parse_request({"text_a": "a", "text_b": "b"})
 
 
 def test_a_model_of_single_texts_accepts_an_empty_second_text():
-    pairs.check_single({"text_a": "a", "text_b": ""})
+    SINGLE_TEXTS.parse_request({"text_a": "a", "text_b": ""})
 
 
 def test_a_model_of_single_texts_refuses_two_names_too():
     with pytest.raises(ValueError, match="use only one"):
-        pairs.check_single({"text": "a", "text_a": "a"})
+        SINGLE_TEXTS.parse_request({"text": "a", "text_a": "a"})

@@ -4,13 +4,27 @@ from pathlib import Path
 
 import pytest
 
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.registry import (
     check_settings,
     create_text_tasks,
     list_text_tasks,
 )
+from tests.support.serving.exports import TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
-PAIRS = {"num_texts": 2, "output_mode": "classification", "labels": ["a", "b"]}
+PAIRS = {"num_texts": 2, "labels": ["a", "b"]}
+
+
+def create_classifier_tasks(**settings):
+    """Returns the text tasks of a classifier, by default of pairs."""
+    loaded_model = LoadedModel(
+        engine=NumpyEngine(),
+        tokenizer=TOKENIZER,
+        max_seq_length=8,
+        **(PAIRS | settings),
+    )
+    return create_text_tasks("BertClassifier", loaded_model)
 
 
 def test_each_task_is_listed_once_though_several_models_support_it():
@@ -20,26 +34,28 @@ def test_each_task_is_listed_once_though_several_models_support_it():
 
 
 def test_the_main_task_of_a_model_is_the_first():
-    main, *_ = create_text_tasks("BertClassifier", PAIRS)
+    main, *_ = create_classifier_tasks()
     assert main == "classify"
 
 
 @pytest.mark.parametrize(
     "settings, ranks",
     [
-        (PAIRS, True),
-        (PAIRS | {"output_mode": "regression", "labels": None}, True),
-        (PAIRS | {"labels": ["a", "b", "c"]}, False),
-        (PAIRS | {"output_mode": "multilabel"}, False),
-        (PAIRS | {"num_texts": 1}, False),
+        ({}, True),
+        ({"num_texts": None}, True),
+        ({"output_mode": "regression", "labels": []}, True),
+        ({"labels": ["a", "b", "c"]}, False),
+        ({"output_mode": "multilabel"}, False),
+        ({"num_texts": 1}, False),
+        ({"doc_stride": 4}, False),
     ],
 )
 def test_a_model_of_pairs_with_one_score_ranks_passages(settings, ranks):
-    assert ("rerank" in create_text_tasks("BertClassifier", settings)) == ranks
+    assert ("rerank" in create_classifier_tasks(**settings)) == ranks
 
 
 def test_a_model_that_reads_windows_reads_all_of_a_single_text():
-    text_tasks = create_text_tasks("BertClassifier", PAIRS | {"doc_stride": 64})
+    text_tasks = create_classifier_tasks(doc_stride=64)
     assert text_tasks["classify"].reads_all
     assert text_tasks["classify"].field_names == ["text"]
 

@@ -4,17 +4,17 @@ tests/serving/text_tasks/test_text_task_twins.py compares the task with its
 graph.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.tag import TAG
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
+from tests.support.serving.stub_engines import NumpyEngine
 
-LOADED = SimpleNamespace(
-    tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS, settings={}
+LOADED = LoadedModel(
+    engine=NumpyEngine(), tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS
 )
 
 
@@ -31,7 +31,7 @@ def tag(request, tags):
         # The first WordPiece is [CLS].
         rows[word_index + 1, TAGS.index(name)] = 0.9 - 0.1 * word_index
     outputs = [{"probabilities": rows}]
-    return TAG.decode(LOADED, encoded.context, outputs, ReplyOptions())
+    return TAG.decode(LOADED, encoded.origin, outputs, ReplyOptions())
 
 
 def test_each_word_has_the_most_probable_tag():
@@ -59,7 +59,7 @@ def test_many_words_are_cut_into_windows_that_contain_all_of_them():
     assert max(len(packed.ids) for packed in encoded.inputs) == 8
     word_indices = {
         word_index
-        for window in encoded.context.windows
+        for window in encoded.origin.windows
         for _, _, word_index in window.words
     }
     assert word_indices == {*range(20)}

@@ -21,7 +21,7 @@ def tokenize(loaded_model, request):
     """Returns the reply to a request."""
     encoded = TOKENIZE.encode(loaded_model, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(loaded_model, encoded.context, [], ReplyOptions())
+    return TOKENIZE.decode(loaded_model, encoded.origin, [], ReplyOptions())
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])

@@ -15,7 +15,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 from serving.engines import EngineError, EngineFlags, OutputArrays, PackedInput
-from serving.http.calls import QueuedCall
+from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel

@@ -100,13 +100,13 @@ class QueuedCall:
         if not self.future.done():
             self.future.set_result(succeeded)
 
-    def fail(self, error: Exception, where: str = "") -> None:
+    def fail(self, error: Exception, place: str = "") -> None:
         """Ends `future` with an error, unless it has ended already.
 
-        `where` is the beginning of the message.
+        `place` is the beginning of the message, such as "text 3: ".
         """
         if not self.future.done():
-            self.future.set_exception(to_http_error(error, where))
+            self.future.set_exception(to_http_error(error, place))
 
 
 class CallBatch:

@@ -16,8 +16,8 @@ from data.io import file_checksums
 from data.jobs.job_json_types import InputEntry
 from model_folders import model_json
 from model_folders.model_json_types import ModelJson
-from serving import engines
-from serving.engines import ExportFormat
+from serving.engines.engine import ExportFormat
+from serving.engines.runtimes import RUNTIME_OF_FORMAT
 
 
 def checksums_of_networks(
@@ -47,7 +47,7 @@ def list_file_checksums(
         folder: folder of the export.
         export_format: format of the network.
     """
-    network = engines.RUNTIME_OF_FORMAT[export_format].file
+    network = RUNTIME_OF_FORMAT[export_format].file
     patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
     patterns += [f"assets.extra/{pattern}" for pattern in patterns[:2]]
     files = {path for pattern in patterns for path in folder.glob(pattern)}
@@ -97,7 +97,7 @@ def check_network_files(
 
 
 def _network_files(folder: Path, export_format: ExportFormat) -> list[Path]:
-    files = [folder / engines.RUNTIME_OF_FORMAT[export_format].file]
+    files = [folder / RUNTIME_OF_FORMAT[export_format].file]
     if export_format == "saved_model":
         # The weights of a SavedModel.
         files += sorted((folder / "variables").glob("variables.*"))
