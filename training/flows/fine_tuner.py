@@ -121,9 +121,9 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
     ) -> Scores:
         batches = self._predict_dev_set(encoded_set, "Evaluating")
         if not self.task.eval_loss:
-            return self.task.evaluate(encoded_set, batches)
+            return self.task.compute_scores(encoded_set, batches)
         batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
-        scores = self.task.evaluate(encoded_set, batches_with_loss)
+        scores = self.task.compute_scores(encoded_set, batches_with_loss)
         return scores | batches_with_loss.scores()
 
     def write_dev_files(self) -> None:

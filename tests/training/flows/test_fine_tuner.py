@@ -27,7 +27,7 @@ class TwoDevSetsTask(ToyTask):
     def read_examples(self, set_name):
         return range(5 if set_name == "dev_mm" else 3)
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
@@ -38,9 +38,9 @@ class CountingTask(TwoDevSetsTask):
         super().__init__(start)
         self.evaluated_sets = []
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         self.evaluated_sets.append(encoded_set.name)
-        return super().evaluate(encoded_set, batches)
+        return super().compute_scores(encoded_set, batches)
 
 
 class BatchSizesTask(TwoDevSetsTask):
@@ -50,7 +50,7 @@ class BatchSizesTask(TwoDevSetsTask):
         super().__init__(start)
         self.batch_sizes = {}
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         sizes = [len(outputs) for _, outputs in batches]
         self.batch_sizes[encoded_set.name] = sizes
         return {}
@@ -59,7 +59,7 @@ class BatchSizesTask(TwoDevSetsTask):
 class LossTask(ToyTask):
     """A task whose scores are the examples that it has read, and a loss."""
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 

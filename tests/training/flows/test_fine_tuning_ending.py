@@ -54,7 +54,7 @@ def end_with(tmp_path):
         class ScoredTask(ToyTask):
             eval_loss = None
 
-            def evaluate(self, encoded_set, batches):
+            def compute_scores(self, encoded_set, batches):
                 return scores
 
         config = create_config(tmp_path / "run", do_eval=True, **flags)
