@@ -17,7 +17,7 @@ Pretraining on the records of create_pretraining_data.py:
 
 The steps of both flows, in their order:
 
-    checks.py: checks the start and the task before slow work
+    start_checks.py: checks the start and the task before slow work
     teacher.py: loads the teacher
     trainer_setup.py: `RunPlan`, and the model and the Trainer that it says
     evaluations.py: evaluates while training and after it

@@ -15,7 +15,7 @@ from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import checks, evaluations, run_ending
+from training.flows import evaluations, run_ending, start_checks
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
 from training.flows.fine_tuning_plan import prepare_fine_tuning
@@ -44,8 +44,8 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     """
     begin_time = time.time()
     strategy = devices.connect_devices(task.config.devices)
-    checks.check_start(task.start)
-    checks.check_task(task)
+    start_checks.check_start(task.start)
+    start_checks.check_task(task)
     teacher = load_teacher(
         task.start,
         task.create_model,

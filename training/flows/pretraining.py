@@ -17,7 +17,7 @@ from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import checks, evaluations, run_ending
+from training.flows import evaluations, run_ending, start_checks
 from training.flows.pretraining_evaluation import (
     EvaluatedStep,
     PretrainingEvaluation,
@@ -49,7 +49,7 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    checks.check_start(start)
+    start_checks.check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)

@@ -13,7 +13,7 @@ from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.presets import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.flows import checks
+from training.flows import start_checks
 from training.flows.trainer_setup import CreateModel
 from training.preparation.starting_point import StartingPoint
 
@@ -56,7 +56,7 @@ def load_teacher(
     bert_config = preset.load_required_config()
     _check_teacher(start, preset, bert_config, output_mode)
     if output_names:
-        checks.check_head_labels(preset, output_names)
+        start_checks.check_head_labels(preset, output_names)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.check_checkpoint(preset, config=bert_config)
