@@ -53,12 +53,10 @@ class PretrainingPlan:
 
     Attributes:
         records: the records to train on, and those to evaluate on.
-        dev_set_checksum: result of `compute_dev_set_checksum`.
         run_plan: how to create the Trainer, and what to record.
     """
 
     records: PretrainingRecords
-    dev_set_checksum: int
     run_plan: RunPlan
 
 
@@ -77,7 +75,6 @@ def prepare_pretraining(
     dev_set = fingerprint_dev_set(start.config, records)
     return PretrainingPlan(
         records=records,
-        dev_set_checksum=compute_dev_set_checksum(start.config, dev_set),
         run_plan=create_pretraining_run_plan(start, records.train, dev_set),
     )
 
@@ -216,6 +213,7 @@ def create_pretraining_run_plan(
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=num_steps,
         training_settings=training_settings,
+        dev_set_checksum=compute_dev_set_checksum(config, dev_set),
     )
 
 

@@ -18,8 +18,9 @@ from training.flows import start_checks
 def check_start(folder, **flags):
     """Checks the files of a new run, whose network has 8 positions."""
     flags = {"max_seq_length": 8, "do_train": True} | flags
-    config = create_config(folder, **flags)
-    start_checks.check_start(create_start(config, SMALL))
+    start_checks.check_start(
+        create_start(create_config(folder, **flags), SMALL)
+    )
 
 
 def test_a_new_run_may_write_new_folders(tmp_path):

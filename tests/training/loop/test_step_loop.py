@@ -45,7 +45,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
     assert list_checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert list_checkpoint_steps(tmp_path / "best") == [7]
     best_step = trainer.run_folder.best_step
-    assert best_step.find_evaluation(0) == (7, {"figure": -1})
+    assert best_step.find_evaluation() == (7, {"figure": -1})
     assert [*tensorboard_events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
