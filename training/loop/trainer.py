@@ -107,8 +107,7 @@ class Trainer:
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
         loop = self._create_loop(self.train_step, callbacks, num_train_steps)
-        loop.begin()
-        if loop.agree_that_nothing_is_left():
+        if not loop.begin():
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 self.config.training.output_dir,
