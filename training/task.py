@@ -8,6 +8,7 @@ single file.
 
 import abc
 import dataclasses
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -17,6 +18,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     Unpack,
+    cast,
 )
 
 from data.arrays import Batches as Batches
@@ -46,8 +48,9 @@ OriginT = TypeVar("OriginT")
 # The same in a set. Covariant, so that an AnyEncodedSet may be any set.
 ExampleT_co = TypeVar("ExampleT_co", covariant=True)
 OriginT_co = TypeVar("OriginT_co", covariant=True)
-# All tasks without settings share it. A task with settings assigns a new dict.
-_NO_SETTINGS: Final[HeadSettings] = {}
+# All tasks without settings share it, so that it cannot be changed. A task with
+# settings assigns a new dict.
+_NO_SETTINGS: Final = cast("HeadSettings", types.MappingProxyType({}))
 
 
 @dataclasses.dataclass(frozen=True)
