@@ -124,14 +124,26 @@ def _find_records(
     )
     record_checks.check_records(files, spec)
     if not config.training.do_train:
-        # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_inspection.fingerprint_records` checks all records.
-        count_records(
-            files,
-            config.pretraining.max_eval_steps
-            * config.pretraining.eval_batch_size,
-        )
+        _check_record_lengths(config, files)
     return record_datasets.Records(files, spec, dynamic_masking)
+
+
+def _check_record_lengths(
+    config: PretrainingConfig, files: Sequence[str]
+) -> None:
+    """Checks that no record to evaluate is shorter than its header says.
+
+    TensorFlow crashes at such a record. In training,
+    `record_inspection.fingerprint_records` checks all records.
+
+    Raises:
+        ValueError: a file is truncated, or is not a TFRecord file.
+    """
+    num_examples = (
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
+    )
+    # Counting reads the header of each record. The number is not needed.
+    count_records(files, num_examples)
 
 
 def _check_masking_flags(

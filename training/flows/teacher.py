@@ -50,10 +50,7 @@ def load_teacher(
     if not path or not config.training.do_train:
         return None
     preset = _read_teacher_preset(start, path)
-    if not preset.config_file:
-        # Says which other library's weights the folder contains.
-        modeling.check_checkpoint(preset)
-    bert_config = preset.load_required_config()
+    bert_config = _load_teacher_config(preset)
     _check_teacher(start, preset, bert_config, output_mode)
     if output_names:
         start_checks.check_head_labels(preset, output_names)
@@ -76,6 +73,14 @@ def load_teacher(
             "teacher's last block"
         )
     return model
+
+
+def _load_teacher_config(preset: Preset) -> BertConfig:
+    if not preset.config_file:
+        # Without a configuration, the folder may contain weights that this
+        # project cannot load. The error of this check names their library.
+        modeling.check_checkpoint(preset)
+    return preset.load_required_config()
 
 
 def _check_teacher(
