@@ -13,7 +13,7 @@ Pretraining on the records of create_pretraining_data.py:
 
     pretraining.py: `pretrain`: all steps of a command, and how it ends
     pretraining_plan.py: `PretrainingPlan`: the records, the steps
-    pretraining_evaluation.py: computes Google's metrics, and the loss
+    pretraining_evaluation.py: `PretrainingEvaluator`: Google's metrics
 
 The steps of both flows, in their order:
 

@@ -20,9 +20,10 @@ from modeling.base_task_model import AnyTaskModel
 from terminal import signals
 from training.config.training_config import TrainingConfig
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.callbacks import Callback, SummaryCallback
+from training.loop.callbacks import Callback
 from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
+from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 
