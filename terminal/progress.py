@@ -29,6 +29,7 @@ class Progress:
         unit: name of a unit of work, such as "record".
         examples_per_unit: number of examples in a unit of work, to show the
             examples per second. None = do not show this rate.
+        examples_name: what the line calls the examples, such as "rows".
         description: name of the work, such as "Training".
         epochs: number of epochs in `total`. None = show no epoch.
         shows_ends: whether the first update and the last one are always due,
@@ -46,6 +47,7 @@ class Progress:
         initial: int = 0,
         unit: str = "step",
         examples_per_unit: int | None = None,
+        examples_name: str = "examples",
         description: str = "",
         epochs: float | None = None,
         shows_ends: bool = False,
@@ -55,6 +57,7 @@ class Progress:
         self._unit = unit
         self._description = description
         self._examples_per_unit = examples_per_unit
+        self._examples_name = examples_name
         self._shows_ends = shows_ends
         self.is_terminal = sys.stderr.isatty()
         self._interval = BAR_INTERVAL if self.is_terminal else LINE_INTERVAL
@@ -121,8 +124,8 @@ class Progress:
             parts.append(f"epoch {epoch} of {math.ceil(self._epochs)}")
         parts += [f"{name} {value:.4g}" for name, value in values.items()]
         if self._examples_per_unit:
-            name = "rows" if self._unit == "row" else "examples"
-            parts.append(f"{name}/s {rate * self._examples_per_unit:.4g}")
+            examples_per_second = rate * self._examples_per_unit
+            parts.append(f"{self._examples_name}/s {examples_per_second:.4g}")
         # The time up to the first update includes the program's startup, so
         # estimate the time left only from the next update on.
         if self._total is not None and rate > 0 and not self._is_first:

@@ -8,6 +8,7 @@ single file.
 
 import abc
 import dataclasses
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -17,6 +18,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     Unpack,
+    cast,
 )
 
 from data.arrays import Batches as Batches
@@ -46,8 +48,9 @@ OriginT = TypeVar("OriginT")
 # The same in a set. Covariant, so that an AnyEncodedSet may be any set.
 ExampleT_co = TypeVar("ExampleT_co", covariant=True)
 OriginT_co = TypeVar("OriginT_co", covariant=True)
-# All tasks without settings share it. A task with settings assigns a new dict.
-_NO_SETTINGS: Final[HeadSettings] = {}
+# All tasks without settings share it, so that it cannot be changed. A task with
+# settings assigns a new dict.
+_NO_SETTINGS: Final = cast("HeadSettings", types.MappingProxyType({}))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,8 +115,8 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         start: StartingPoint of the command, with its flags and its
             tokenizer.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
-        metrics: names of the scores of `evaluate` by which the best step may be
-            chosen. Higher must be better. The first is the default.
+        metrics: names of the scores of `compute_scores` by which the best step
+            may be chosen. Higher must be better. The first is the default.
 
     A subclass may set the attributes after `metrics`, in its class or in its
     constructor. Each has a default.
@@ -138,16 +141,16 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
             the model of another project may use. May be empty.
         counts_examples: True if an epoch's length is the number of examples,
             False if it is the number of records.
-        eval_files: files from which `evaluate` reads the right answers, if the
-            records do not contain them.
+        eval_files: files from which `compute_scores` reads the right answers,
+            if the records do not contain them.
         settings: {name: value} of the task's settings that must not change when
             a run is resumed. An export records them too.
         export_settings: {name: value} of settings of the head that only an
             export records, or records with another value than `settings`. The
             names are those of `serving.export`. `trim_padding` = False pads all
             inputs of the export.
-        can_score_export: whether `evaluate` accepts the outputs of an export.
-            False if the export computes other outputs than the model.
+        can_score_export: whether `compute_scores` accepts the outputs of an
+            export. False if the export computes other outputs than the model.
     """
 
     # A subclass may set these, in its class or in its constructor.
@@ -242,7 +245,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         encoded_set: EncodedSet[ExampleT, OriginT],
         batches: Batches[OutputsT],
     ) -> Batches[OutputsT]:
-        """Converts batches of records to the batches that `evaluate` reads.
+        """Converts batches of records to what `compute_scores` reads.
 
         By default returns `batches`. A task that writes several records per
         example may return batches of examples.
@@ -250,7 +253,7 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         return batches
 
     @abc.abstractmethod
-    def evaluate(
+    def compute_scores(
         self,
         encoded_set: EncodedSet[ExampleT, OriginT],
         batches: Batches[OutputsT],

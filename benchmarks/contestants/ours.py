@@ -99,7 +99,6 @@ def create_training_work(
 
     `start` is where the training of a script starts from.
     """
-    trainer_setup.set_seed_and_precision(start.config)
     plan = trainer_setup.RunPlan(
         create_model=create_model,
         loss=loss,
@@ -237,7 +236,6 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         "--export_dir={folder}/model"
     )
     start, task, run_folder, encoded_sets = open_mrpc(spec, command)
-    trainer_setup.set_seed_and_precision(start.config)
     plan = trainer_setup.RunPlan(
         create_model=task.create_model,
         loss=task.loss,
@@ -251,9 +249,7 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         strategy=devices.connect_devices(start.config.devices),
     )
     trainer.run_weights.restore_or_load()
-    fine_tuner = FineTuner(
-        task, encoded_sets, trainer, first_step=0, dev_set_checksum=0
-    )
+    fine_tuner = FineTuner(task, encoded_sets, trainer)
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
     export_dir = str(start.config.export.export_dir)

@@ -98,6 +98,7 @@ def answer_in_process(
             source.num_rows,
             unit="row",
             examples_per_unit=1,
+            examples_name="rows",
             description="Predicting",
         ) as progress,
     ):

@@ -27,6 +27,15 @@ def test_a_line_of_progress_shows_values_and_a_rate(caplog):
     assert "Training step 5 of 8  epoch 2 of 3  loss 1.235  " in caplog.text
 
 
+def test_the_rate_is_of_examples_by_their_name(caplog):
+    caplog.set_level("INFO", logger="absl")
+    with progress.Progress(
+        2, unit="row", examples_per_unit=1, examples_name="rows"
+    ) as bar:
+        bar.update(1)
+    assert "row 1 of 2  rows/s " in caplog.text
+
+
 @pytest.mark.parametrize(("shows_ends", "due"), [(True, [1, 3]), (False, [])])
 def test_progress_of_short_work_is_shown_at_its_ends_or_never(shows_ends, due):
     shown = []

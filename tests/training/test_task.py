@@ -55,6 +55,11 @@ def test_an_export_records_the_settings_the_labels_and_its_own(start):
     }
 
 
+def test_the_settings_that_tasks_share_by_default_cannot_be_changed(start):
+    with pytest.raises(TypeError, match="item assignment"):
+        ToyTask(start).settings["num_texts"] = 2
+
+
 def test_records_are_examples_unless_a_task_pools_them(start):
     task = ToyTask(start)
     assert task.pool(create_set("dev", [1, 2]), BATCHES) is BATCHES

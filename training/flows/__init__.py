@@ -13,14 +13,13 @@ Pretraining on the records of create_pretraining_data.py:
 
     pretraining.py: `pretrain`: all steps of a command, and how it ends
     pretraining_plan.py: `PretrainingPlan`: the records, the steps
-    pretraining_evaluation.py: computes Google's metrics, and the loss
+    pretraining_evaluation.py: `PretrainingEvaluator`: Google's metrics
 
 The steps of both flows, in their order:
 
-    checks.py: checks the start and the task before slow work
+    start_checks.py: checks the start and the task before slow work
     teacher.py: loads the teacher
     trainer_setup.py: `RunPlan`, and the model and the Trainer that it says
-    evaluations.py: evaluates while training and after it
     run_ending.py: stores, exports and logs what was trained
 
 The dev set of a fine-tuning is checked by training/dev_set/.

@@ -6,12 +6,9 @@ from data.sets.set_names import suffix_of
 from model_folders.scores import Scores
 from training.flows.encoded_sets import select_sets
 from training.flows.eval_loss import LossAccumulator
-from training.flows.evaluations import (
-    evaluate_once_per_step,
-    train_and_evaluate,
-)
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.best_step_callback import BestStepRule
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
 from training.task import (
     Batches,
@@ -32,10 +29,8 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         encoded_sets: the sets of the command.
         trainer: the Trainer of the task's model. It has restored or loaded the
             weights that the command starts from.
-        first_step: number of the step that trained these weights.
-        dev_set_checksum: checksum of the dev sets, 0 without one.
 
-    Each argument except `first_step` is an attribute too.
+    Each argument is an attribute too.
     """
 
     def __init__(
@@ -43,21 +38,15 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         task: FineTuningTask[ExampleT, OriginT, OutputsT],
         encoded_sets: EncodedSets[ExampleT, OriginT],
         trainer: Trainer,
-        *,
-        first_step: int,
-        dev_set_checksum: int,
     ) -> None:
         self.task = task
         self.encoded_sets = encoded_sets
         self.trainer = trainer
-        self.dev_set_checksum = dev_set_checksum
         self._config = task.config
         self._run_weights = trainer.run_weights
-        self._first_step = first_step
+        self._first_step = trainer.run_weights.global_step
         self._output_dir = str(trainer.run_folder.path)
-        self._evaluate_once = evaluate_once_per_step(
-            self._run_weights, self._evaluate_dev_sets
-        )
+        self._scores_of_step: dict[int, Scores] = {}
 
     @property
     def has_trained(self) -> bool:
@@ -82,49 +71,59 @@ class FineTuner(Generic[ExampleT, OriginT, OutputsT]):
         """
         config = self._config
         train_set = self.encoded_sets["train"]
-        rule = BestStepRule(
-            interval=max(train_set.num_records // config.batch_size, 1),
-            metric=config.fine_tuning.metric_for_best or self.task.metrics[0],
-            patience=config.fine_tuning.early_stopping_patience,
-            dev_set_checksum=self.dev_set_checksum,
-        )
-        train_and_evaluate(
-            self.trainer,
+        callbacks: list[Callback] = []
+        if config.keeps_best:
+            metric = config.fine_tuning.metric_for_best or self.task.metrics[0]
+            best_step_callback = BestStepCallback(
+                self.trainer.run_folder,
+                self._run_weights,
+                self.evaluate_dev_sets,
+                BestStepRule(
+                    interval=max(train_set.num_records // config.batch_size, 1),
+                    metric=metric,
+                    patience=config.fine_tuning.early_stopping_patience,
+                ),
+                num_train_steps=num_train_steps,
+            )
+            callbacks.append(best_step_callback)
+        self.trainer.fit(
             train_set.records,
             num_train_steps,
-            evaluate=self.evaluate,
-            rule=rule,
+            callbacks,
             epochs=config.fine_tuning.num_train_epochs,
         )
         if config.keeps_best and config.loads_best:
             self._run_weights.restore_best()
 
-    def evaluate(self) -> Scores:
+    def evaluate_dev_sets(self) -> Scores:
         """Returns the scores of the dev sets, and "global_step".
 
-        The weights of each step are evaluated only once.
+        The weights of each step are evaluated only once, because the last step
+        of the training is often the one that --do_eval evaluates.
         """
-        return self._evaluate_once()
+        step = self._run_weights.global_step
+        if step not in self._scores_of_step:
+            scores: Scores = {"global_step": step}
+            for dev_set in self.dev_sets:
+                scores |= self._evaluate_dev_set(dev_set)
+            self._scores_of_step[step] = scores
+        return {**self._scores_of_step[step]}
 
-    def _evaluate_dev_sets(self) -> Scores:
-        results: Scores = {"global_step": self._run_weights.global_step}
-        for dev_set in self.dev_sets:
-            suffix = suffix_of(dev_set.name)
-            scores = self._evaluate_set(dev_set)
-            results |= {
-                f"{name}{suffix}": score for name, score in scores.items()
-            }
-        return results
-
-    def _evaluate_set(
-        self, encoded_set: EncodedSet[ExampleT, OriginT]
+    def _evaluate_dev_set(
+        self, dev_set: EncodedSet[ExampleT, OriginT]
     ) -> Scores:
-        batches = self._predict_dev_set(encoded_set, "Evaluating")
-        if not self.task.eval_loss:
-            return self.task.evaluate(encoded_set, batches)
-        batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
-        scores = self.task.evaluate(encoded_set, batches_with_loss)
-        return scores | batches_with_loss.scores()
+        """Returns the scores of a dev set, whose names have its suffix."""
+        batches = self._predict_dev_set(dev_set, "Evaluating")
+        if self.task.eval_loss:
+            batches_with_loss = LossAccumulator(self.task.eval_loss, batches)
+            scores = {
+                **self.task.compute_scores(dev_set, batches_with_loss),
+                **batches_with_loss.scores(),
+            }
+        else:
+            scores = self.task.compute_scores(dev_set, batches)
+        suffix = suffix_of(dev_set.name)
+        return {f"{name}{suffix}": score for name, score in scores.items()}
 
     def write_dev_files(self) -> None:
         """Writes the files of predictions and reports about the dev sets."""

@@ -15,16 +15,12 @@ from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import checks, evaluations, run_ending
+from training.flows import run_ending, start_checks
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
 from training.flows.fine_tuning_plan import prepare_fine_tuning
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import (
-    check_can_export,
-    create_trainer,
-    set_seed_and_precision,
-)
+from training.flows.trainer_setup import create_trainer
 from training.loop import devices
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores
@@ -44,8 +40,8 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     """
     begin_time = time.time()
     strategy = devices.connect_devices(task.config.devices)
-    checks.check_start(task.start)
-    checks.check_task(task)
+    start_checks.check_start(task.start)
+    start_checks.check_task(task)
     teacher = load_teacher(
         task.start,
         task.create_model,
@@ -54,7 +50,6 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     )
     run_folder = RunFolder.open(task.start, task.labels)
     plan = prepare_fine_tuning(task, run_folder.state_folder)
-    set_seed_and_precision(task.config)
     trainer = create_trainer(
         task.start,
         run_folder,
@@ -62,17 +57,10 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         strategy=strategy,
         teacher=teacher,
     )
-    check_can_export(task.config, trainer.model)
     trainer.run_weights.restore_or_load(
         task.output_names, prefers_best=task.config.loads_best
     )
-    fine_tuner = FineTuner(
-        task,
-        plan.encoded_sets,
-        trainer,
-        first_step=trainer.run_weights.global_step,
-        dev_set_checksum=plan.dev_set_checksum,
-    )
+    fine_tuner = FineTuner(task, plan.encoded_sets, trainer)
     with record_checks.named_record_errors(plan.records):
         if num_steps := plan.run_plan.num_steps:
             fine_tuner.train(num_steps.training)
@@ -99,9 +87,9 @@ def end_with_scores(
     run_folder = trainer.run_folder
     dev_scores: Scores = {}
     if config.training.do_eval:
-        dev_scores = evaluations.evaluate_and_write_scores(
-            trainer, fine_tuner.evaluate, fine_tuner.dev_set_checksum
-        )
+        logging.info("Evaluating %s", trainer.run_weights.describe())
+        dev_scores = fine_tuner.evaluate_dev_sets()
+        run_folder.write_evaluation(trainer.run_weights.global_step, dev_scores)
     if not config.is_chief:
         return
     if config.training.do_eval:
@@ -132,7 +120,7 @@ def end_without_scores(
     scores, card and report stay as they are.
     """
     task = fine_tuner.task
-    log_scores(fine_tuner.evaluate())
+    log_scores(fine_tuner.evaluate_dev_sets())
     if not task.config.is_chief:
         return
     export_dir = task.config.export.export_dir
@@ -155,22 +143,21 @@ def _predict_test_sets(
         `dev_scores`, and the scores of predicted sets that are also dev sets,
         such as --predict_file of SQuAD.
     """
-    trainer = fine_tuner.trainer
-    results = trainer.run_folder.results
-    logging.info("Predicting with %s", trainer.run_weights.describe())
+    run_folder = fine_tuner.trainer.run_folder
+    run_weights = fine_tuner.trainer.run_weights
+    logging.info("Predicting with %s", run_weights.describe())
     for test_set in fine_tuner.test_sets:
         scores = fine_tuner.write_and_score_predictions(test_set)
         if not scores:
             # The right answers are unknown.
             continue
-        scores["global_step"] = trainer.run_weights.global_step
+        scores["global_step"] = run_weights.global_step
         if test_set.name in fine_tuner.task.dev_sets:
             dev_scores = dev_scores | scores
-            evaluations.write_dev_scores(
-                trainer, dev_scores, fine_tuner.dev_set_checksum
-            )
+            run_folder.write_evaluation(run_weights.global_step, dev_scores)
         else:
-            results.write_test_scores(scores, suffix_of(test_set.name))
+            suffix = suffix_of(test_set.name)
+            run_folder.results.write_test_scores(scores, suffix)
     return dev_scores
 
 

@@ -113,10 +113,12 @@ def evaluate_export(
                 encoded_set,
                 _predict_batches(task, model_class, engine, encoded_set),
             )
-            for key, score in task.evaluate(encoded_set, batches).items():
-                scores[f"{format_name}_{key}{suffix_of(encoded_set.name)}"] = (
-                    score
-                )
+            suffix = suffix_of(encoded_set.name)
+            set_scores = task.compute_scores(encoded_set, batches)
+            scores |= {
+                f"{format_name}_{name}{suffix}": score
+                for name, score in set_scores.items()
+            }
     return scores
 
 

@@ -50,13 +50,11 @@ class FineTuningPlan(Generic[ExampleT, OriginT]):
     Attributes:
         encoded_sets: the sets of the command.
         finding: whether the scores on the dev set may be trusted.
-        dev_set_checksum: result of `compute_dev_set_checksum`.
         run_plan: how to create the Trainer, and what to record.
     """
 
     encoded_sets: EncodedSets[ExampleT, OriginT]
     finding: DevSetFinding
-    dev_set_checksum: int
     run_plan: RunPlan
 
     @property
@@ -102,7 +100,6 @@ def prepare_fine_tuning(
         run_plan=create_fine_tuning_run_plan(
             task, encoded_sets, set_fingerprints
         ),
-        dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
     )
 
 
@@ -181,6 +178,7 @@ def create_fine_tuning_run_plan(
         loss=task.loss,
         num_steps=num_steps,
         training_settings=training_settings,
+        dev_set_checksum=compute_dev_set_checksum(task, encoded_sets),
     )
 
 

@@ -16,22 +16,19 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
+from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import checks, evaluations, run_ending
+from training.flows import run_ending, start_checks
 from training.flows.pretraining_evaluation import (
-    EvaluatedStep,
-    PretrainingEvaluation,
+    PretrainingEvaluator,
     warn_of_no_progress,
 )
 from training.flows.pretraining_plan import prepare_pretraining
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import (
-    check_can_export,
-    create_trainer,
-    set_seed_and_precision,
-)
+from training.flows.trainer_setup import create_trainer
 from training.loop import devices
-from training.loop.best_step_callback import BestStepRule, Evaluate
+from training.loop.best_step_callback import BestStepCallback, BestStepRule
+from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
@@ -49,38 +46,26 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    checks.check_start(start)
+    start_checks.check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
     plan = prepare_pretraining(start)
-    set_seed_and_precision(config)
     trainer = create_trainer(
         start, run_folder, plan.run_plan, strategy=strategy, teacher=teacher
     )
-    check_can_export(config, trainer.model)
     trainer.run_weights.restore_or_load()
-    evaluation = PretrainingEvaluation(config, plan.records.eval, trainer)
-    evaluated = None
+    evaluator = PretrainingEvaluator(config, plan.records.eval, trainer)
+    scores: Scores = {}
     with record_checks.named_record_errors(plan.records):
         if plan.run_plan.num_steps:
-            _train(
-                config,
-                trainer,
-                plan.records.train,
-                evaluate=evaluation.score,
-                dev_set_checksum=plan.dev_set_checksum,
-            )
+            _train(config, trainer, plan.records.train, evaluator)
         if config.training.do_eval:
-            evaluations.evaluate_and_write_scores(
-                trainer, evaluation.score, plan.dev_set_checksum
-            )
-            evaluated = evaluation.evaluate()
+            logging.info("Evaluating %s", trainer.run_weights.describe())
+            scores = evaluator.evaluate()
+            run_folder.write_evaluation(trainer.run_weights.global_step, scores)
     _end_pretraining(
-        start,
-        trainer,
-        evaluated=evaluated,
-        begin_time=begin_time,
+        start, trainer, evaluator, scores=scores, begin_time=begin_time
     )
 
 
@@ -100,29 +85,29 @@ def _train(
     config: PretrainingConfig,
     trainer: Trainer,
     records: record_datasets.Records,
-    *,
-    evaluate: Evaluate,
-    dev_set_checksum: int,
+    evaluator: PretrainingEvaluator,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    evaluations.train_and_evaluate(
-        trainer,
-        records,
-        config.pretraining.num_train_steps,
-        evaluate=evaluate,
-        rule=BestStepRule(
-            config.pretraining.eval_steps,
-            metric="loss",
-            dev_set_checksum=dev_set_checksum,
-        ),
-    )
+    num_train_steps = config.pretraining.num_train_steps
+    callbacks: list[Callback] = []
+    if config.keeps_best:
+        best_step_callback = BestStepCallback(
+            trainer.run_folder,
+            trainer.run_weights,
+            evaluator.evaluate,
+            BestStepRule(config.pretraining.eval_steps, metric="loss"),
+            num_train_steps=num_train_steps,
+        )
+        callbacks.append(best_step_callback)
+    trainer.fit(records, num_train_steps, callbacks)
 
 
 def _end_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
+    evaluator: PretrainingEvaluator,
     *,
-    evaluated: EvaluatedStep | None,
+    scores: Scores,
     begin_time: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
@@ -132,7 +117,8 @@ def _end_pretraining(
     Args:
         start: StartingPoint of the command.
         trainer: the Trainer, with the weights that were evaluated.
-        evaluated: the evaluation after the training, None without one.
+        evaluator: the evaluator, which knows the accuracy of a guess.
+        scores: scores after the training, {} without an evaluation.
         begin_time: time at which this command began, as time.time().
     """
     config = start.config
@@ -153,11 +139,11 @@ def _end_pretraining(
         serving.export(export_dir, trainer.model, {}, options)
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
-    if evaluated and config.training.do_train:
-        warn_of_no_progress(evaluated)
+    if scores and config.training.do_train:
+        warn_of_no_progress(scores, evaluator.baseline_accuracy)
     run_ending.log_end(
         trainer.run_folder,
-        score_lines=_list_score_lines(evaluated.scores) if evaluated else [],
+        score_lines=_list_score_lines(scores),
         commands=_list_commands(start),
         seconds=time.time() - begin_time,
     )

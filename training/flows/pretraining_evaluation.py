@@ -1,7 +1,6 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
 import functools
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -14,7 +13,6 @@ from model_folders.scores import Scores
 from modeling.base_loss import sum_terms
 from modeling.tensors import PretrainerOutputs, Tensor
 from training.config.pretraining_config import PretrainingConfig
-from training.flows.evaluations import evaluate_once_per_step
 from training.loop.trainer import Trainer
 
 # A run of fewer steps is a trial, of which nobody expects anything.
@@ -24,21 +22,8 @@ _MIN_STEPS = 100
 _MIN_GAIN = 0.01
 
 
-class EvaluatedStep(NamedTuple):
-    """What an evaluation computes of the weights of one step.
-
-    Attributes:
-        scores: Google's metrics, "loss" and "global_step".
-        baseline_accuracy: accuracy of guessing the most frequent masked
-            WordPiece, 0 if nothing is masked.
-    """
-
-    scores: Scores
-    baseline_accuracy: float
-
-
-class PretrainingEvaluation:
-    """Computes the metrics of a model in pretraining.
+class PretrainingEvaluator:
+    """Evaluates the weights of a model in pretraining.
 
     It reads at most --max_eval_steps batches.
 
@@ -46,6 +31,11 @@ class PretrainingEvaluation:
         config: the batch size, and --max_eval_steps.
         records: the records to evaluate on.
         trainer: the Trainer, with the weights to evaluate.
+
+    Attributes:
+        baseline_accuracy: accuracy of guessing the most frequent masked
+            WordPiece of the records. 0 if nothing is masked, and before the
+            first evaluation.
     """
 
     def __init__(
@@ -54,6 +44,7 @@ class PretrainingEvaluation:
         records: record_datasets.Records,
         trainer: Trainer,
     ) -> None:
+        self.baseline_accuracy = 0.0
         self._config = config
         self._records = records
         self._predictor = trainer.predictor
@@ -63,23 +54,24 @@ class PretrainingEvaluation:
             pretraining_metrics,
             has_next_sentence=config.pretraining.next_sentence,
         )
-        self._evaluate_once = evaluate_once_per_step(
-            self._run_weights, self._evaluate_step
-        )
+        self._scores_of_step: dict[int, Scores] = {}
 
-    def evaluate(self) -> EvaluatedStep:
-        """Returns the metrics of the current weights, and those of a guess.
+    def evaluate(self) -> Scores:
+        """Returns Google's metrics, "loss" and "global_step".
 
-        The weights of each step are evaluated only once.
+        The weights of each step are evaluated only once, because the last step
+        of the training is the one that --do_eval evaluates.
         """
-        return self._evaluate_once()
+        step = self._run_weights.global_step
+        if step not in self._scores_of_step:
+            self._scores_of_step[step] = {
+                **self._compute_metrics(),
+                "global_step": step,
+            }
+        return {**self._scores_of_step[step]}
 
-    def score(self) -> Scores:
-        """Returns only the scores of `evaluate`, as an `Evaluate` does."""
-        return self.evaluate().scores
-
-    def _evaluate_step(self) -> EvaluatedStep:
-        """Computes the metrics, and counts the masked WordPieces."""
+    def _compute_metrics(self) -> Scores:
+        """Computes the metrics, and the accuracy of guessing."""
         config = self._config
         dataset = record_datasets.create_dataset(
             self._records,
@@ -96,17 +88,12 @@ class PretrainingEvaluation:
             counts = add_masked_counts(counts, features)
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-        means = {
+        if num_masked := counts.sum():
+            self.baseline_accuracy = float(counts.max() / num_masked)
+        return {
             name: float(total / divisor) if divisor else 0.0
             for name, (total, divisor) in sums.items()
         }
-        num_masked = counts.sum()
-        return EvaluatedStep(
-            scores={**means, "global_step": self._run_weights.global_step},
-            baseline_accuracy=(
-                float(counts.max() / num_masked) if num_masked else 0.0
-            ),
-        )
 
 
 def add_masked_counts(
@@ -167,7 +154,7 @@ def pretraining_metrics(
     return metrics
 
 
-def warn_of_no_progress(evaluated: EvaluatedStep) -> None:
+def warn_of_no_progress(scores: Scores, baseline_accuracy: float) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
     On any text, a model first learns how frequent each WordPiece is, within
@@ -178,9 +165,9 @@ def warn_of_no_progress(evaluated: EvaluatedStep) -> None:
     of a trained model.
 
     Args:
-        evaluated: the evaluation after the training.
+        scores: scores after the training.
+        baseline_accuracy: accuracy of guessing the most frequent WordPiece.
     """
-    scores, baseline_accuracy = evaluated
     accuracy = scores["masked_lm_accuracy"]
     step = scores["global_step"]
     if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:

@@ -53,12 +53,10 @@ class PretrainingPlan:
 
     Attributes:
         records: the records to train on, and those to evaluate on.
-        dev_set_checksum: result of `compute_dev_set_checksum`.
         run_plan: how to create the Trainer, and what to record.
     """
 
     records: PretrainingRecords
-    dev_set_checksum: int
     run_plan: RunPlan
 
 
@@ -77,7 +75,6 @@ def prepare_pretraining(
     dev_set = fingerprint_dev_set(start.config, records)
     return PretrainingPlan(
         records=records,
-        dev_set_checksum=compute_dev_set_checksum(start.config, dev_set),
         run_plan=create_pretraining_run_plan(start, records.train, dev_set),
     )
 
@@ -127,14 +124,26 @@ def _find_records(
     )
     record_checks.check_records(files, spec)
     if not config.training.do_train:
-        # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_inspection.fingerprint_records` checks all records.
-        count_records(
-            files,
-            config.pretraining.max_eval_steps
-            * config.pretraining.eval_batch_size,
-        )
+        _check_record_lengths(config, files)
     return record_datasets.Records(files, spec, dynamic_masking)
+
+
+def _check_record_lengths(
+    config: PretrainingConfig, files: Sequence[str]
+) -> None:
+    """Checks that no record to evaluate is shorter than its header says.
+
+    TensorFlow crashes at such a record. In training,
+    `record_inspection.fingerprint_records` checks all records.
+
+    Raises:
+        ValueError: a file is truncated, or is not a TFRecord file.
+    """
+    num_examples = (
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
+    )
+    # Counting reads the header of each record. The number is not needed.
+    count_records(files, num_examples)
 
 
 def _check_masking_flags(
@@ -216,6 +225,7 @@ def create_pretraining_run_plan(
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=num_steps,
         training_settings=training_settings,
+        dev_set_checksum=compute_dev_set_checksum(config, dev_set),
     )
 
 

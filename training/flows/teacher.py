@@ -13,7 +13,7 @@ from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.presets import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.flows import checks
+from training.flows import start_checks
 from training.flows.trainer_setup import CreateModel
 from training.preparation.starting_point import StartingPoint
 
@@ -50,13 +50,10 @@ def load_teacher(
     if not path or not config.training.do_train:
         return None
     preset = _read_teacher_preset(start, path)
-    if not preset.config_file:
-        # Says which other library's weights the folder contains.
-        modeling.check_checkpoint(preset)
-    bert_config = preset.load_required_config()
+    bert_config = _load_teacher_config(preset)
     _check_teacher(start, preset, bert_config, output_mode)
     if output_names:
-        checks.check_head_labels(preset, output_names)
+        start_checks.check_head_labels(preset, output_names)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.check_checkpoint(preset, config=bert_config)
@@ -76,6 +73,14 @@ def load_teacher(
             "teacher's last block"
         )
     return model
+
+
+def _load_teacher_config(preset: Preset) -> BertConfig:
+    if not preset.config_file:
+        # Without a configuration, the folder may contain weights that this
+        # project cannot load. The error of this check names their library.
+        modeling.check_checkpoint(preset)
+    return preset.load_required_config()
 
 
 def _check_teacher(

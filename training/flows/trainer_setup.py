@@ -1,7 +1,7 @@
 """Creates the model and the Trainer of a run by its `RunPlan`.
 
-`RunWeights.restore_or_load` then loads the weights, and `train_and_evaluate` in
-evaluations.py trains. run_ending.py has the steps after the training.
+`RunWeights.restore_or_load` then loads the weights, and `Trainer.fit` trains
+them. run_ending.py has the steps after the training.
 """
 
 import dataclasses
@@ -58,39 +58,15 @@ class RunPlan:
         num_steps: numbers of the steps, None without training.
         training_settings: result of `resuming.create_training_settings`, {}
             to record none.
+        dev_set_checksum: checksum of what the scores depend on besides the
+            weights, 0 without a dev set.
     """
 
     create_model: CreateModel
     loss: AnyLoss
     num_steps: NumSteps | None
     training_settings: TrainingSettings
-
-
-def set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of all models of this process."""
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(
-        POLICY_OF_PRECISION[config.devices.mixed_precision]
-    )
-
-
-def check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
-    """Checks before the training that --export_dir can be written after it.
-
-    Raises:
-        ValueError: the model is of a class that `serving.export` does not know.
-    """
-    model_class = kinds.model_class_of(model)
-    export_dir = config.export.export_dir
-    if export_dir and model_class not in kinds.KIND_OF_CLASS:
-        raise ValueError(
-            f"--export_dir={export_dir}: no signatures are defined for "
-            f"a {model_class}. Add the class to model_folders/kinds.py and "
-            "serving/exporting/export.py, or train without --export_dir"
-        )
+    dev_set_checksum: int = 0
 
 
 def create_trainer(
@@ -103,20 +79,25 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    The seed and the precision are those of `set_seed_and_precision`.
+    Before, sets the seed and the precision of all models of this process.
 
     Args:
         start: what the run starts from.
-        run_folder: folder of the run.
+        run_folder: folder of the run, whose history learns which dev set the
+            plan evaluates.
         plan: creates the task's model, and says how many steps to train it.
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
         teacher: the teacher to learn from, None without a teacher.
 
     Raises:
-        ValueError: a flag does not fit the model or the devices.
+        ValueError: a flag does not fit the model or the devices. Or
+            --export_dir is set, and `serving.export` does not know the class of
+            the model.
     """
     config = start.config
+    run_folder.history.dev_set_checksum = plan.dev_set_checksum
+    _set_seed_and_precision(config)
     train_step = None
     with strategy.scope():
         model = plan.create_model(
@@ -137,12 +118,24 @@ def create_trainer(
                 strategy=strategy,
                 teacher=teacher,
             )
+    _check_can_export(config, model)
     return Trainer(
         model,
         config,
         run_folder,
         train_step,
         training_settings=plan.training_settings,
+    )
+
+
+def _set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of all models of this process."""
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
     )
 
 
@@ -207,3 +200,19 @@ def _with_teacher(
         model, teacher, distillation_loss, config.training.seed
     )
     return distiller, distillation_loss
+
+
+def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
+    """Checks before the training that --export_dir can be written after it.
+
+    Raises:
+        ValueError: the model is of a class that `serving.export` does not know.
+    """
+    model_class = kinds.model_class_of(model)
+    export_dir = config.export.export_dir
+    if export_dir and model_class not in kinds.KIND_OF_CLASS:
+        raise ValueError(
+            f"--export_dir={export_dir}: no signatures are defined for "
+            f"a {model_class}. Add the class to model_folders/kinds.py and "
+            "serving/exporting/export.py, or train without --export_dir"
+        )

@@ -26,14 +26,11 @@ class BestStepRule(NamedTuple):
             "loss" and "eval_loss" are better, higher values of others.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
-        dev_set_checksum: checksum of the dev set, 0 without one. Only the
-            evaluations of dev sets with equal checksums are compared.
     """
 
     interval: int
     metric: str
     patience: int = 0
-    dev_set_checksum: int = 0
 
 
 class BestStepCallback(Callback):
@@ -95,7 +92,7 @@ class BestStepCallback(Callback):
 
     def _find_best(self) -> BestEvaluation | None:
         """Returns the evaluation of the best step so far, None without one."""
-        best = self._best_step.find_evaluation(self._rule.dev_set_checksum)
+        best = self._best_step.find_evaluation()
         return best if best and best.step != self._missing_step else None
 
     def on_step(self, step: int, logs: Logs) -> Decision:
@@ -107,12 +104,7 @@ class BestStepCallback(Callback):
         scores = {**self._evaluate(), "global_step": step}
         best = self._find_best()
         is_best = self._is_better(scores[self._rule.metric], best)
-        self._history.add_evaluation(
-            step,
-            scores,
-            dev_set_checksum=self._rule.dev_set_checksum,
-            learning_rate=logs.get("learning_rate"),
-        )
+        self._history.add_evaluation(step, scores, logs.get("learning_rate"))
         _log_evaluation(step, logs["loss"], scores, is_best=is_best)
         if is_best:
             self._run_weights.save_best()

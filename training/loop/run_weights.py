@@ -72,9 +72,13 @@ class RunWeights:
             is_chief=config.is_chief,
         )
 
-    def advance(self, num_steps: int) -> None:
-        """Counts steps that trained the current weights further."""
+    def advance(self, num_steps: int) -> int:
+        """Counts steps that trained the current weights further.
+
+        Returns the number of the last step.
+        """
         self.global_step += num_steps
+        return self.global_step
 
     def restore_or_load(
         self,

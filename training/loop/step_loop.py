@@ -1,7 +1,7 @@
 """Runs the steps of a training, one after another, until something ends it."""
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -46,6 +46,8 @@ class EndReasons(NamedTuple):
 class StepLoop:
     """Runs the steps that are left of a training, their callbacks and saves.
 
+    Call `begin` once, and then `run` if a step is left.
+
     Args:
         train_step: the training step of the model.
         run_weights: the weights that the steps change, to save them.
@@ -75,16 +77,15 @@ class StepLoop:
         self._skipped = SkippedStepCounter(config.training.output_dir)
         self._saved_step = run_weights.global_step
 
-    def begin(self) -> None:
-        """Tells the callbacks that the training begins. Call it first."""
+    def begin(self) -> bool:
+        """Tells the callbacks that the training begins.
+
+        Returns whether a step is left to run, on which all workers agree. No
+        step is left if a resumed run has ended. If a callback ended the run,
+        its reason is logged.
+        """
         for callback in self._callbacks:
             callback.on_train_begin()
-
-    def agree_that_nothing_is_left(self) -> bool:
-        """Agrees with all workers whether a resumed run must not train more.
-
-        Logs the reasons of callbacks.
-        """
         step = self._run_weights.global_step
         reasons = [
             callback.find_reason_to_stop(step) for callback in self._callbacks
@@ -97,7 +98,7 @@ class StepLoop:
             [self._is_time_over or any(reasons)],
             is_due=True,
         )
-        return step >= self._num_train_steps or any(agreed)
+        return step < self._num_train_steps and not any(agreed)
 
     def run(
         self,
@@ -127,8 +128,10 @@ class StepLoop:
             shows_ends=True,
         ) as bar:
             while True:
-                logs = self._run_next_steps(batches)
-                step = self._run_weights.global_step
+                num_steps = self._num_steps_at_once()
+                logs, outcomes = self._train_step(batches, num_steps)
+                step = self._run_weights.advance(num_steps)
+                self._skipped.count(step, outcomes)
                 if bar.is_due(step):
                     bar.update(step, **logs)
                 with bar.paused():
@@ -144,17 +147,6 @@ class StepLoop:
         if strategy.num_replicas_in_sync > 1:
             return devices.distribute_dataset(strategy, dataset)
         return dataset
-
-    def _run_next_steps(self, batches: Iterator[Features]) -> Logs:
-        """Runs the steps up to the next one after which something may be due.
-
-        Returns the logs of the last step.
-        """
-        num_steps = self._num_steps_at_once()
-        logs, outcomes = self._train_step(batches, num_steps)
-        self._run_weights.advance(num_steps)
-        self._skipped.count(self._run_weights.global_step, outcomes)
-        return logs
 
     def _num_steps_at_once(self) -> int:
         """Returns the number of steps to run before something may be due."""

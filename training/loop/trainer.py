@@ -20,9 +20,10 @@ from modeling.base_task_model import AnyTaskModel
 from terminal import signals
 from training.config.training_config import TrainingConfig
 from training.loop.batch_predictor import BatchPredictor
-from training.loop.callbacks import Callback, SummaryCallback
+from training.loop.callbacks import Callback
 from training.loop.run_weights import RunWeights
 from training.loop.step_loop import StepLoop
+from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run_files.run_folder import RunFolder
 
@@ -107,8 +108,7 @@ class Trainer:
         if self.train_step is None:
             raise ValueError("this Trainer was created without a training step")
         loop = self._create_loop(self.train_step, callbacks, num_train_steps)
-        loop.begin()
-        if loop.agree_that_nothing_is_left():
+        if not loop.begin():
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 self.config.training.output_dir,

@@ -102,7 +102,7 @@ def read_start(
     preset = read_initial_preset(parsed.config)
     parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
-    # `checks.check_start` later checks its lengths, because the rows of
+    # `start_checks.check_start` later checks its lengths, because the rows of
     # --data_file may still change the flags.
     bert_config = read_bert_config(config.model, preset)
     tokenizer = None

@@ -69,15 +69,18 @@ class BestStep:
                 file, {**json_files.read_json(file), "best_step": step}
             )
 
-    def find_evaluation(self, dev_set_checksum: int) -> BestEvaluation | None:
+    def find_evaluation(self) -> BestEvaluation | None:
         """Returns the evaluation of the best step, None without one.
 
-        An evaluation on a dev set with another checksum does not count.
+        An evaluation on another dev set than that of the command does not
+        count.
         """
         if self.step is None:
             return None
         line = self._history.find_evaluation(self.step)
-        if line is None or line.get("dev_set") != dev_set_checksum:
+        if line is None:
+            return None
+        if line.get("dev_set") != self._history.dev_set_checksum:
             return None
         scores = {
             name: math.nan if value is None else value
@@ -85,14 +88,11 @@ class BestStep:
         }
         return BestEvaluation(self.step, scores)
 
-    def is_comparable(self, dev_set_checksum: int) -> bool:
-        """Returns whether a dev set is that of the best step.
+    def has_this_dev_set(self) -> bool:
+        """Returns whether the command's dev set is that of the best step.
 
-        Every dev set is comparable before the first evaluation. After the
-        training, an evaluation on any other dev set must not replace the one
-        that the best step was chosen by.
+        Every dev set is before the first evaluation. After the training, an
+        evaluation on any other dev set must not replace the one that the best
+        step was chosen by.
         """
-        return (
-            self.step is None
-            or self.find_evaluation(dev_set_checksum) is not None
-        )
+        return self.step is None or self.find_evaluation() is not None

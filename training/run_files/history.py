@@ -36,6 +36,11 @@ class History:
         file: path of the file.
         events: folder of the files for TensorBoard.
         lines: lines of the file, which `read` reads.
+
+    Attributes:
+        dev_set_checksum: checksum of the dev set that the command evaluates. It
+            is set as soon as the set has been read, and is 0 without a dev set.
+            Evaluations with other checksums are not comparable.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class History:
         events: Path,
         lines: Sequence[HistoryLine],
     ) -> None:
+        self.dev_set_checksum = 0
         self._config = config
         self._path = file
         self._event_writer = EventWriter(events)
@@ -147,20 +153,17 @@ class History:
         self,
         step: int,
         scores: Mapping[str, float],
-        *,
-        dev_set_checksum: int,
         learning_rate: float | None = None,
     ) -> None:
-        """Adds an evaluation, or replaces the one of the step.
+        """Adds an evaluation on the dev set, or replaces the one of the step.
 
         Args:
             step: number of steps trained.
             scores: scores of the dev set.
-            dev_set_checksum: checksum of the dev set.
             learning_rate: learning rate of the step, None if it is unknown.
         """
         line = self._create_line("eval", step, scores, learning_rate)
-        line["dev_set"] = dev_set_checksum
+        line["dev_set"] = self.dev_set_checksum
         self._add(line)
 
     def find_evaluation(self, step: int) -> HistoryLine | None:

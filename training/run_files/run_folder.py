@@ -4,7 +4,7 @@ These files are the card, the results (run_results.py), the history, and those
 that run_description.py creates. This module imports no TensorFlow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -134,6 +134,19 @@ class RunFolder:
             )
         self.write_card(is_finished=False)
         return preset_reading.create_preset_of_run(str(self.path), description)
+
+    def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
+        """Writes scores on the dev sets to the history and eval_results.txt.
+
+        The history gets no line if the best step was chosen on other dev sets.
+
+        Args:
+            step: number of steps that trained the evaluated weights.
+            scores: all scores of the dev sets in this command.
+        """
+        if self.best_step.has_this_dev_set():
+            self.history.add_evaluation(step, scores)
+        self.results.write_dev_scores(scores)
 
     @property
     def _fixed_model_json(self) -> ModelJson | None:

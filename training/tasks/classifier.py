@@ -178,11 +178,11 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         ]
         return label_codec.pool_batches(batches, first_records)
 
-    def evaluate(
+    def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        return self._compute_scores(
+        return self._score_outputs(
             encoded_set, label_codec.concatenate_outputs(batches)
         )
 
@@ -211,7 +211,7 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
         self, encoded_set: _EncodedSet, outputs: FloatArray, output_dir: str
     ) -> None:
         """Writes report.html about the outputs for a dev set."""
-        scores = self._compute_scores(encoded_set, outputs)
+        scores = self._score_outputs(encoded_set, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
         data_path = self.config.required_data_source
@@ -246,9 +246,9 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
             name = self.task_name + suffix.replace("_", "-")
             path = os.path.join(output_dir, glue_tasks.submission_file(name))
             prediction_files.write_submission(path, labels)
-        return self._compute_scores(encoded_set, outputs)
+        return self._score_outputs(encoded_set, outputs)
 
-    def _compute_scores(
+    def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
         labels = self.codec.decode_labels(outputs)

@@ -117,11 +117,11 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
         """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(bert_config, **options)
 
-    def evaluate(
+    def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
-        return self._compute_scores(
+        return self._score_vectors(
             encoded_set, label_codec.concatenate_outputs(batches)
         )
 
@@ -154,9 +154,9 @@ class EmbeddingTask(task.Task[DataFileConfig, InputExample, None, FloatArray]):
             self.codec,
             suffix=suffix_of(encoded_set.name),
         )
-        return self._compute_scores(encoded_set, outputs)
+        return self._score_vectors(encoded_set, outputs)
 
-    def _compute_scores(
+    def _score_vectors(
         self, encoded_set: _EncodedSet, vectors: FloatArray
     ) -> Scores:
         if self.has_scores.get(encoded_set.name, True):

@@ -96,7 +96,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             bert_config, len(self.tags), **options
         )
 
-    def evaluate(
+    def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""

@@ -68,7 +68,7 @@ class SquadTask(
         super().__init__(start, loss=modeling.SpanLoss(), metrics=("f1",))
         self.sets = sets
         # The records of evaluations do not contain the right answers, so
-        # `evaluate` takes the answers from this file.
+        # `compute_scores` takes the answers from this file.
         if sets.predict_file:
             self.eval_files = [os.fspath(sets.predict_file)]
         self.export_settings = to_settings(
@@ -126,10 +126,12 @@ class SquadTask(
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(bert_config, **options)
 
-    def evaluate(self, encoded_set: _EncodedSet, batches: _Batches) -> Scores:
+    def compute_scores(
+        self, encoded_set: _EncodedSet, batches: _Batches
+    ) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
         answers = self.decode_answers(encoded_set, batches)
-        return self._compute_scores(self._read_gold_answers(), answers)
+        return self._score_answers(self._read_gold_answers(), answers)
 
     def write_and_score_predictions(
         self, encoded_set: _EncodedSet, batches: _Batches, output_dir: str
@@ -156,7 +158,7 @@ class SquadTask(
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
-        scores = self._compute_scores(gold_answers, answers)
+        scores = self._score_answers(gold_answers, answers)
         if self.config.report:
             file = self.sets.read_predict_file()
             heading = report.create_heading("SQuAD", file.path, scores)
@@ -202,7 +204,7 @@ class SquadTask(
             ),
         )
 
-    def _compute_scores(
+    def _score_answers(
         self,
         gold_answers: answer_scoring.GoldAnswers,
         answers: answer_decoding.SquadAnswers,

@@ -83,11 +83,11 @@ class SwagTask(
         """Creates the BertMultipleChoice to train."""
         return modeling.BertMultipleChoice(bert_config, **options)
 
-    def evaluate(
+    def compute_scores(
         self, encoded_set: _EncodedSet, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
-        return self._compute_scores(
+        return self._score_outputs(
             encoded_set, label_codec.concatenate_outputs(batches)
         )
 
@@ -109,9 +109,9 @@ class SwagTask(
             for example in encoded_set.examples
         )
         prediction_files.write_labels(output_dir, entries, outputs, self.codec)
-        return self._compute_scores(encoded_set, outputs)
+        return self._score_outputs(encoded_set, outputs)
 
-    def _compute_scores(
+    def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
         return scoring.score_labeled(

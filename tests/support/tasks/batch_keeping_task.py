@@ -31,7 +31,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         max_seq_length: length to which the records are padded.
 
     Attributes:
-        batches: features and outputs of each batch, after `evaluate`.
+        batches: features and outputs of each batch, after `compute_scores`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BatchKeepingTask(toy_task.ToyTask):
     def ids(self, number: int) -> list[int]:
         return self.rows[number]
 
-    def evaluate(
+    def compute_scores(
         self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
     ) -> dict[str, float]:
         self.batches = [*batches]

@@ -57,7 +57,7 @@ class ScriptedTask(toy_task.ToyTask):
         first = self.first_example if set_name == "dev" else 0
         return range(first, first + self.num_examples)
 
-    def evaluate(
+    def compute_scores(
         self, encoded_set: EncodedSet[int, None], batches: Batches[FloatArray]
     ) -> dict[str, float]:
         assert len(list(batches)) == 1

@@ -226,7 +226,7 @@ class ToyTask(task.Task[FineTuningConfig, int, None, FloatArray]):
     ) -> BertClassifier:
         return BertClassifier(bert_config, 2, **options)
 
-    def evaluate(
+    def compute_scores(
         self,
         encoded_set: task.EncodedSet[int, None],
         batches: task.Batches[FloatArray],

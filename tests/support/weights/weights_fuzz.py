@@ -229,7 +229,7 @@ def _start(folder: Path, **switches: object) -> None:
     from options import config_values
     from options.parsed_command import ParsedCommand
     from training.config.classifier_config import ClassifierConfig
-    from training.flows import checks
+    from training.flows import start_checks
     from training.preparation.starting_point import read_start
     from training.run_files import fingerprints
 
@@ -243,7 +243,7 @@ def _start(folder: Path, **switches: object) -> None:
     }
     config = config_values.create_config(ClassifierConfig, **given)
     start = read_start(ParsedCommand(config, given))
-    checks.check_start(start)
+    start_checks.check_start(start)
     fingerprints.fingerprint_start(start)
 
 

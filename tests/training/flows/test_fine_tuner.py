@@ -27,7 +27,7 @@ class TwoDevSetsTask(ToyTask):
     def read_examples(self, set_name):
         return range(5 if set_name == "dev_mm" else 3)
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
@@ -38,9 +38,9 @@ class CountingTask(TwoDevSetsTask):
         super().__init__(start)
         self.evaluated_sets = []
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         self.evaluated_sets.append(encoded_set.name)
-        return super().evaluate(encoded_set, batches)
+        return super().compute_scores(encoded_set, batches)
 
 
 class BatchSizesTask(TwoDevSetsTask):
@@ -50,7 +50,7 @@ class BatchSizesTask(TwoDevSetsTask):
         super().__init__(start)
         self.batch_sizes = {}
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         sizes = [len(outputs) for _, outputs in batches]
         self.batch_sizes[encoded_set.name] = sizes
         return {}
@@ -59,7 +59,7 @@ class BatchSizesTask(TwoDevSetsTask):
 class LossTask(ToyTask):
     """A task whose scores are the examples that it has read, and a loss."""
 
-    def evaluate(self, encoded_set, batches):
+    def compute_scores(self, encoded_set, batches):
         return {"count": sum(len(outputs) for _, outputs in batches)}
 
 
@@ -79,20 +79,18 @@ def begin(tmp_path):
             task,
             write_encoded_sets(task, tmp_path / "records"),
             create_trainer(task),
-            first_step=0,
-            dev_set_checksum=0,
         )
 
     return begin_task
 
 
 def test_the_scores_of_each_dev_set_have_its_suffix(begin):
-    scores = begin(TwoDevSetsTask).evaluate()
+    scores = begin(TwoDevSetsTask).evaluate_dev_sets()
     assert scores == {"global_step": 0, "count": 3, "count_mm": 5}
 
 
 def test_a_task_with_a_loss_is_scored_by_it_too(begin):
-    scores = begin(LossTask).evaluate()
+    scores = begin(LossTask).evaluate_dev_sets()
     assert scores["count"] == LossTask.num_examples
     # A model that knows nothing about 2 labels.
     assert scores["eval_loss"] == pytest.approx(np.log(2), abs=0.1)
@@ -100,15 +98,23 @@ def test_a_task_with_a_loss_is_scored_by_it_too(begin):
 
 def test_each_dev_set_of_a_step_is_evaluated_once(begin):
     fine_tuner = begin(CountingTask)
-    first = fine_tuner.evaluate()
-    assert fine_tuner.evaluate() == first
-    assert fine_tuner.task.evaluated_sets == ["dev", "dev_mm"]
+    first = fine_tuner.evaluate_dev_sets()
+    assert fine_tuner.evaluate_dev_sets() == first
+    fine_tuner.trainer.run_weights.advance(1)
+    assert fine_tuner.evaluate_dev_sets()["global_step"] == 1
+    assert fine_tuner.task.evaluated_sets == ["dev", "dev_mm"] * 2
+
+
+def test_a_caller_may_add_to_the_scores_of_a_step(begin):
+    fine_tuner = begin(TwoDevSetsTask)
+    fine_tuner.evaluate_dev_sets()["loss"] = 1.0
+    assert "loss" not in fine_tuner.evaluate_dev_sets()
 
 
 def test_a_set_is_evaluated_in_batches_of_eval_batch_size(begin):
     """The last batch of the 5 examples is smaller."""
     fine_tuner = begin(BatchSizesTask)
-    fine_tuner.evaluate()
+    fine_tuner.evaluate_dev_sets()
     assert fine_tuner.task.batch_sizes == {"dev": [2, 1], "dev_mm": [2, 2, 1]}
 
 

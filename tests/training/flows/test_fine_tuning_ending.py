@@ -54,7 +54,7 @@ def end_with(tmp_path):
         class ScoredTask(ToyTask):
             eval_loss = None
 
-            def evaluate(self, encoded_set, batches):
+            def compute_scores(self, encoded_set, batches):
                 return scores
 
         config = create_config(tmp_path / "run", do_eval=True, **flags)
@@ -65,8 +65,6 @@ def end_with(tmp_path):
             task,
             write_encoded_sets(task, tmp_path / "records"),
             create_trainer(task),
-            first_step=0,
-            dev_set_checksum=0,
         )
         end_with_scores(fine_tuner, begin_time=0)
 
@@ -116,8 +114,6 @@ def finish(tmp_path):
             task,
             {},
             create_trainer(task),
-            first_step=0,
-            dev_set_checksum=0,
         )
         end_without_scores(fine_tuner)
 
@@ -156,8 +152,6 @@ def test_the_scores_of_predictions_join_those_of_the_evaluation(tmp_path):
         task,
         write_encoded_sets(task, tmp_path / "records"),
         create_trainer(task),
-        first_step=0,
-        dev_set_checksum=0,
     )
     end_with_scores(fine_tuner, begin_time=0)
     (line,) = read_history(tmp_path / "run" / HISTORY_FILE)

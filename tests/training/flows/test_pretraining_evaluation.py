@@ -30,8 +30,8 @@ def path(tmp_path_factory):
 
 
 @pytest.fixture
-def create_evaluation(path, trainer, tmp_path):
-    """Function that returns a new PretrainingEvaluation of the trainer."""
+def create_evaluator(path, trainer, tmp_path):
+    """Function that returns a new PretrainingEvaluator of the trainer."""
     config = config_values.create_config(
         PretrainingConfig,
         input_file=path,
@@ -39,7 +39,7 @@ def create_evaluation(path, trainer, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        pretraining_evaluation.PretrainingEvaluation,
+        pretraining_evaluation.PretrainingEvaluator,
         config,
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
@@ -83,39 +83,40 @@ def halve_weights(trainer):
         variable.assign(variable * 0.5)
 
 
-def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
+def test_the_scores_of_a_step_are_remembered(create_evaluator, trainer):
     """Scores belong to the step, not to the weights."""
-    evaluation = create_evaluation()
-    scores = evaluation.score()
+    evaluator = create_evaluator()
+    scores = evaluator.evaluate()
     halve_weights(trainer)
-    assert evaluation.score() == scores
+    assert evaluator.evaluate() == scores
 
 
 def test_another_step_is_evaluated_in_the_same_graph(
-    create_evaluation, trainer, traces
+    create_evaluator, trainer, traces
 ):
-    evaluation = create_evaluation()
-    first = evaluation.evaluate()
+    evaluator = create_evaluator()
+    first = evaluator.evaluate()
     halve_weights(trainer)
     trainer.run_weights.global_step = 1
-    second = evaluation.evaluate()
+    second = evaluator.evaluate()
     assert len(traces) == 1
-    assert first.scores["loss"] != second.scores["loss"]
+    assert first["loss"] != second["loss"]
 
 
-def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
-    evaluation = create_evaluation()
-    evaluation.evaluate()
+def test_a_new_graph_computes_the_same_bits(create_evaluator, trainer, traces):
+    evaluator = create_evaluator()
+    evaluator.evaluate()
     halve_weights(trainer)
     trainer.run_weights.global_step = 1
-    assert create_evaluation().evaluate() == evaluation.evaluate()
+    assert create_evaluator().evaluate() == evaluator.evaluate()
     assert len(traces) == 2
 
 
 def test_the_baseline_predicts_the_most_frequent_masked_word(
-    create_evaluation, path
+    create_evaluator, path
 ):
-    evaluated = create_evaluation().evaluate()
+    evaluator = create_evaluator()
+    evaluator.evaluate()
     dataset = record_datasets.create_dataset(
         record_datasets.Records(
             [path], feature_specs.pretraining_features(128, 20)
@@ -134,7 +135,7 @@ def test_the_baseline_predicts_the_most_frequent_masked_word(
         if weight
     )
     [(_, count)] = masked_ids.most_common(1)
-    assert evaluated.baseline_accuracy == pytest.approx(
+    assert evaluator.baseline_accuracy == pytest.approx(
         count / masked_ids.total()
     )
 
@@ -173,8 +174,5 @@ def test_an_accuracy_no_better_than_the_baseline_is_warned_of(
     caplog, accuracy, step, is_named
 ):
     scores = {"masked_lm_accuracy": accuracy, "global_step": step}
-    evaluated = pretraining_evaluation.EvaluatedStep(
-        scores, baseline_accuracy=0.07
-    )
-    pretraining_evaluation.warn_of_no_progress(evaluated)
+    pretraining_evaluation.warn_of_no_progress(scores, baseline_accuracy=0.07)
     assert ("not learned from the context" in caplog.text) == is_named

@@ -17,9 +17,14 @@ from training.run_files.run_folder import RunFolder
 
 @pytest.fixture
 def create(tmp_path):
-    """A function (folder, trains=True, **flags) -> Trainer of a run there."""
+    """A function (folder, trains=True, **flags) -> Trainer of a run there.
 
-    def create_in(name, trains=True, **changes):
+    `model_class` is the class of its model.
+    """
+
+    def create_in(
+        name, trains=True, model_class=modeling.BertClassifier, **changes
+    ):
         config = create_config(
             tmp_path / name,
             train_batch_size=4,
@@ -30,14 +35,14 @@ def create(tmp_path):
         )
         start = create_start(config, SMALL)
         plan = trainer_setup.RunPlan(
-            create_model=lambda config, **options: modeling.BertClassifier(
+            create_model=lambda config, **options: model_class(
                 config, 2, **options
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
+            dev_set_checksum=7,
         )
-        trainer_setup.set_seed_and_precision(config)
         return trainer_setup.create_trainer(
             start,
             RunFolder.open(start),
@@ -90,13 +95,14 @@ class UnknownModel(modeling.BertClassifier):
     """A model of a class of which no signatures are defined."""
 
 
-def test_a_model_without_signatures_is_refused_before_the_training(tmp_path):
-    config = create_config(tmp_path, export_dir="export")
-    model = UnknownModel(SMALL, 2)
+def test_a_model_without_signatures_is_refused_before_the_training(create):
     with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
-        trainer_setup.check_can_export(config, model)
+        create("run", model_class=UnknownModel, export_dir="export")
 
 
-def test_a_model_without_signatures_may_train_without_an_export(tmp_path):
-    config = create_config(tmp_path)
-    trainer_setup.check_can_export(config, UnknownModel(SMALL, 2))
+def test_a_model_without_signatures_may_train_without_an_export(create):
+    assert create("run", model_class=UnknownModel).train_step is not None
+
+
+def test_the_history_compares_evaluations_on_the_plans_dev_set(create):
+    assert create("run").run_folder.history.dev_set_checksum == 7

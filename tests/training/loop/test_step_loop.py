@@ -67,7 +67,7 @@ def test_the_best_step_is_kept_among_calls_of_several_steps(
     trainer, _ = stopped_early
     assert list_checkpoint_steps(tmp_path / "best") == [7]
     best_step = trainer.run_folder.best_step
-    assert best_step.find_evaluation(0) == (7, {"figure": -1})
+    assert best_step.find_evaluation() == (7, {"figure": -1})
 
 
 def test_a_signal_ends_the_process_once_the_step_is_saved(tmp_path):

@@ -25,15 +25,17 @@ def open_run(folder, is_chief=True):
 def test_a_new_run_has_no_best_step(tmp_path):
     _, best_step = open_run(tmp_path)
     assert best_step.step is None
-    assert best_step.find_evaluation(7) is None
+    assert best_step.find_evaluation() is None
 
 
 def test_only_an_evaluation_on_the_same_dev_set_is_the_best(tmp_path):
     history, best_step = open_run(tmp_path)
-    history.add_evaluation(1, {"f1": 0.5}, dev_set_checksum=7)
+    history.dev_set_checksum = 7
+    history.add_evaluation(1, {"f1": 0.5})
     best_step.set(1)
-    assert best_step.find_evaluation(7) == BestEvaluation(1, {"f1": 0.5})
-    assert best_step.find_evaluation(8) is None
+    assert best_step.find_evaluation() == BestEvaluation(1, {"f1": 0.5})
+    history.dev_set_checksum = 8
+    assert best_step.find_evaluation() is None
 
 
 def test_a_resumed_run_continues_with_the_best_step_of_its_checkpoint(tmp_path):
@@ -67,10 +69,14 @@ def test_without_model_json_no_file_is_written(tmp_path):
     assert [*tmp_path.iterdir()] == []
 
 
-def test_only_before_the_first_evaluation_any_dev_set_is_comparable(tmp_path):
+def test_only_before_the_first_evaluation_any_dev_set_is_that_of_the_best_step(
+    tmp_path,
+):
     history, best_step = open_run(tmp_path)
-    assert best_step.is_comparable(8)
-    history.add_evaluation(1, {"f1": 0.5}, dev_set_checksum=7)
+    history.dev_set_checksum = 7
+    assert best_step.has_this_dev_set()
+    history.add_evaluation(1, {"f1": 0.5})
     best_step.set(1)
-    assert best_step.is_comparable(7)
-    assert not best_step.is_comparable(8)
+    assert best_step.has_this_dev_set()
+    history.dev_set_checksum = 8
+    assert not best_step.has_this_dev_set()

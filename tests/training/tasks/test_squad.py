@@ -102,14 +102,14 @@ def test_the_model_finds_spans(create_task):
 
 def test_the_right_span_has_the_best_scores(create_task):
     task = create_task()
-    scores = task.evaluate(*predict_words(task, "a", "river"))
+    scores = task.compute_scores(*predict_words(task, "a", "river"))
     assert scores["exact_match"] == 100.0
     assert scores["f1"] == 100.0
 
 
 def test_a_longer_span_shares_words_with_the_answer(create_task):
     task = create_task()
-    scores = task.evaluate(*predict_words(task, "saw", "river"))
+    scores = task.compute_scores(*predict_words(task, "saw", "river"))
     assert scores["exact_match"] == 0.0
     # Articles do not count: one of two words is right, and all are found.
     assert scores["f1"] == pytest.approx(200 / 3)

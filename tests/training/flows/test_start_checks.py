@@ -1,6 +1,6 @@
 """What is checked of files and of a task before any slow work.
 
-test_checks_heads.py tests what is checked of the weights.
+test_start_checks_heads.py tests what is checked of the weights.
 """
 
 import pytest
@@ -12,13 +12,15 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.flows import checks
+from training.flows import start_checks
 
 
 def check_start(folder, **flags):
     """Checks the files of a new run, whose network has 8 positions."""
     flags = {"max_seq_length": 8, "do_train": True} | flags
-    checks.check_start(create_start(create_config(folder, **flags), SMALL))
+    start_checks.check_start(
+        create_start(create_config(folder, **flags), SMALL)
+    )
 
 
 def test_a_new_run_may_write_new_folders(tmp_path):
@@ -59,7 +61,7 @@ def check_task(task_class, **flags):
     """Checks a task that starts from random weights."""
     config = create_config("run", do_train=True, **flags)
     start = create_start(config, tiny_config(), load_tokenizer())
-    checks.check_task(task_class(start))
+    start_checks.check_task(task_class(start))
 
 
 def test_labels_that_look_alike_are_named(caplog):

@@ -1,0 +1,45 @@
+"""Which evaluations become lines of a run's history."""
+
+import pytest
+
+from tests.support.models import tiny_config
+from tests.support.output_files import read_results
+from tests.support.tasks import toy_task
+from training.run_files.history_lines import HISTORY_FILE, read_history
+from training.run_files.run_folder import RunFolder
+
+SCORES = {"accuracy": 0.25, "global_step": 3}
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    """The folder of a run, which evaluates a dev set of the checksum 7."""
+    config = toy_task.create_config(tmp_path, do_eval=True)
+    start = toy_task.create_start(config, tiny_config(vocab_size=1600))
+    run_folder = RunFolder.open(start)
+    run_folder.history.dev_set_checksum = 7
+    return run_folder
+
+
+def test_an_evaluation_is_written_as_google_does(run_folder, tmp_path):
+    run_folder.write_evaluation(3, SCORES)
+    assert read_results(tmp_path)["accuracy"] == 0.25
+
+
+def test_an_evaluation_is_a_line_of_the_history(run_folder, tmp_path):
+    run_folder.write_evaluation(3, SCORES)
+    (line,) = read_history(tmp_path / HISTORY_FILE)
+    assert (line["kind"], line["metrics"]) == ("eval", {"accuracy": 0.25})
+    assert line["dev_set"] == 7
+
+
+def test_scores_on_another_dev_set_do_not_replace_those_of_the_best_step(
+    run_folder, tmp_path
+):
+    run_folder.history.add_evaluation(3, {"accuracy": 0.75})
+    run_folder.best_step.set(3)
+    run_folder.history.dev_set_checksum = 8
+    run_folder.write_evaluation(3, SCORES)
+    (line,) = read_history(tmp_path / HISTORY_FILE)
+    assert line["metrics"] == {"accuracy": 0.75}
+    assert read_results(tmp_path)["accuracy"] == 0.25
