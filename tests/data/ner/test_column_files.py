@@ -23,7 +23,7 @@ def test_a_test_set_may_lack_its_tags(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, culprit",
+    ("text", "culprit"),
     [
         ("word,tag\nAnna,B-PER\nleft\n", "line 3: .*'left'"),
         ("word,tag\nAnna,B-PER\n,O\n", "line 3: the word is ''"),

@@ -312,7 +312,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, contents):
 
 
 @pytest.mark.parametrize(
-    "dtype, value",
+    ("dtype", "value"),
     [
         ("float16", np.nan),
         # Beyond the range of the model's float32.

@@ -83,7 +83,7 @@ def test_unknown_paths_list_the_paths(server, method, path):
 
 
 @pytest.mark.parametrize(
-    "method, path, allowed",
+    ("method", "path", "allowed"),
     [
         ("POST", "/healthz", "GET, HEAD"),
         ("PUT", "/", "GET, HEAD"),
@@ -125,7 +125,7 @@ def test_the_main_signature_may_be_named(server, name):
 
 
 @pytest.mark.parametrize(
-    "body, part",
+    ("body", "part"),
     [
         ({"signature_name": "ids", "instances": ["a"]}, "'ids' is not served"),
         ({"signature_name": "tokenize", "instances": []}, "or serving_default"),
@@ -190,7 +190,7 @@ def test_a_long_body_is_refused_whatever_is_in_it(server):
 
 
 @pytest.mark.parametrize(
-    "flags, part",
+    ("flags", "part"),
     [
         ({"allow_origin": "*", "token_file": "token"}, "--allow_origin=*"),
         ({"allow_origin": "https://a.b/"}, "without a path"),

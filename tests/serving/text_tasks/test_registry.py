@@ -39,7 +39,7 @@ def test_the_main_task_of_a_model_is_the_first():
 
 
 @pytest.mark.parametrize(
-    "settings, ranks",
+    ("settings", "ranks"),
     [
         ({}, True),
         ({"num_texts": None}, True),
