@@ -16,8 +16,8 @@ import pytest
 
 from tests.support.fresh_process import ProcessResult
 
-# terminal/logs.py begins a line with the time and with the level.
-_WARNING = re.compile(r"\d\d:\d\d:\d\d [WEC] ")
+# terminal/logs.py begins a message with the time and the level.
+_MESSAGE = re.compile(r"\d\d:\d\d:\d\d ([DIWEC]) ")
 
 
 def logged_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -30,5 +30,14 @@ def logged_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def printed_warnings(done: ProcessResult) -> list[str]:
-    """Returns the first lines of the warnings that a script printed."""
-    return [line for line in done.stderr.splitlines() if _WARNING.match(line)]
+    """Returns the first lines of the warnings and errors in a script's log."""
+    return printed_messages(done, levels="WEC")
+
+
+def printed_messages(done: ProcessResult, levels: str = "DIWEC") -> list[str]:
+    """Returns the first lines of the messages of these levels in a log."""
+    return [
+        line
+        for line in done.stderr.splitlines()
+        if (match := _MESSAGE.match(line)) and match[1] in levels
+    ]
