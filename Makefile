@@ -28,7 +28,7 @@ check: lint
 	  tests/test_one_place.py tests/test_named_code.py \
 	  tests/test_private_names.py \
 	  tests/test_public_names.py tests/test_stubs.py \
-	  tests/docs/test_pages.py tests/docs/test_style.py
+	  tests/docs/test_pages.py
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed

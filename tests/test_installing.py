@@ -228,7 +228,7 @@ def test_a_missing_part_is_named_as_it_is_installed(
 
 
 @pytest.mark.parametrize(
-    "file, command",
+    ("file", "command"),
     [
         ("pyvenv.cfg", "pip install"),
         ("pipx_metadata.json", "pipx runpip bert-for-keras install"),

@@ -80,9 +80,11 @@ def test_each_flag_of_googles_script_exists_with_its_default(script):
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
-    named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
+    path_name = re.compile(r".*_(file|dir|checkpoint)|export_weights")
     kinds = {each.name: each.kind for each in flags_of(script)}
-    kinds_of_paths = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
+    kinds_of_paths = {
+        k: v for k, v in kinds.items() if v or path_name.fullmatch(k)
+    }
     # The kind of a flag that is not defined as a path is None.
     assert None not in kinds_of_paths.values(), kinds_of_paths
     outputs = {
@@ -90,12 +92,12 @@ def test_every_flag_for_a_path_is_checked(script):
         for name, kind in kinds_of_paths.items()
         if kind in path_flags.OUTPUT_KINDS
     }
-    named = {
+    named_as_outputs = {
         name
         for name in kinds_of_paths
         if name.startswith(("output", "export_"))
     }
-    assert outputs == named < {*kinds_of_paths}
+    assert outputs == named_as_outputs < {*kinds_of_paths}
 
 
 @pytest.mark.parametrize(

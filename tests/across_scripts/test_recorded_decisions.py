@@ -23,6 +23,8 @@ from tests.support.tasks.table_commands import (
 
 # Files of the run that a command which does not train may replace.
 RESULTS = ("README.md", "dev_predictions.csv", "eval_results.txt", "model.json")
+# The log says this of scores that no file of the run gets.
+ONLY_SHOWN = "are only shown"
 
 
 def read_result_files(folder):
@@ -106,7 +108,7 @@ def test_an_evaluation_scores_the_runs_own_dev_set(commands, folder, flags):
     predictions = (folder / "run/dev_predictions.csv").read_bytes()
     done = commands.evaluate(**flags).check()
     assert not find_doubt_warnings(done)
-    assert "are only shown" not in done.stderr
+    assert ONLY_SHOWN not in done.stderr
     assert read_results(folder / "run") == before
     assert (folder / "run/dev_predictions.csv").read_bytes() == predictions
 
@@ -134,7 +136,7 @@ def test_scores_of_another_fraction_are_shown_and_change_no_file(
     export = (folder / "run_model/README.md").stat().st_mtime_ns
     done = commands.evaluate(dev_fraction=fraction).check()
     assert "eval_accuracy" in done.stderr
-    assert "are only shown" in done.stderr
+    assert ONLY_SHOWN in done.stderr
     assert read_result_files(folder / "run") == before
     assert (folder / "run_model/README.md").stat().st_mtime_ns == export
 
@@ -167,7 +169,7 @@ def test_scores_of_another_table_are_shown_and_change_no_file(
     before = read_result_files(folder / "run")
     done = commands.evaluate(data_file="other.csv").check()
     assert not find_doubt_warnings(done)
-    assert "are only shown" in done.stderr
+    assert ONLY_SHOWN in done.stderr
     assert read_result_files(folder / "run") == before
 
 
@@ -181,7 +183,7 @@ def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
         "scored", init_checkpoint="run", data_file="other.csv"
     ).check()
     assert not find_doubt_warnings(done)
-    assert "are only shown" not in done.stderr
+    assert ONLY_SHOWN not in done.stderr
     # Each row of it was one before, or is new.
     trained_texts = {text.upper() for text, _ in rows}
     assert texts_in(folder / "scored") & trained_texts <= texts_in(

@@ -22,6 +22,9 @@ cli.run(main, Config)
 """
 # A table of figures follows its line, and is set in.
 LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
+# What only --verbose shows, of each loaded variable and of the first examples.
+VARIABLE = "*INIT_FROM_CKPT*"
+EXAMPLE = "*** Example ***"
 
 
 @pytest.fixture
@@ -147,13 +150,13 @@ def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
     # One line says what was loaded, none lists it.
     (loaded,) = (line for line in lines if "variables loaded" in line)
     assert "2 start at random values: output_weights, output_bias" in loaded
-    assert "INIT_FROM_CKPT" not in done.stderr
-    assert "*** Example ***" not in done.stderr
+    assert VARIABLE not in done.stderr
+    assert EXAMPLE not in done.stderr
 
 
 def test_verbose_lists_variables_and_examples(flags, tmp_path):
     done = script_runner.run(
         "run_classifier.py", tmp_path, **flags, verbose=True
     ).check()
-    assert done.stderr.count("*INIT_FROM_CKPT*") > 10
-    assert done.stderr.count("*** Example ***") == 5
+    assert done.stderr.count(VARIABLE) > 10
+    assert done.stderr.count(EXAMPLE) == 5

@@ -40,7 +40,7 @@ def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "arguments, is_requested",
+    ("arguments", "is_requested"),
     [
         ("--pipeline=beam", True),
         ("--a --pipeline beam --runner b", True),

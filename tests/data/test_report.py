@@ -14,7 +14,7 @@ from tests.support.report_page import ReportPage
 
 
 @pytest.mark.parametrize(
-    "num_right, num_examples, expected",
+    ("num_right", "num_examples", "expected"),
     [
         # Wilson's, as statsmodels' proportion_confint computes it.
         (117, 120, (0.9291, 0.9915)),

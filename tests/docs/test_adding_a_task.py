@@ -65,10 +65,6 @@ def folder(source, tiny, tmp_path_factory):
     return folder
 
 
-def test_the_file_of_a_task_is_short(source):
-    assert len(source.splitlines()) <= 100
-
-
 def test_the_file_defines_a_task_that_encodes_its_set(source, tiny, tmp_path):
     """The slow tests below also train it."""
     page = types.ModuleType("run_boolq")

@@ -98,9 +98,17 @@ def test_commands_know_the_flags_of_pages(page, flags):
             assert known_flags or is_of_beam, f"{script} --{name}"
 
 
-def test_the_readme_is_short():
-    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    assert len(lines) <= 150
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_commands_use_variables_that_their_page_defines(page):
+    text = page.read_text(encoding="utf-8")
+    # In prose, or as NAME= in commands.
+    defined = {
+        *re.findall(r"\b[A-Z][A-Z_]+\b", BLOCK.sub("", text)),
+        *re.findall(r"\b[A-Z][A-Z_]+(?==)", text),
+    }
+    commands = "\n".join(blocks(text, "bash"))
+    used = {*re.findall(r"\$\{?([A-Z][A-Z_]+)\b", commands)}
+    assert used - {"PWD"} <= defined
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case, formula", CASES)
+@pytest.mark.parametrize(("case", "formula"), CASES)
 def test_the_divergence_equals_its_formula(case, formula):
     loss, student, features, _ = case()
     _, teacher, _, _ = case(seed=1)

@@ -51,7 +51,7 @@ def test_outputs_are_those_that_were_recorded(version):
 
 
 @pytest.mark.parametrize(
-    "version, dtype, tolerance",
+    ("version", "dtype", "tolerance"),
     [
         ("compiled", "float32", 1e-3),
         ("plain", "float64", 1e-9),

@@ -1,8 +1,8 @@
-"""Every cell of docs/api.md about Keras's operations is what happens.
+"""What models can do as any model of Keras, and that docs/api.md says so.
 
-OPERATIONS names for each row of the table the function that tries it: a
-function of a kind of model and an empty folder, which fails if the operation
-does not work as users expect of Keras, or raises the error that the cell names.
+OPERATIONS names for each operation the function that tries it: a function of a
+kind of model and an empty folder, which fails if the operation does not work as
+users expect of Keras. ERRORS names the operations that raise an error instead.
 """
 
 import functools
@@ -28,23 +28,10 @@ from tests.support.model_cases import (
 from tests.support.paths import ROOT
 
 KINDS = {**MODELS, "embedder": lambda **more: modeling.BertEmbedder(CONFIG)}
+# {backend: its column in docs/api.md}.
 BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "torch"}
 FORMATS = ("tf_saved_model", "litert", "torch", "onnx", "openvino")
 SUFFIXES = {"litert": ".tflite", "onnx": ".onnx", "torch": ".pt2"}
-
-
-def read_table():
-    """Returns {operation: {backend: cell}} of the table."""
-    text = (ROOT / "docs/api.md").read_text("utf-8")
-    rows = [
-        [cell.strip() for cell in line.strip("|\n").split("|")]
-        for line in re.findall(r"(?m)^\|.*\|$", text)
-    ]
-    header, _, *rows = rows
-    return {row[0]: dict(zip(header, row, strict=True)) for row in rows}
-
-
-TABLE = read_table()
 
 
 def keras_loss(y_true, y_pred):
@@ -204,8 +191,8 @@ def int8(kind, folder):
     model.quantize("int8")
     assert len(dense) == (14 if kind == "pretrainer" else 13)
     for layer, shape in zip(dense, sizes, strict=True):
-        assert layer._kernel.dtype == "int8"
-        assert layer._kernel.shape == shape
+        assert layer.kernel.dtype == "int8"
+        assert layer.kernel.shape == shape
     assert_close(model(inputs), before, 0.3)
     assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-6)
     assert_close(model.predict(inputs, verbose=0), model(inputs), 0.1)
@@ -291,26 +278,61 @@ OPERATIONS = {
 }
 
 
+# Words of the errors, which name the formats of the backend.
+TO_TORCH = "exports this model as torch"
+TO_SAVED_MODEL = "exports this model as tf_saved_model"
+TO_LITERT_TOO = "exports this model as tf_saved_model or litert"
+TO_OTHERS = {
+    "tensorflow": TO_LITERT_TOO,
+    "jax": TO_SAVED_MODEL,
+    "torch": TO_TORCH,
+}
+# {operation: {backend: words of its error}}. Every other operation works.
+ERRORS = {
+    "quantize int4": dict.fromkeys(BACKENDS, "take quantize('int8')"),
+    "export tf_saved_model": {"torch": TO_TORCH},
+    "export litert": {"jax": TO_SAVED_MODEL, "torch": TO_TORCH},
+    "export torch": {"tensorflow": TO_LITERT_TOO, "jax": TO_SAVED_MODEL},
+    "export onnx": TO_OTHERS,
+    "export openvino": TO_OTHERS,
+}
+
+
 @pytest.mark.slow
 @pytest.mark.backends
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("operation", TABLE)
-def test_an_operation_of_keras_does_what_its_cell_says(
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_an_operation_of_keras_works_or_names_what_does(
     operation, kind, tmp_path
 ):
-    backend = BACKENDS[keras.backend.backend()]
-    cell = TABLE[operation][backend]
-    place = f"docs/api.md says `{cell}` of `{operation}` on {backend}"
-    try:
+    words = ERRORS.get(operation, {}).get(keras.backend.backend())
+    if words is None:
         OPERATIONS[operation](kind, tmp_path)
-        happens = "works"
-    except ValueError as error:
-        if cell == "works":
-            error.add_note(f"{place}, but a {kind} raises this.")
-            raise
-        happens = str(error)
-    assert cell in happens, f"{place}, but a {kind}: {happens}"
+    else:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            OPERATIONS[operation](kind, tmp_path)
 
 
-def test_the_table_names_every_operation():
-    assert TABLE.keys() == OPERATIONS.keys()
+def read_table():
+    """Returns {operation: {column: cell}} of the table in docs/api.md."""
+    text = (ROOT / "docs/api.md").read_text("utf-8")
+    rows = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in re.findall(r"(?m)^\|.*\|$", text)
+    ]
+    header, _, *rows = rows
+    return {
+        operation: dict(zip(header[1:], cells, strict=True))
+        for operation, *cells in rows
+    }
+
+
+def test_the_page_shows_what_each_operation_does():
+    expected = {}
+    for operation in OPERATIONS:
+        errors = ERRORS.get(operation, {})
+        expected[operation] = {
+            column: errors.get(backend, "works")
+            for backend, column in BACKENDS.items()
+        }
+    assert read_table() == expected

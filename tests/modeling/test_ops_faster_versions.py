@@ -24,7 +24,7 @@ for_each_dtype = pytest.mark.parametrize(
 for_each_fused_dtype = pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 # XLA takes seconds for each of these.
 for_each_compiled_type = pytest.mark.parametrize(
-    "dtype, width",
+    ("dtype", "width"),
     [
         ("float64", 130),
         ("float32", 130),

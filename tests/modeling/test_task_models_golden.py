@@ -130,7 +130,7 @@ def test_gradients_are_those_of_googles_code(
 
 
 @pytest.mark.parametrize(
-    "task, keras_class, loss",
+    ("task", "keras_class", "loss"),
     [
         ("classifier", BertClassifier, ClassifierLoss()),
         ("squad", BertSpanLabeler, SpanLoss()),

@@ -58,7 +58,7 @@ def test_beam_makes_the_same_bytes(tmp_path, arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments, flags, part",
+    ("arguments", "flags", "part"),
     [
         ("--runnr DirectRunner", {}, "--runnr; perhaps --runner"),
         ("--dupe_facter=2", {}, "--dupe_facter; perhaps --dupe_factor"),

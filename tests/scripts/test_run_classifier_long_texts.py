@@ -168,7 +168,8 @@ def test_a_doc_stride_that_does_not_fit_is_refused(
 
 
 @pytest.mark.parametrize(
-    "mode, metric", [("multilabel", "eval_accuracy"), ("regression", "pearson")]
+    ("mode", "metric"),
+    [("multilabel", "eval_accuracy"), ("regression", "pearson")],
 )
 def test_windows_of_a_text_share_its_labels_or_number(
     mode, metric, flags, tmp_path

@@ -278,7 +278,7 @@ def test_a_mistake_in_the_class_is_one_line(flags, tmp_path, case):
 
 
 @pytest.mark.parametrize(
-    "change, message",
+    ("change", "message"),
     [
         ({"processor": "tickets.py"}, "must be FILE.py:CLASS"),
         ({"processor": "absent.py:A"}, "--processor=absent.py: No such file"),

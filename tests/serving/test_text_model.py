@@ -273,7 +273,7 @@ def test_a_vocabulary_other_than_the_recorded_one_is_refused(
 
 
 @pytest.mark.parametrize(
-    "kind, setting",
+    ("kind", "setting"),
     [
         ("classifier", "max_seq_length"),
         ("classifier", "output_mode"),

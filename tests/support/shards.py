@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
 
@@ -105,11 +104,3 @@ def read_shards(
         spec or feature_specs.pretraining_features(64, 10),
     )
     return {name: value.numpy() for name, value in features.items()}
-
-
-def logged_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """Returns the warnings that a test logged."""
-    records = caplog.get_records("call")
-    return [
-        record.getMessage() for record in records if record.levelname[0] == "W"
-    ]

@@ -42,7 +42,7 @@ def create_processor(task, folder, language="zh"):
     return create_glue_processor(task, folder, language)
 
 
-@pytest.mark.parametrize("folder, case, name", set_fingerprints())
+@pytest.mark.parametrize(("folder", "case", "name"), set_fingerprints())
 def test_features_equal_those_of_googles_code(folder, case, name):
     task, set_name = name.split("/")
     processor = create_processor(task, folder / task)
@@ -76,7 +76,7 @@ def test_features_equal_those_of_googles_code(folder, case, name):
 
 
 @pytest.mark.parametrize(
-    "text_a, text_b, ids, segments",
+    ("text_a", "text_b", "ids", "segments"),
     [
         # [CLS] a b a [SEP]: cut to fit.
         ("a b a b a b", None, [2, 4, 5, 4, 5, 4, 5, 3], [0] * 8),
@@ -179,7 +179,7 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
 
 
 @pytest.mark.parametrize(
-    "label, label_list, label_id, kind",
+    ("label", "label_list", "label_id", "kind"),
     [
         ("1", ["0", "1"], 1, "int64_list"),
         ("2.5", None, 2.5, "float_list"),

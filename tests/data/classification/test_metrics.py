@@ -7,7 +7,7 @@ from data.classification import metrics
 
 
 @pytest.mark.parametrize(
-    "labels, predictions, expected",
+    ("labels", "predictions", "expected"),
     [
         # tp = 2, fp = 1, fn = 1, tn = 2.
         (

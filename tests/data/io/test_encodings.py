@@ -9,7 +9,7 @@ from data.tables.tables import Table, read_table
 
 
 @pytest.mark.parametrize(
-    "encoding, text, word",
+    ("encoding", "text", "word"),
     [
         ("cp1252", "Here \u2013 J\xfcrgen\u2019s", "J\xfcrgen\u2019s"),
         ("cp1252", "\u201cQuoted\u201d and \xa3100", "\u201cQuoted\u201d"),

@@ -42,7 +42,7 @@ SWAG = feature_specs.swag_features(4, 2)
 
 
 @pytest.mark.parametrize(
-    "spec, name, value",
+    ("spec", "name", "value"),
     [
         *((PRETRAINING, "input_ids", value) for value in (-1, 100, 2**32 + 5)),
         (PRETRAINING, "masked_lm_ids", 1600),

@@ -31,7 +31,7 @@ def values_of(*arguments, others=()):
 
 
 @pytest.mark.parametrize(
-    "arguments, name, value",
+    ("arguments", "name", "value"),
     [
         # The default, written out.
         ("--direct_num_workers=1", "direct_num_workers", None),
@@ -110,7 +110,7 @@ def test_dask_has_one_size_or_number_of_partitions(runner, flags, expected):
 
 
 @pytest.mark.parametrize(
-    "arguments, parts",
+    ("arguments", "parts"),
     [
         ("--direct_num_worker=2", "--direct_num_worker; perhaps .*_workers:"),
         ("--runnr DirectRunner", "unknown flag --runnr; perhaps --runner:"),

@@ -44,7 +44,7 @@ def explain_error(error, cause=None):
 
 
 @pytest.mark.parametrize(
-    "error, kind, message",
+    ("error", "kind", "message"),
     [
         ("ValueError: a.txt: line 3", ValueError, "a.txt: line 3"),
         ("ValueError: a.txt:\nline 3", ValueError, "a.txt:\nline 3"),

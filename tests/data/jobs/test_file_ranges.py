@@ -94,7 +94,7 @@ def test_no_part_is_without_a_range(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name, contents",
+    ("name", "contents"),
     [
         ("a.csv", b'id,text\n1,"a\nb"\n' * 9),
         ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 50, mtime=0)),

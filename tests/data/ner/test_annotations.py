@@ -91,7 +91,7 @@ def test_numbers_of_tags_without_labels_are_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "row, culprit",
+    ("row", "culprit"),
     [
         ({"tokens": WORDS, "ner_tags": TAGS[:3]}, "4 words.* 3 tags"),
         ({"tokens": WORDS, "ner_tags": ["NN", *TAGS[1:]]}, "'NN'"),
@@ -122,7 +122,7 @@ def test_a_row_may_state_the_same_tags_under_several_keys(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change, culprit",
+    ("change", "culprit"),
     [
         (
             {"label": SPANS[:1]},

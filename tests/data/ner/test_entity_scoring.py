@@ -8,7 +8,7 @@ from data.ner import entity_scoring
 
 
 @pytest.mark.parametrize(
-    "tags, entities",
+    ("tags", "entities"),
     [
         ("I-X-Y I-X-Y", [("X-Y", 0, 2)]),
         # conlleval.pl has no rule for what follows E or S here.

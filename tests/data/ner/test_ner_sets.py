@@ -115,7 +115,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name, culprit",
+    ("name", "culprit"),
     [
         ("beyond_the_text.json", "entry 1: .*of 14 characters"),
         ("byte_offsets.jsonl", "line 1: .*'slo '.*5 of 5 spans"),
@@ -137,7 +137,7 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
 
 
 @pytest.mark.parametrize(
-    "set_name, file, sentences, words, entities",
+    ("set_name", "file", "sentences", "words", "entities"),
     [
         # The figures of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
@@ -172,7 +172,7 @@ def test_tags_of_conll_2003_stay_as_they_are(set_name, file):
 
 
 @pytest.mark.parametrize(
-    "text, culprit",
+    ("text", "culprit"),
     [
         ("a\nb\n", "a word and its tag"),
         ("a O\nb\n", "line 2: .* 1 columns"),

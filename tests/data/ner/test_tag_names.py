@@ -64,7 +64,7 @@ def test_tags_in_small_letters_are_spelled_as_labels_of_a_model_are(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text, culprit",
+    ("text", "culprit"),
     [
         ("a PER\nb 0\nc 0\n\nd 0\n", r"not 0.*0 \(3\), PER \(1\)"),
         ("a B-PER\nb 0\n\nd 0\n", r"not 0.*0 \(2\), B-PER \(1\)"),

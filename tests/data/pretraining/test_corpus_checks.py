@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from data.pretraining import corpus_checks
-from tests.support.shards import create_shards, logged_warnings
+from tests.support.log_lines import logged_warnings
+from tests.support.shards import create_shards
 
 
 @pytest.mark.parametrize(

@@ -95,15 +95,23 @@ def create_unmasked(documents, rng):
 
 
 TWO_SENTENCES = ["dog un", "cat"]
-OTHER_DOCUMENT = ["word1", "word2 word3"]
-# The target is the whole length, and A is one of the two sentences.
+OTHER_SENTENCES = ["word1", "word2 word3"]
+# What create_instances_from_document draws, in this order. Once a document:
+# 0.1 is not below `short_seq_prob`, so the target is the whole length.
 NOT_SHORT = 0.1
+# For each instance: how many sentences segment A has, and whether segment B
+# continues A. If only one sentence is left, B is random, and neither is drawn.
 ONE_SENTENCE = 1
+B_CONTINUES = HALF
+B_IS_RANDOM = BELOW_HALF
+# For a random segment B: its document, and the sentence that it begins with.
+OWN_DOCUMENT, OTHER_DOCUMENT = 0, 1
+FIRST_SENTENCE, SECOND_SENTENCE = 0, 1
 
 
 def test_two_sentences_of_a_document_become_segments_a_and_b():
-    rng = ScriptedRandom(NOT_SHORT, ONE_SENTENCE, HALF)
-    assert create_unmasked([TWO_SENTENCES, OTHER_DOCUMENT], rng) == [
+    rng = ScriptedRandom(NOT_SHORT, ONE_SENTENCE, B_CONTINUES)
+    assert create_unmasked([TWO_SENTENCES, OTHER_SENTENCES], rng) == [
         ("[CLS] dog un [SEP] cat [SEP]", False)
     ]
     assert not rng.draws
@@ -111,11 +119,10 @@ def test_two_sentences_of_a_document_become_segments_a_and_b():
 
 def test_a_random_segment_b_is_of_another_document():
     """The sentence that B did not take becomes A, whose B is always random."""
-    document = 1
-    rng = ScriptedRandom(
-        NOT_SHORT, ONE_SENTENCE, BELOW_HALF, document, 0, document, 1
-    )
-    assert create_unmasked([TWO_SENTENCES, OTHER_DOCUMENT], rng) == [
+    first_b = [B_IS_RANDOM, OTHER_DOCUMENT, FIRST_SENTENCE]
+    second_b = [OTHER_DOCUMENT, SECOND_SENTENCE]
+    rng = ScriptedRandom(NOT_SHORT, ONE_SENTENCE, *first_b, *second_b)
+    assert create_unmasked([TWO_SENTENCES, OTHER_SENTENCES], rng) == [
         ("[CLS] dog un [SEP] word1 word2 word3 [SEP]", True),
         ("[CLS] cat [SEP] word2 word3 [SEP]", True),
     ]
@@ -123,16 +130,17 @@ def test_a_random_segment_b_is_of_another_document():
 
 
 def test_a_random_segment_b_draws_again_after_its_own_document():
-    own = 0
-    rng = ScriptedRandom(NOT_SHORT, own, own, 1, 1)
-    assert create_unmasked([["cat"], OTHER_DOCUMENT], rng) == [
+    draws = [OWN_DOCUMENT, OWN_DOCUMENT, OTHER_DOCUMENT, SECOND_SENTENCE]
+    rng = ScriptedRandom(NOT_SHORT, *draws)
+    assert create_unmasked([["cat"], OTHER_SENTENCES], rng) == [
         ("[CLS] cat [SEP] word2 word3 [SEP]", True)
     ]
 
 
 def test_a_random_segment_b_is_of_the_own_document_after_ten_draws():
-    rng = ScriptedRandom(NOT_SHORT, *[0] * 10, 0)
-    assert create_unmasked([["cat"], OTHER_DOCUMENT], rng) == [
+    draws = [*[OWN_DOCUMENT] * 10, FIRST_SENTENCE]
+    rng = ScriptedRandom(NOT_SHORT, *draws)
+    assert create_unmasked([["cat"], OTHER_SENTENCES], rng) == [
         ("[CLS] cat [SEP] cat [SEP]", True)
     ]
 
@@ -148,7 +156,8 @@ def test_truncate_seq_pair_cuts_the_longer_sentence():
 def test_truncate_seq_pair_cuts_the_beginning_or_the_end_as_drawn():
     first = collections.deque([1, 2, 3, 4, 5])
     second = collections.deque([7])
-    rng = ScriptedRandom(BELOW_HALF, HALF, HALF)
+    first_token, last_token = BELOW_HALF, HALF
+    rng = ScriptedRandom(first_token, last_token, last_token)
     instances.truncate_seq_pair(first, second, 3, rng)
     assert [*first] == [2, 3]
     assert [*second] == [7]

@@ -19,6 +19,13 @@ from tests.support.scripted_draws import (
     encode_text,
 )
 
+# The draws of `shuffle` for three WordPieces, of which the first and the last
+# change places, and for two words, which stay in their order.
+LAST_FIRST = (0, 1)
+SAME_ORDER = 1
+# The draw by which a chosen WordPiece becomes [MASK].
+IS_MASKED = 0.0
+
 
 def mask_tokens(tokens, candidates, rng, **options):
     return create_masked_lm_predictions(
@@ -42,33 +49,34 @@ def mask_text(text, rng, **options):
 def test_a_chosen_wordpiece_is_masked_kept_or_replaced():
     """The thresholds are 0.8 for [MASK], and then 0.5 for no change."""
     order_as_before = [2, 1]
-    cat = NAMES.index("cat")
-    rng = ScriptedRandom(*order_as_before, 0.79, 0.8, 0.49, 0.8, 0.5, cat)
+    un_is_masked = [0.79]
+    dog_is_kept = [0.8, 0.49]
+    runn_becomes_cat = [0.8, 0.5, NAMES.index("cat")]
+    rng = ScriptedRandom(
+        *order_as_before, *un_is_masked, *dog_is_kept, *runn_becomes_cat
+    )
     masked = mask_text("[CLS] un dog runn [SEP]", rng, masked_lm_prob=0.6)
     assert masked == ("[CLS] [MASK] dog cat [SEP]", [1, 2, 3], "un dog runn")
     assert not rng.draws
 
 
 def test_the_first_wordpieces_of_the_shuffle_are_masked():
-    """Of three candidates, the first and the last change places."""
-    rng = ScriptedRandom(0, 1, 0.0)
+    rng = ScriptedRandom(*LAST_FIRST, IS_MASKED)
     masked = mask_text("[CLS] un dog runn [SEP]", rng, masked_lm_prob=0.2)
     assert masked == ("[CLS] un dog [MASK] [SEP]", [3], "runn")
 
 
 def test_at_least_one_wordpiece_is_masked():
-    rng = ScriptedRandom(0.0)
+    rng = ScriptedRandom(IS_MASKED)
     masked = mask_text("[CLS] dog [SEP]", rng, masked_lm_prob=0.0)
     assert masked == ("[CLS] [MASK] [SEP]", [1], "dog")
 
 
-# The draw of `shuffle` that leaves two words in their order.
-SAME_ORDER = 1
 WORD_OF_THREE = "[CLS] un ##want ##ed dog [SEP]"
 
 
 def test_all_wordpieces_of_a_word_are_masked():
-    rng = ScriptedRandom(SAME_ORDER, 0.0, 0.0, 0.0)
+    rng = ScriptedRandom(SAME_ORDER, IS_MASKED, IS_MASKED, IS_MASKED)
     masked = mask_text(
         WORD_OF_THREE, rng, masked_lm_prob=0.5, do_whole_word_mask=True
     )
@@ -78,7 +86,7 @@ def test_all_wordpieces_of_a_word_are_masked():
 
 def test_a_word_with_too_many_wordpieces_is_not_masked():
     """Two WordPieces are to be masked, and the first word has three."""
-    rng = ScriptedRandom(SAME_ORDER, 0.0)
+    rng = ScriptedRandom(SAME_ORDER, IS_MASKED)
     masked = mask_text(
         WORD_OF_THREE, rng, masked_lm_prob=0.3, do_whole_word_mask=True
     )

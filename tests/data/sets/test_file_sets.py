@@ -11,6 +11,7 @@ import pytest
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, RepeatedTexts
 from data.sets.row_keys import key_of
+from tests.support.log_lines import logged_warnings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,11 +134,7 @@ def test_labels_that_one_set_of_a_data_file_lacks_are_named(
 ):
     caplog.clear()
     rare_labels.read("train")
-    (warning,) = [
-        record.message
-        for record in caplog.records
-        if record.levelname == "WARNING"
-    ]
+    (warning,) = logged_warnings(caplog)
     assert "the dev set has none of only trained" in warning
     assert "the train set has none of only scored" in warning
     assert "--data_dir" in warning

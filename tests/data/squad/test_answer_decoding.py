@@ -68,7 +68,7 @@ def test_char_offsets_cut_answers_from_text_without_spaces(tmp_path, tokenizer):
 
 
 @pytest.mark.parametrize(
-    "first, last, text",
+    ("first", "last", "text"),
     [
         ("b", "##e", "B\u0301de\u0301"),
         ("##d", "##d", "d"),

@@ -34,7 +34,7 @@ def test_published_predictions_score_as_published(case):
 
 
 @pytest.mark.parametrize(
-    "right, predicted, exact, f1",
+    ("right", "predicted", "exact", "f1"),
     [
         ("The Panthers!", "panthers", 1, 1),
         ("the red car", "a red bus", 0, 0.5),
@@ -175,7 +175,7 @@ def entry_of(answer, is_flat):
 
 
 @pytest.mark.parametrize("answer", NOTATIONS)
-@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, "51870")])
+@pytest.mark.parametrize(("is_flat", "qas_id"), [(True, "a"), (False, "51870")])
 def test_predictions_for_flat_files_are_scored(
     tmp_path, answer, is_flat, qas_id
 ):

@@ -44,7 +44,7 @@ def test_the_offsets_of_tokens_point_to_them_in_the_text(path, casing):
 
 
 @pytest.mark.parametrize(
-    "text, do_lower_case, tokens, parts",
+    ("text", "do_lower_case", "tokens", "parts"),
     [
         # An accent of its own belongs to the letter before it.
         (

@@ -56,7 +56,7 @@ def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):
 
 
 @pytest.mark.parametrize(
-    "training, lengths",
+    ("training", "lengths"),
     [(False, PREDICTION_LENGTHS), (True, PREDICTION_LENGTHS | ANSWER_LENGTHS)],
 )
 def test_only_records_for_training_contain_the_answer(

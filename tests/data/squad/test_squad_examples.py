@@ -86,7 +86,7 @@ def test_an_answer_of_a_table_is_found_in_its_passage(read_table_examples):
 
 
 @pytest.mark.parametrize(
-    "row, says", [("boat,", "more than once"), ("ship,", "not in the")]
+    ("row", "says"), [("boat,", "more than once"), ("ship,", "not in the")]
 )
 def test_an_answer_of_a_table_has_one_place(read_table_examples, row, says):
     with pytest.raises(ValueError, match=f"a.csv, line 3.*{says}"):

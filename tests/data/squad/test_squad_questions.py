@@ -12,7 +12,7 @@ from data.squad.squad_questions import read_squad_file
 
 
 @pytest.mark.parametrize(
-    "content, culprit",
+    ("content", "culprit"),
     [
         ("{'data': 1}", "not valid JSON"),
         ('{"data": [{"paragraphs": [{"qas": []}]}]}', "'context'"),
@@ -46,7 +46,7 @@ def entry_of(answer, is_flat):
 
 
 @pytest.mark.parametrize("answer", NOTATIONS)
-@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, "51870")])
+@pytest.mark.parametrize(("is_flat", "qas_id"), [(True, "a"), (False, "51870")])
 @pytest.mark.parametrize("layout", ["data", "list", "lines"])
 def test_an_entry_may_be_flat_and_its_id_a_number(
     tmp_path, answer, is_flat, qas_id, layout

@@ -69,7 +69,7 @@ def test_spans_are_sorted_by_their_starts_then_by_their_ends():
 
 
 @pytest.mark.parametrize(
-    "start, end",
+    ("start", "end"),
     [
         pytest.param(FIRST + 2, FIRST + 1, id="the end is before the start"),
         pytest.param(FIRST, FIRST + 3, id="longer than an answer may be"),

@@ -46,7 +46,7 @@ def test_a_large_number_of_a_parquet_file_stays_exact(pyarrow, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "column, culprit", [("q", "'q'"), ("label", "line 1, column 'label'")]
+    ("column", "culprit"), [("q", "'q'"), ("label", "line 1, column 'label'")]
 )
 def test_a_column_of_a_parquet_file_must_be_text(parquet_file, column, culprit):
     with pytest.raises(ValueError, match=culprit):

@@ -18,7 +18,7 @@ def decided(*answers):
 
 
 @pytest.mark.parametrize(
-    "rows, named, kept",
+    ("rows", "named", "kept"),
     [
         (decided("accept", "reject", "accept", "ignore"), [], [0, 2]),
         (decided("reject", "ignore"), [], []),

@@ -68,7 +68,7 @@ HEADER = b"id,text\n"
 
 
 @pytest.mark.parametrize(
-    "data, culprit",
+    ("data", "culprit"),
     [
         # The end of a cell is not known, so the rows after it are not either.
         (HEADER + b'1,"a\n2,b\n3,c\n', "a.csv, line 2"),

@@ -76,7 +76,7 @@ def test_a_vocabulary_that_lower_casing_changes_asks_for_the_flag(
 
 @pytest.mark.parametrize("words", [[], CASED], ids=["small", "cased"])
 @pytest.mark.parametrize(
-    "path, weights",
+    ("path", "weights"),
     [
         ("tokenizer_config.json", None),
         ("model/tokenizer_config.json", "model"),

@@ -94,7 +94,7 @@ def test_an_unknown_way_to_truncate_is_refused(sample_tokenizer):
 
 
 @pytest.mark.parametrize(
-    "texts, message",
+    ("texts", "message"),
     [
         (tf.data.Dataset.from_tensor_slices(TEXTS), "use dataset.map"),
         ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),

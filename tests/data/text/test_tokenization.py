@@ -170,7 +170,7 @@ def test_repeated_and_empty_lines_have_the_ids_of_googles_tokenizer(
 
 
 @pytest.mark.parametrize(
-    "content, message",
+    ("content", "message"),
     [
         (b"[PAD]\r[UNK]\r", "carriage returns"),
         ("[PAD]\n[UNK]\n".encode("utf-16"), "UTF-16"),

@@ -71,7 +71,7 @@ def test_extension_rows_list_the_rows_that_each_row_starts_from():
 
 
 @pytest.mark.parametrize(
-    "extended, message",
+    ("extended", "message"),
     [
         (VOCAB[:-1], "15"),
         ([*VOCAB[:-1], "z"], "'w'"),

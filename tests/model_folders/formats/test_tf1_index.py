@@ -61,7 +61,7 @@ def test_indexes_of_tensorflow_pass():
 
 
 @pytest.mark.parametrize(
-    "pattern, replacement",
+    ("pattern", "replacement"),
     [
         # An entry that begins with the type, float, and the size of the shape.
         (rb"\x08\x01\x12\x08", b"\xff\xff\xff\xff"),

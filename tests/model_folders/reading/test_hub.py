@@ -203,7 +203,7 @@ def test_tensorflows_weights_are_read_if_there_are_no_others(
 
 
 @pytest.mark.parametrize(
-    "path, says",
+    ("path", "says"),
     [
         ("hf://bert", "OWNER"),
         ("hf://some/absent", "Repository Not Found"),

@@ -295,7 +295,7 @@ def test_read_preset_refuses_files_that_contradict_each_other(
 
 
 @pytest.mark.parametrize(
-    "name, text",
+    ("name", "text"),
     [
         ("tokenizer.json", '{"normalizer": 5}'),
         ("tokenizer_config.json", '{"extra_special_tokens": [{}]}'),

@@ -135,7 +135,7 @@ def test_a_missing_file_of_the_index_is_named(sharded_preset):
 
 
 @pytest.mark.parametrize(
-    "places, says",
+    ("places", "says"),
     [
         ([1], "weight_map. must be an object"),
         ({"/a": "../model.weights.h5"}, "must list a .* for /a"),

@@ -27,7 +27,7 @@ def backbone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "file, entries, says",
+    ("file", "entries", "says"),
     [
         (
             "config.json",
@@ -92,7 +92,7 @@ def store_less(file, name):
 
 
 @pytest.mark.parametrize(
-    "change, says",
+    ("change", "says"),
     [
         (store_compressed, "in chunks"),
         (store_integers, "int8"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
+from tests.support.log_lines import logged_warnings
 from tests.support.models import built, tiny_config
 
 WARNING = "The head starts at random values: "
@@ -28,12 +29,10 @@ def load_weights(folder, kind=modeling.BertClassifier, **options):
 
 def check_new_head(before, now, caplog, says):
     """Checks that only the head differs, and that one warning says so."""
-    [warning] = [
-        record for record in caplog.records if record.levelname == "WARNING"
-    ]
+    (warning,) = logged_warnings(caplog)
     names = "output_weights, output_bias"
-    assert says in warning.getMessage()
-    assert f"{WARNING}{names}" in warning.getMessage()
+    assert says in warning
+    assert f"{WARNING}{names}" in warning
     assert not now["output_bias"].any()
     assert now["output_weights"].std() > 0
     for name in before:

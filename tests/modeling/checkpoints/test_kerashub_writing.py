@@ -199,7 +199,7 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "mode, num_labels, activation",
+    ("mode", "num_labels", "activation"),
     [
         ("classification", 3, "linear"),
         ("regression", 1, "linear"),
@@ -230,7 +230,7 @@ def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "keras_class, arguments, changes, says",
+    ("keras_class", "arguments", "changes", "says"),
     [
         (modeling.BertPretrainer, (), {}, "BertPretrainer does.*--model=bert"),
         (modeling.BertSpanLabeler, (), {}, "BertSpanLabeler"),

@@ -38,7 +38,7 @@ OPENERS = [
 
 
 @pytest.mark.parametrize(
-    "name, says",
+    ("name", "says"),
     [
         ("flax_model.msgpack", "is weights of Flax. Convert them"),
         ("flax_model.msgpack.index.json", "is weights of Flax. Convert them"),
@@ -142,7 +142,7 @@ PLACES = [
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
-    "entry, value",
+    ("entry", "value"),
     [("num_hidden_layers", 1_000_000), ("vocab_size", 2_000_000_000)],
 )
 def test_sizes_are_compared_before_a_model_is_created(place, entry, value):

@@ -215,7 +215,7 @@ def store_another_copy(file):
 
 
 @pytest.mark.parametrize(
-    "change, says",
+    ("change", "says"),
     [
         (link_of_a_group, "bert/more is a link to another place"),
         (store_too_large, "query/kernel:0 is stored in chunks"),

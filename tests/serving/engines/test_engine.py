@@ -76,7 +76,7 @@ def load_on(folders, load):
 
 
 @pytest.mark.parametrize(
-    "engine, method",
+    ("engine", "method"),
     [case for case in ASKED if case.values[0] != "saved_model"],
 )
 def test_answers_are_those_of_the_saved_model(engine, method, load_on, load):
@@ -89,7 +89,7 @@ def test_answers_are_those_of_the_saved_model(engine, method, load_on, load):
     assert bert.tasks == load(kind).tasks
 
 
-@pytest.mark.parametrize("engine, method", ASKED)
+@pytest.mark.parametrize(("engine", "method"), ASKED)
 def test_an_answer_does_not_depend_on_its_neighbors(engine, method, load_on):
     kind, texts = REQUESTS[method]
     bert = load_on(engine, kind)

@@ -19,6 +19,10 @@ from tests.support.serving.exports import (
 )
 
 FORMATS = ENGINES[:2]
+# What a card says of files that run without TensorFlow.
+WITHOUT_PROJECT = "runs without this project too"
+NOT_SCORED = "Nothing was scored"
+PRECISION = "- Precision of `model.tflite`: "
 WINDOWS = {
     "max_seq_length": LENGTH,
     "doc_stride": 9,
@@ -150,14 +154,15 @@ def test_the_code_of_a_card_prints_the_tags_of_this_project(head, exported):
 
 def test_a_card_says_that_nothing_was_scored(tmp_path):
     card = export_head(tmp_path / "model", "classes", "litert,saved_model")
-    assert "Nothing was scored" in card
-    assert "- Precision of `model.tflite`: float32\n" in card
+    assert NOT_SCORED in card
+    assert f"{PRECISION}float32\n" in card
+    assert WITHOUT_PROJECT in card
 
 
 @needs("litert")
 def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
     card = export_head(tmp_path / "model", "classes", "litert", quantize="int8")
-    line = "- Precision of `model.tflite`: int8, by `--quantize`\n"
+    line = f"{PRECISION}int8, by `--quantize`\n"
     assert line in card
     (label,) = run_code(card, tmp_path / "model")
     assert label in LABELS
@@ -165,8 +170,9 @@ def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
 
 def test_a_card_of_a_saved_model_alone_shows_no_other_runtime(tmp_path):
     card = export_head(tmp_path / "model", "classes", "saved_model")
-    for words in ("Precision", "scored", "without this project"):
-        assert words not in card
+    assert NOT_SCORED not in card
+    assert PRECISION not in card
+    assert WITHOUT_PROJECT not in card
 
 
 @pytest.fixture
@@ -187,7 +193,7 @@ def scored_card(tmp_path):
 def test_a_card_shows_the_scores_of_a_file(scored_card):
     assert "## Scores of litert on the dev set\n" in scored_card
     assert "| eval_accuracy | 0.5 |\n" in scored_card
-    assert "Nothing was scored" not in scored_card
+    assert NOT_SCORED not in scored_card
 
 
 def test_a_card_names_the_files_without_scores(scored_card):

@@ -99,7 +99,7 @@ def test_an_export_of_a_regression_names_no_labels(name, tmp_path):
     assert not (folder / "labels.txt").exists()
 
 
-@pytest.mark.parametrize("fixed, longest", [(None, LENGTH), (16, 16)])
+@pytest.mark.parametrize(("fixed", "longest"), [(None, LENGTH), (16, 16)])
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_export_states_its_length_to_transformers(
     name, fixed, longest, tmp_path
@@ -223,7 +223,7 @@ def check_graph(tmp_path):
 
 
 @pytest.mark.parametrize("network", ["", "network"])
-@pytest.mark.parametrize("kind, args, option", HEADS)
+@pytest.mark.parametrize(("kind", "args", "option"), HEADS)
 def test_the_graph_of_onnx_is_the_model(
     kind, args, option, network, check_graph
 ):

@@ -40,7 +40,7 @@ def server(tmp_path, folders):
 
 
 @pytest.mark.parametrize(
-    "path, field, text, number",
+    ("path", "field", "text", "number"),
     [
         (ANSWER, "context", "." * 250_000, 250_001),
         (TAG, "text", "a " * 125_000, 125_000),

@@ -24,7 +24,7 @@ from tests.support.serving.echo_models import (
 
 
 @pytest.mark.parametrize(
-    "texts, advice",
+    ("texts", "advice"),
     [
         (["a"], "the server is busy; try again later"),
         (["a"] * 40, "send less text"),

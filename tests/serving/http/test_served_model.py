@@ -67,7 +67,7 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
     assert "broken" not in error.message
 
 
-@pytest.mark.parametrize("turn_s, max_texts", [(-1, 4), (math.inf, 40)])
+@pytest.mark.parametrize(("turn_s", "max_texts"), [(-1, 4), (math.inf, 40)])
 def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
     """A turn is a single step, or all steps. A short call has three."""
 

@@ -43,7 +43,7 @@ TASKS = [
 ]
 
 
-EACH_TASK = pytest.mark.parametrize("kind, task, requests", TASKS)
+EACH_TASK = pytest.mark.parametrize(("kind", "task", "requests"), TASKS)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_request_of_lists_has_the_replies_of_python(
 
 
 @pytest.mark.parametrize(
-    "kind, task, requests",
+    ("kind", "task", "requests"),
     [
         (kind, task, requests)
         for kind, task, requests in TASKS
@@ -160,7 +160,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize("method, path, body, status, part", TABLE)
+@pytest.mark.parametrize(("method", "path", "body", "status", "part"), TABLE)
 def test_each_request_has_its_reply(server, method, path, body, status, part):
     result, reply = server.ask(method, path, body)
     assert result == status, reply
@@ -254,7 +254,7 @@ def test_health_and_page_need_no_token(guarded_server, path):
 
 
 @pytest.mark.parametrize(
-    "word, status",
+    ("word", "status"),
     [
         ("Bearer a-secret-word", 200),
         ("bearer a-secret-word", 200),

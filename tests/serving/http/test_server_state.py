@@ -56,7 +56,7 @@ def test_another_name_is_refused_with_the_names_to_choose_from(state):
 
 
 @pytest.mark.parametrize(
-    "folder, version", [("models/7", "7"), ("models/7/", "7"), ("ner", "1")]
+    ("folder", "version"), [("models/7", "7"), ("models/7/", "7"), ("ner", "1")]
 )
 def test_the_version_is_the_number_of_the_folder(folder, version):
     assert ExportToServe(folder, EngineFlags()).version == version

@@ -49,7 +49,7 @@ def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, part",
+    ("arguments", "part"),
     [
         ("--runnr DirectRunner", "unknown flag --runnr; perhaps --runner"),
         ("--num_shard=3", "unknown flag --num_shard; perhaps --num_shards"),

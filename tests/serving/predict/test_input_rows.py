@@ -23,7 +23,7 @@ PAIR = {"text_a": "b", "text_b": "c"}
 
 
 @pytest.mark.parametrize(
-    "name, text, text_task, columns, expected",
+    ("name", "text", "text_task", "columns", "expected"),
     [
         ("a.csv", "id,text\n7,b\n", CLASSIFY, [], {"id": "7", "text": "b"}),
         ("a.csv", "text;review;2\nx;b;c\n", CLASSIFY, ["review", "2"], PAIR),
@@ -92,7 +92,7 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
 
 
 @pytest.mark.parametrize(
-    "name, text",
+    ("name", "text"),
     [
         ("A.CSV", "id,text\n0,b c\n1,d; e\n"),
         ("a.csv", "id|text\n0|b c\n1|d; e\n"),

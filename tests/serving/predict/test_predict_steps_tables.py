@@ -187,7 +187,7 @@ def test_bad_rows_of_tables_are_nan_in_an_array(folder, bad_rows, predict):
 
 
 @pytest.mark.parametrize(
-    "flags, word",
+    ("flags", "word"),
     [
         ({"text_column": None}, "'id', 'review'.*--text_column"),
         ({"input_file": "open.csv"}, "open.csv, line 3"),

@@ -129,7 +129,7 @@ def answer_texts(model, *texts, **flags):
 
 
 @pytest.mark.parametrize(
-    "kind, texts, num_answers",
+    ("kind", "texts", "num_answers"),
     [
         ("classifier", ["The harbor."], 1),
         ("classifier", ["The harbor.", "A storm!"], 1),
@@ -158,7 +158,7 @@ def test_texts_of_the_command_line_are_answered(
 
 
 @pytest.mark.parametrize(
-    "kind, texts, flags, word",
+    ("kind", "texts", "flags", "word"),
     [
         ("squad", ["Who?"], {}, "question, context"),
         ("classifier", ["a", "b", "c"], {}, "text_a, text_b"),

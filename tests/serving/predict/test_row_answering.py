@@ -176,7 +176,7 @@ def started_predict(tmp_path, folders):
 
 
 @pytest.mark.parametrize(
-    "number, name",
+    ("number", "name"),
     [
         (signal.SIGTERM, "out.jsonl"),
         (signal.SIGTERM, "out.npy"),

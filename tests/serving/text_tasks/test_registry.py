@@ -1,11 +1,14 @@
 """Which text tasks an export supports, and what it must state for them."""
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from model_folders.kinds import KIND_OF_CLASS
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.registry import (
+    TEXT_TASKS_OF_CLASS,
     check_settings,
     create_text_tasks,
     list_text_tasks,
@@ -14,6 +17,16 @@ from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 
 PAIRS = {"num_texts": 2, "labels": ["a", "b"]}
+# {class of a model: its text tasks besides `tokenize`, the main one first}.
+NAMES_OF_CLASS = {
+    "BertClassifier": ["classify", "rerank"],
+    "BertEmbedder": [],
+    "BertModel": ["embed"],
+    "BertMultipleChoice": [],
+    "BertPretrainer": ["fill-mask", "next-sentence"],
+    "BertSpanLabeler": ["answer"],
+    "BertTokenClassifier": ["tag"],
+}
 
 
 def create_classifier_tasks(**settings):
@@ -27,10 +40,22 @@ def create_classifier_tasks(**settings):
     return create_text_tasks("BertClassifier", loaded_model)
 
 
+def test_every_class_has_its_text_tasks_or_none():
+    actual = {
+        model_class: [
+            text_task.name
+            for text_task in TEXT_TASKS_OF_CLASS.get(model_class, ())
+        ]
+        for model_class in KIND_OF_CLASS
+    }
+    assert actual == NAMES_OF_CLASS
+
+
 def test_each_task_is_listed_once_though_several_models_support_it():
     names = [text_task.name for text_task in list_text_tasks()]
-    assert len(names) == len({*names})
-    assert {"classify", "embed", "tokenize"} <= {*names}
+    assert sorted(names) == sorted(
+        [*itertools.chain(*NAMES_OF_CLASS.values()), "tokenize"]
+    )
 
 
 def test_the_main_task_of_a_model_is_the_first():
@@ -39,7 +64,7 @@ def test_the_main_task_of_a_model_is_the_first():
 
 
 @pytest.mark.parametrize(
-    "settings, ranks",
+    ("settings", "ranks"),
     [
         ({}, True),
         ({"num_texts": None}, True),

@@ -10,7 +10,7 @@ from serving.text_tasks.request_fields import (
 
 
 @pytest.mark.parametrize(
-    "name, value, texts",
+    ("name", "value", "texts"),
     [
         ("text", "a", ["a"]),
         ("words", ["a", "b"], ["a", "b"]),
@@ -27,7 +27,7 @@ def test_a_request_without_a_field_has_no_texts_in_it():
 
 
 @pytest.mark.parametrize(
-    "name, value", [("text", ["a"]), ("text", 1), ("words", "a")]
+    ("name", "value"), [("text", ["a"]), ("text", 1), ("words", "a")]
 )
 def test_another_value_is_refused_by_the_name_of_its_field(name, value):
     with pytest.raises(ValueError, match=f"'{name}'"):

@@ -77,7 +77,7 @@ def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    ("text", "words"),
     [
         ("York\u2014often", "York \u2014 often"),
         ("York--often", "York -- often"),

@@ -7,7 +7,7 @@ from serving.text_tasks.tag import TAG
 
 
 @pytest.mark.parametrize(
-    "request_, culprit",
+    ("request_", "culprit"),
     [
         ("a", "is not a JSON object"),
         ({}, "'text_a' or 'text' is missing"),

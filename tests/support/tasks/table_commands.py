@@ -17,6 +17,7 @@ from files.json_files import JsonObject
 from model_folders.model_json import read_model_json
 from tests.support import script_runner
 from tests.support.fresh_process import ProcessResult
+from tests.support.log_lines import printed_warnings
 from tests.support.script_runner import Flags
 from tests.support.tables import labeled_tables
 from tests.support.tables.csv_files import write_csv
@@ -116,4 +117,4 @@ def read_recorded_split(folder: Path) -> JsonObject:
 def find_doubt_warnings(done: ProcessResult) -> list[str]:
     """Returns the warnings that rows may have been trained on."""
     text = "may have been trained on"
-    return [line for line in done.stderr.splitlines() if text in line]
+    return [line for line in printed_warnings(done) if text in line]

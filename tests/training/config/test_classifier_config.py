@@ -54,7 +54,7 @@ def test_a_class_of_a_user_is_code_that_runs():
 
 
 @pytest.mark.parametrize(
-    "values, name",
+    ("values", "name"),
     [
         ({"glue_submission": True}, "--glue_submission"),
         ({"report": True}, "--report"),
@@ -67,7 +67,7 @@ def test_flags_that_contradict_each_other_are_named(values, name):
 
 
 @pytest.mark.parametrize(
-    "settings, expected",
+    ("settings", "expected"),
     [
         ({}, "--data_file (or --task_name and --data_dir)"),
         ({"processor": "Tickets"}, "--processor=FILE.py:Tickets"),

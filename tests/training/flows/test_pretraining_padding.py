@@ -73,7 +73,7 @@ def create_model(unpad, left_to_right=False):
 
 
 @pytest.mark.parametrize(
-    "are_masked, next_sentence, left_to_right",
+    ("are_masked", "next_sentence", "left_to_right"),
     [(True, True, False), (False, True, False), (True, False, True)],
 )
 def test_losses_and_gradients_are_the_same_without_padding(

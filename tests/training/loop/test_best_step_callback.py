@@ -28,7 +28,7 @@ def options(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "load_best, step, place", [(True, 4, "best"), (False, 6, "last")]
+    ("load_best", "step", "place"), [(True, 4, "best"), (False, 6, "last")]
 )
 def test_the_chosen_step_is_evaluated_predicted_and_exported(
     load_best, step, place, options, tmp_path, caplog
@@ -71,7 +71,7 @@ def test_load_best_chooses_the_step_of_a_later_prediction(
 
 # The loss falls, because the labels of eight examples are learned by heart.
 @pytest.mark.parametrize(
-    "name, epoch, f1", [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
+    ("name", "epoch", "f1"), [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
 )
 def test_metric_for_best_chooses_the_best_step(
     name, epoch, f1, options, tmp_path

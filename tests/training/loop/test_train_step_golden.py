@@ -75,7 +75,7 @@ def batches(recording):
 
 
 @pytest.mark.parametrize(
-    "version, num_micro_batches",
+    ("version", "num_micro_batches"),
     [
         pytest.param("plain", 1, marks=pytest.mark.slow),
         ("compiled", 1),

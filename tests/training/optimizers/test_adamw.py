@@ -62,7 +62,7 @@ def lamb_update(m, v, w, step, decay):
 
 
 @pytest.mark.parametrize(
-    "kind, formula",
+    ("kind", "formula"),
     [
         (AdamWeightDecayOptimizer, adamw_update),
         (LAMBOptimizer, lamb_update),

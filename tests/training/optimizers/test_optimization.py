@@ -48,7 +48,7 @@ def test_biases_and_normalizations_are_not_decayed(path):
 
 
 @pytest.mark.parametrize(
-    "arguments, expected",
+    ("arguments", "expected"),
     [
         # It jumps after the warmup, as the original does.
         (

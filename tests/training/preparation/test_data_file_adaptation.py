@@ -112,7 +112,7 @@ def test_a_resumed_run_keeps_its_epochs_and_its_length(
 
 
 @pytest.mark.parametrize(
-    "task_name, num_dev_rows", [("embedding", 41), ("ranking", 44)]
+    ("task_name", "num_dev_rows"), [("embedding", 41), ("ranking", 44)]
 )
 def test_pairs_are_split_into_a_train_set_and_a_dev_set(
     table, task_name, num_dev_rows

@@ -17,7 +17,7 @@ LINE = {
 
 
 @pytest.mark.parametrize(
-    "change, entry",
+    ("change", "entry"),
     [
         (None, "kind"),
         ({"kind": "test"}, "kind"),

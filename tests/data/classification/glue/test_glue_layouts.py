@@ -102,7 +102,7 @@ DEV_SETS = {"mnli": "dev_matched"}
 @pytest.mark.parametrize(
     "write_row", [write_tsv, write_csv, write_jsonl, write_parquet]
 )
-@pytest.mark.parametrize("task, header, row, expected", MIRRORS)
+@pytest.mark.parametrize(("task", "header", "row", "expected"), MIRRORS)
 def test_columns_of_mirrors_are_found_by_name(
     tmp_path, task, header, row, expected, write_row
 ):
@@ -146,7 +146,7 @@ def test_the_matched_test_set_of_a_mirror_has_no_labels(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "task, header, row, name",
+    ("task", "header", "row", "name"),
     [
         ("sts-b", "sentence1 sentence2 similarity", "a b 1", "'score'"),
         ("mrpc", "sentence1 sentence2 same idx", "a b 1 0", "'label'"),

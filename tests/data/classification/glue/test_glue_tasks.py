@@ -38,7 +38,9 @@ def read_rows(path, has_names):
     return [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
 
-@pytest.mark.parametrize("task, set_name, text_columns, label_column", FILES)
+@pytest.mark.parametrize(
+    ("task", "set_name", "text_columns", "label_column"), FILES
+)
 def test_every_row_of_glues_own_files_is_an_example(
     task, set_name, text_columns, label_column
 ):
@@ -54,7 +56,7 @@ def test_every_row_of_glues_own_files_is_an_example(
 
 
 @pytest.mark.parametrize(
-    "task, set_name, label_column",
+    ("task", "set_name", "label_column"),
     [
         (task, set_name, label_column)
         for task, set_name, _, label_column in FILES
@@ -142,7 +144,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "task, lines, culprit",
+    ("task", "lines", "culprit"),
     [
         ("rte", ["a\tb", "c\td"], "line 1: .*'sentence1'"),
         ("cola", ["a\t1\t\tfine", "a\t1\tfine"], "line 2: .*3"),

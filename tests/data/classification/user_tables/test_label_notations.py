@@ -83,7 +83,7 @@ def test_a_list_needs_a_task_of_several_labels(cell):
 
 
 @pytest.mark.parametrize(
-    "cell, labels",
+    ("cell", "labels"),
     [
         ("[1, 5]", ["1", "5"]),
         ("[1 5]", ["1", "5"]),

@@ -130,7 +130,7 @@ def test_several_labels_of_a_test_set_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, text, culprit",
+    ("name", "text", "culprit"),
     [
         (
             "dev.csv",

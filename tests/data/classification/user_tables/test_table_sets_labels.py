@@ -17,7 +17,7 @@ MULTILABEL = {"output_mode": "multilabel"}
 
 
 @pytest.mark.parametrize(
-    "name, text, options, labels",
+    ("name", "text", "options", "labels"),
     [
         (
             "train.csv",
@@ -139,7 +139,7 @@ def test_a_word_among_numbers_is_named_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "mode, label",
+    ("mode", "label"),
     [
         ("classification", "{}"),
         ("multilabel", "7"),

@@ -16,7 +16,7 @@ def read_casing(folder, **files):
 
 
 @pytest.mark.parametrize(
-    "settings, culprit",
+    ("settings", "culprit"),
     [
         ({"do_lower_case": "yes"}, "do_lower_case"),
         ({"do_lower_case": 1}, "do_lower_case"),

@@ -32,7 +32,9 @@ def list_inputs(graph):
     ]
 
 
-@pytest.mark.parametrize("length, size", [(None, "sequence_length"), (16, 16)])
+@pytest.mark.parametrize(
+    ("length", "size"), [(None, "sequence_length"), (16, 16)]
+)
 def test_inputs_have_the_names_and_sizes_of_hugging_face(length, size):
     model = create_model(modeling.BertModel)
     graph = onnx_writer.create_graph(model, length=length)

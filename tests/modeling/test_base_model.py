@@ -1,6 +1,7 @@
 """Models that are created from the folder of their weights."""
 
 import dataclasses
+import json
 import shutil
 
 import pytest
@@ -11,6 +12,8 @@ from tests.support.models import built, tiny_config
 from tests.support.paths import ROOT, SAMPLES
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
+# The setting of another pooling, which a warning names.
+POOLING = "pooling_mode_cls_token"
 
 
 # What a run records of a classifier that reads from left to right.
@@ -85,7 +88,7 @@ def pools_otherwise(tmp_path):
     """The folder of an encoder whose first vector is its embedding."""
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     (folder / "1_Pooling").mkdir()
-    config = '{"pooling_mode_cls_token": true}'
+    config = json.dumps({POOLING: True})
     (folder / "1_Pooling/config.json").write_text(config)
     return folder
 
@@ -97,12 +100,12 @@ def test_an_embedder_is_warned_of_another_pooling(
     pools_otherwise, kind, caplog
 ):
     kind.from_preset(pools_otherwise)
-    assert "pooling_mode_cls_token" in caplog.text
+    assert POOLING in caplog.text
 
 
 def test_a_classifier_is_not_warned_of_another_pooling(pools_otherwise, caplog):
     modeling.BertClassifier.from_preset(pools_otherwise, num_labels=2)
-    assert "pooling_mode" not in caplog.text
+    assert POOLING not in caplog.text
 
 
 @pytest.mark.parametrize("kind", [modeling.BertModel, FullTokenizer])

@@ -98,7 +98,7 @@ def long_exports(tmp_path_factory):
 )
 @pytest.mark.soak
 @pytest.mark.parametrize("shape", graph_memory.TOKENIZER_SHAPES)
-@pytest.mark.parametrize("name, signature", SIGNATURES)
+@pytest.mark.parametrize(("name", "signature"), SIGNATURES)
 def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
     """Measures the growth: a batch in the network takes memory of its own."""
     path, result = long_exports / name, []
