@@ -25,8 +25,6 @@ its folder, results and description in run_files/.
 
 What trains nothing:
 
-    run_comparison/: draws the curves of finished runs, and writes a table of
-        scores
     extraction/: extracts the vectors of texts, with the flags and the devices
         of a training
 """
