@@ -15,6 +15,7 @@ import modeling
 from model_folders import kinds
 from model_folders.model_json_types import TrainingSettings
 from modeling.base_loss import AnyLoss
+from serving.exporting.export import is_exportable
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.loop.train_step import TrainStep
@@ -208,11 +209,11 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
     Raises:
         ValueError: the model is of a class that `serving.export` does not know.
     """
-    model_class = kinds.model_class_of(model)
     export_dir = config.export.export_dir
-    if export_dir and model_class not in kinds.KIND_OF_CLASS:
+    if export_dir and not is_exportable(model):
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
-            f"a {model_class}. Add the class to model_folders/kinds.py and "
-            "serving/exporting/export.py, or train without --export_dir"
+            f"a {kinds.model_class_of(model)}. Add the class to "
+            "model_folders/kinds.py and serving/exporting/heads/registry.py, "
+            "or train without --export_dir"
         )

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from model_folders import kinds
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_config,
@@ -98,6 +99,24 @@ class UnknownModel(modeling.BertClassifier):
 def test_a_model_without_signatures_is_refused_before_the_training(create):
     with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
         create("run", model_class=UnknownModel, export_dir="export")
+
+
+def test_a_listed_model_without_an_exporter_is_refused_too(create, monkeypatch):
+    monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kinds.ModelKind())
+    with pytest.raises(ValueError, match="heads/registry.py"):
+        create("run", model_class=UnknownModel, export_dir="export")
+
+
+class OwnEmbedder(modeling.BertEmbedder):
+    """A user's own model, which is exported as its encoder."""
+
+    def __init__(self, config, num_outputs, **options):
+        super().__init__(config, **options)
+
+
+def test_a_model_that_is_exported_as_its_encoder_may_train(create):
+    trainer = create("run", model_class=OwnEmbedder, export_dir="export")
+    assert trainer.train_step is not None
 
 
 def test_a_model_without_signatures_may_train_without_an_export(create):
