@@ -19,7 +19,7 @@ The steps of both flows, in their order:
 
     start_checks.py: checks the start and the task before slow work
     teacher.py: loads the teacher
-    trainer_setup.py: `RunPlan`, and the model and the Trainer that it says
+    trainer_creation.py: `RunPlan`, and the model and the Trainer that it says
     run_ending.py: stores, exports and logs what was trained
 
 The dev set of a fine-tuning is checked by training/dev_set/.

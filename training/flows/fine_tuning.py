@@ -20,7 +20,7 @@ from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
 from training.flows.fine_tuning_plan import prepare_fine_tuning
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import create_trainer
+from training.flows.trainer_creation import create_trainer
 from training.loop import devices
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores

@@ -27,7 +27,7 @@ from training.dev_set.set_fingerprints import (
     SetFingerprints,
 )
 from training.flows.encoded_sets import select_sets, write_encoded_sets
-from training.flows.trainer_setup import RunPlan
+from training.flows.trainer_creation import RunPlan
 from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints

@@ -25,7 +25,7 @@ from training.flows.pretraining_evaluation import (
 )
 from training.flows.pretraining_plan import prepare_pretraining
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import create_trainer
+from training.flows.trainer_creation import create_trainer
 from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback

@@ -22,7 +22,7 @@ from data.pretraining.pretraining_options import MaskingOptions
 from model_folders.model_json_types import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
-from training.flows.trainer_setup import RunPlan
+from training.flows.trainer_creation import RunPlan
 from training.preparation import resuming
 from training.preparation.starting_point import StartingPoint
 from training.run_files import fingerprints

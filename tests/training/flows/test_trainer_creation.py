@@ -12,7 +12,7 @@ from tests.support.tasks.toy_task import (
     create_start,
 )
 from training.config.training_config import NumSteps
-from training.flows import trainer_setup
+from training.flows import trainer_creation
 from training.run_files.run_folder import RunFolder
 
 
@@ -35,7 +35,7 @@ def create(tmp_path):
             **changes,
         )
         start = create_start(config, SMALL)
-        plan = trainer_setup.RunPlan(
+        plan = trainer_creation.RunPlan(
             create_model=lambda config, **options: model_class(
                 config, 2, **options
             ),
@@ -44,7 +44,7 @@ def create(tmp_path):
             training_settings={},
             dev_set_checksum=7,
         )
-        return trainer_setup.create_trainer(
+        return trainer_creation.create_trainer(
             start,
             RunFolder.open(start),
             plan,
