@@ -20,8 +20,8 @@ What the steps call:
     tasks/: the fine-tuning tasks, which only scripts import
 
 What concerns a run as a whole has "run" in its name. Its plan and its end are
-in flows/ (`RunPlan`, run_ending.py), its weights in loop/ (run_weights.py), and
-its folder, results and description in run_files/.
+in flows/ (run_plan.py, run_ending.py), its weights in loop/ (run_weights.py),
+and its folder, results and description in run_files/.
 
 What trains nothing:
 

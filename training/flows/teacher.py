@@ -14,7 +14,7 @@ from model_folders.reading.presets import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.flows import start_checks
-from training.flows.trainer_creation import CreateModel
+from training.flows.run_plan import CreateModel
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
