@@ -3,6 +3,7 @@
 Fine-tuning a `Task` (training/task.py):
 
     fine_tuning.py: `fine_tune`: all steps of a command, and how it ends
+    task_checks.py: checks the task before slow work
     encoded_sets.py: reads the sets, writes their records, and identifies them
     fine_tuning_plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
@@ -18,7 +19,6 @@ Pretraining on the records of create_pretraining_data.py:
 
 The steps of both flows, in their order:
 
-    start_checks.py: checks the start and the task before slow work
     teacher.py: loads the teacher
     run_plan.py: `RunPlan`: what a command will train and record
     trainer_creation.py: the model and the Trainer that the plan says

@@ -16,7 +16,7 @@ from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.set_checks import compare_dev_set, report_finding
-from training.flows import run_ending, start_checks
+from training.flows import run_ending
 from training.flows.encoded_sets import fingerprint_sets, write_encoded_sets
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
@@ -24,12 +24,14 @@ from training.flows.fine_tuning_plan import (
     compute_dev_set_checksum,
     plan_fine_tuning,
 )
+from training.flows.task_checks import check_task
 from training.flows.teacher import load_teacher
 from training.flows.trainer_creation import (
     create_trainer,
     set_seed_and_precision,
 )
 from training.loop import devices
+from training.preparation.start_checks import check_start
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
@@ -51,8 +53,8 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     start = task.start
     config = task.config
     strategy = devices.connect_devices(config.devices)
-    start_checks.check_start(start)
-    start_checks.check_task(task)
+    check_start(start)
+    check_task(task)
     teacher = load_teacher(
         start,
         task.create_model,

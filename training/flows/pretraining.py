@@ -18,7 +18,7 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import run_ending, start_checks
+from training.flows import run_ending
 from training.flows.pretraining_evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
@@ -40,6 +40,7 @@ from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
+from training.preparation.start_checks import check_start
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 
@@ -56,7 +57,7 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    start_checks.check_start(start)
+    check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)

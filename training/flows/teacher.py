@@ -13,8 +13,8 @@ from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.presets import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.flows import start_checks
 from training.flows.run_plan import CreateModel
+from training.flows.task_checks import check_head_labels
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def load_teacher(
     bert_config = _load_teacher_config(preset)
     _check_teacher(start, preset, bert_config, output_mode)
     if output_names:
-        start_checks.check_head_labels(preset, output_names)
+        check_head_labels(preset, output_names)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.check_checkpoint(preset, config=bert_config)

@@ -17,7 +17,8 @@ Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
 returns the command with the flags that it decided, by `decide` or `decide_open`
 of options/parsed_command.py.
 
-A script calls the first three modules, and starting_point.py the last one:
+A script calls the first three modules, a flow start_checks.py, and both
+starting_point.py and the flows resuming.py:
 
     starting_point.py: `StartingPoint`: the flags, the weights' folder, its
         configuration and tokenizer
@@ -25,6 +26,7 @@ A script calls the first three modules, and starting_point.py the last one:
     pretraining_adaptation.py: adapts the flags of pretraining to its records.
         It is apart, because only modules that are named after pretraining may
         import data/pretraining/
+    start_checks.py: checks the weights, the lengths and the outputs
     resuming.py: what model.json records of a command, and the comparison of a
         command with the one that began the run
 """

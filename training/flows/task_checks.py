@@ -1,4 +1,4 @@
-"""Checks what a command starts from and its task, before any slow work."""
+"""Checks a task against the weights that it starts from, before slow work."""
 
 from collections.abc import Sequence
 
@@ -7,41 +7,9 @@ from absl import logging
 import modeling
 from data.label_spelling import find_similar_labels
 from data.sets.set_names import suffix_of
-from model_folders import atomic_folders
 from model_folders.reading import settings_check
 from model_folders.reading.presets import Preset
-from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
-
-
-def check_start(start: StartingPoint[TrainingConfig]) -> None:
-    """Checks the weights, the lengths and the folders of the flags.
-
-    Raises:
-        ValueError: a flag contradicts a file.
-        OSError: a file is missing, or the export cannot be written.
-    """
-    config = start.config
-    if start.preset and not start.is_own_run:
-        modeling.check_checkpoint(
-            start.preset,
-            config=start.bert_config,
-            layers=config.distillation.initial_blocks,
-        )
-    outputs = {
-        "--export_dir": config.export.export_dir,
-        "--export_weights": config.training.export_weights,
-    }
-    for flag, path in outputs.items():
-        if path:
-            atomic_folders.check_folder(path, flag)
-    settings_check.check_lengths(
-        start.bert_config,
-        config.model.required_config_file,
-        max_seq_length=config.max_seq_length,
-        export_seq_length=config.export.export_seq_length,
-    )
 
 
 def check_task(task: AnyTask) -> None:
