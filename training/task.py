@@ -180,8 +180,12 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         self.metrics = metrics
 
     @property
-    def output_names(self) -> list[Sequence[str]]:
-        """Possible names of the outputs: `labels` and `label_words`, if set."""
+    def label_alternatives(self) -> list[Sequence[str]]:
+        """Lists of names of the outputs: `labels` and `label_words`, if set.
+
+        The names in the files of the weights may be those of any list. They are
+        the `output_names` of `modeling.load_checkpoint`.
+        """
         return [*filter(None, [self.labels, self.label_words])]
 
     @property

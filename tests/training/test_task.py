@@ -39,11 +39,11 @@ def test_a_task_has_the_flags_and_the_tokenizer_of_its_start(start):
 
 
 def test_a_task_without_labels_has_no_names_of_outputs(start):
-    assert ToyTask(start).output_names == []
+    assert ToyTask(start).label_alternatives == []
 
 
 def test_outputs_may_be_named_by_labels_or_by_their_words(start):
-    names = LabeledTask(start).output_names
+    names = LabeledTask(start).label_alternatives
     assert names == [("no", "yes"), ("0", "1")]
 
 

@@ -58,7 +58,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
     teacher = load_teacher(
         start,
         task.create_model,
-        output_names=task.output_names,
+        label_alternatives=task.label_alternatives,
         output_mode=task.settings.get("output_mode"),
     )
     run_folder = RunFolder.open(start, task.labels)
@@ -77,7 +77,7 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         start, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load(
-        task.output_names, prefers_best=config.loads_best
+        task.label_alternatives, prefers_best=config.loads_best
     )
     fine_tuner = FineTuner(task, encoded_sets, trainer)
     records = [encoded_set.records for encoded_set in encoded_sets.values()]

@@ -26,38 +26,43 @@ def check_task(task: AnyTask) -> None:
 
 def check_head_labels(
     preset: Preset,
-    output_names: Sequence[Sequence[str]],
+    label_alternatives: Sequence[Sequence[str]],
     *,
     is_fixed: bool = False,
 ) -> None:
     """Checks that a trained head has the labels of the task.
 
+    Warns if the files of the weights name no labels.
+
     Args:
         preset: Preset of the weights.
-        output_names: lists of possible labels, as in
-            `modeling.load_checkpoint`.
+        label_alternatives: lists of labels, see `Task.label_alternatives`.
         is_fixed: whether the order must be the same too.
 
     Raises:
         ValueError: the labels differ.
     """
-    labels = list(output_names[0])
+    labels = list(label_alternatives[0])
     saved = preset.labels
     if not saved:
-        logging.warning(
-            "%s does not name its outputs. They are assumed to be %s, in this "
-            "order.",
-            preset.source,
-            ", ".join(labels),
-        )
+        _warn_of_unnamed_outputs(preset, labels)
         return
-    order = modeling.find_order(saved, output_names)
+    order = modeling.find_order(saved, label_alternatives)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
             f"{preset.source} was trained with the labels {saved}, in this "
             f"order; the task has {labels}. Use the task that the model was "
             "trained for, or train into another --output_dir"
         )
+
+
+def _warn_of_unnamed_outputs(preset: Preset, labels: Sequence[str]) -> None:
+    logging.warning(
+        "%s does not name its outputs. They are assumed to be %s, in this "
+        "order.",
+        preset.source,
+        ", ".join(labels),
+    )
 
 
 def _warn_of_similar_labels(task: AnyTask) -> None:
@@ -106,4 +111,4 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     if task.labels and (preset.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_own_run or "labels" in task.start.set_by_user
-        check_head_labels(preset, task.output_names, is_fixed=is_fixed)
+        check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)
