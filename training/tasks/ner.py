@@ -57,7 +57,6 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         self.sets = sets
         self.tags = tags
         self.labels = self.tags
-        # A resumed run must have the same tags.
         self.settings = {"labels": self.tags}
         self.export_settings = {"legal_tags": self.config.legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
