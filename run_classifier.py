@@ -15,7 +15,7 @@ from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import read_start
 from training.tasks.classifier_setup import (
-    adapt_to_rows,
+    decide_by_rows,
     decide_columns,
     load_task,
     open_data_file,
@@ -29,7 +29,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     parsed = decide_columns(parsed, table)
     start = read_start(parsed)
     processor = open_processor(start, table)
-    start = adapt_to_rows(start, processor)
+    start = decide_by_rows(start, processor)
     classifier_task = load_task(start, processor)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

@@ -11,7 +11,7 @@ import functools
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
-from training.preparation.data_file_adaptation import adapt_to_data_file
+from training.preparation.data_file_decisions import decide_by_data_file
 from training.preparation.starting_point import read_start
 from training.tasks.ner_setup import load_task, open_sets
 
@@ -20,7 +20,7 @@ def main(parsed: ParsedCommand[NerConfig]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     sets = open_sets(start)
-    start = adapt_to_data_file(
+    start = decide_by_data_file(
         start,
         sets,
         may_set_flags=not start.config.ner.document_context,

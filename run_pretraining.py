@@ -13,13 +13,13 @@ import functools
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.pretraining_adaptation import adapt_to_records
+from training.preparation.pretraining_decisions import decide_by_records
 from training.preparation.starting_point import read_start
 
 
 def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    start = read_start(adapt_to_records(parsed))
+    start = read_start(decide_by_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training.flows import pretraining
 

@@ -9,8 +9,8 @@ Each is a script with flags of its own:
     results_table.py: a table of the scores of runs
 
 The work of a tool is in the package that it serves, as of export.py in
-serving/exporting/. Only the work of convert_checkpoint.py is here, because it
-serves no other package:
+serving/exporting/. Only what serves no other package is here:
 
     conversion/: the flags and the steps of convert_checkpoint.py
+    run_comparison/: the flags and the work of plot_runs.py and results_table.py
 """

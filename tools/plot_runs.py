@@ -13,8 +13,8 @@ from pathlib import Path
 from command_line import cli
 from files.atomic import atomic_open
 from options.parsed_command import ParsedCommand
-from training.run_comparison.plot_runs_config import PlotRunsConfig
-from training.run_comparison.run_curves import create_figure, read_runs
+from tools.run_comparison.plot_runs_config import PlotRunsConfig
+from tools.run_comparison.run_curves import create_figure, read_runs
 
 
 def main(parsed: ParsedCommand[PlotRunsConfig]) -> None:

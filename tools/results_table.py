@@ -13,8 +13,8 @@ import functools
 from command_line import cli
 from files.atomic import write_text
 from options.parsed_command import ParsedCommand
-from training.run_comparison.results_table_config import ResultsTableConfig
-from training.run_comparison.score_table import format_table, read_scores
+from tools.run_comparison.results_table_config import ResultsTableConfig
+from tools.run_comparison.score_table import format_table, read_scores
 
 
 def main(parsed: ParsedCommand[ResultsTableConfig]) -> None:

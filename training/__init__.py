@@ -19,14 +19,18 @@ What the steps call:
     run_files/: what a run writes to its folder, beside its checkpoints
     tasks/: the fine-tuning tasks, which only scripts import
 
+Two words name the work before the model exists. To prepare is to find out what
+a command starts from, before TensorFlow is loaded: preparation/ decides the
+flags and makes the `StartingPoint`, and the setups in tasks/ open the sets of a
+task. To plan is to decide what to train and record, after the sets were read:
+flows/ makes the `RunPlan`.
+
 What concerns a run as a whole has "run" in its name. Its plan and its end are
-in flows/ (`RunPlan`, run_ending.py), its weights in loop/ (run_weights.py), and
-its folder, results and description in run_files/.
+in flows/ (run_plan.py, run_ending.py), its weights in loop/ (run_weights.py),
+and its folder, results and description in run_files/.
 
 What trains nothing:
 
-    run_comparison/: draws the curves of finished runs, and writes a table of
-        scores
     extraction/: extracts the vectors of texts, with the flags and the devices
         of a training
 """

@@ -8,17 +8,14 @@ single file.
 
 import abc
 import dataclasses
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
-    Final,
     Generic,
     TypeAlias,
     TypeVar,
     Unpack,
-    cast,
 )
 
 from data.arrays import Batches as Batches
@@ -48,9 +45,6 @@ OriginT = TypeVar("OriginT")
 # The same in a set. Covariant, so that an AnyEncodedSet may be any set.
 ExampleT_co = TypeVar("ExampleT_co", covariant=True)
 OriginT_co = TypeVar("OriginT_co", covariant=True)
-# All tasks without settings share it, so that it cannot be changed. A task with
-# settings assigns a new dict.
-_NO_SETTINGS: Final = cast("HeadSettings", types.MappingProxyType({}))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +113,13 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
             may be chosen. Higher must be better. The first is the default.
 
     A subclass may set the attributes after `metrics`, in its class or in its
-    constructor. Each has a default.
+    constructor. Each has a default. `fine_tune` reads them in this order:
+
+        to check the task    labels, label_words
+        to read the sets     dev_sets, test_sets
+        to plan the run      settings, counts_examples, eval_files
+        to evaluate          eval_loss
+        to export the model  export_settings, can_score_export, percentage_point
 
     Attributes:
         start: the StartingPoint.
@@ -128,43 +128,43 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
             written beside the weights.
         loss: loss to minimize.
         metrics: names of the scores by which the best step may be chosen.
-        dev_sets: names of the sets to evaluate. A second one is named
-            "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
-        test_sets: names of the sets to predict.
-        eval_loss: loss to report in evaluations. None if the records of "dev"
-            lack the features that a loss reads.
-        percentage_point: one percentage point of the first metric: 0.01 if the
-            metric is a fraction, 1 if it is a percentage.
         labels: labels in the order of the model's outputs, saved beside the
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
             the model of another project may use. May be empty.
+        dev_sets: names of the sets to evaluate. A second one is named
+            "dev_SUFFIX", and the names of its scores end in "_SUFFIX".
+        test_sets: names of the sets to predict.
+        settings: {name: value} of the task's settings that must not change when
+            a run is resumed. An export records them too, and the `labels`.
         counts_examples: True if an epoch's length is the number of examples,
             False if it is the number of records.
         eval_files: files from which `compute_scores` reads the right answers,
             if the records do not contain them.
-        settings: {name: value} of the task's settings that must not change when
-            a run is resumed. An export records them too.
+        eval_loss: loss to report in evaluations. None if the records of "dev"
+            lack the features that a loss reads.
         export_settings: {name: value} of settings of the head that only an
             export records, or records with another value than `settings`. The
             names are those of `serving.export`. `trim_padding` = False pads all
             inputs of the export.
         can_score_export: whether `compute_scores` accepts the outputs of an
             export. False if the export computes other outputs than the model.
+        percentage_point: one percentage point of the first metric: 0.01 if the
+            metric is a fraction, 1 if it is a percentage.
     """
 
     # A subclass may set these, in its class or in its constructor.
-    dev_sets: Sequence[SetName] = ("dev",)
-    test_sets: Sequence[SetName] = ("test",)
-    eval_loss: "Loss[OutputsT] | None" = None
-    percentage_point: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
+    dev_sets: Sequence[SetName] = ("dev",)
+    test_sets: Sequence[SetName] = ("test",)
+    settings: HeadSettings = HeadSettings()
     counts_examples: bool = False
     eval_files: Sequence[str] = ()
-    settings: HeadSettings = _NO_SETTINGS
-    export_settings: HeadSettings = _NO_SETTINGS
+    eval_loss: "Loss[OutputsT] | None" = None
+    export_settings: HeadSettings = HeadSettings()
     can_score_export: bool = True
+    percentage_point: float = 0.01
 
     def __init__(
         self,
@@ -178,10 +178,17 @@ class Task(abc.ABC, Generic[ConfigT_co, ExampleT, OriginT, OutputsT]):
         self.tokenizer = start.required_tokenizer
         self.loss = loss
         self.metrics = metrics
+        # Copy those of the class, which all its tasks share.
+        self.settings = {**self.settings}
+        self.export_settings = {**self.export_settings}
 
     @property
-    def output_names(self) -> list[Sequence[str]]:
-        """Possible names of the outputs: `labels` and `label_words`, if set."""
+    def label_alternatives(self) -> list[Sequence[str]]:
+        """Lists of names of the outputs: `labels` and `label_words`, if set.
+
+        The names in the files of the weights may be those of any list. They are
+        the `output_names` of `modeling.load_checkpoint`.
+        """
         return [*filter(None, [self.labels, self.label_words])]
 
     @property

@@ -33,9 +33,10 @@ from serving.engines import ExportFormat
 from training.config.classifier_config import ClassifierConfig
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps, TrainingConfig
-from training.flows import fine_tuning_export, trainer_setup
+from training.flows import fine_tuning_export, trainer_creation
 from training.flows.encoded_sets import write_encoded_sets
 from training.flows.fine_tuner import FineTuner
+from training.flows.run_plan import CreateModel, RunPlan
 from training.loop import devices
 from training.loop.train_step import TrainStep
 from training.preparation.starting_point import StartingPoint, read_start
@@ -92,20 +93,21 @@ def parse_flags(
 def create_training_work(
     start: StartingPoint[TrainingConfig],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
-    create_model: trainer_setup.CreateModel,
+    create_model: CreateModel,
     loss: AnyLoss,
 ) -> timing.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
     `start` is where the training of a script starts from.
     """
-    plan = trainer_setup.RunPlan(
+    plan = RunPlan(
         create_model=create_model,
         loss=loss,
         num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
         training_settings={},
     )
-    trainer = trainer_setup.create_trainer(
+    trainer_creation.set_seed_and_precision(start.config)
+    trainer = trainer_creation.create_trainer(
         start,
         RunFolder.open(start),
         plan,
@@ -236,13 +238,14 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
         "--export_dir={folder}/model"
     )
     start, task, run_folder, encoded_sets = open_mrpc(spec, command)
-    plan = trainer_setup.RunPlan(
+    plan = RunPlan(
         create_model=task.create_model,
         loss=task.loss,
         num_steps=None,
         training_settings={},
     )
-    trainer = trainer_setup.create_trainer(
+    trainer_creation.set_seed_and_precision(start.config)
+    trainer = trainer_creation.create_trainer(
         start,
         run_folder,
         plan,

@@ -18,6 +18,15 @@ from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
 from serving.exporting.signatures.export_options import ExportOptions
 
 
+def is_exportable(model: BaseModel) -> bool:
+    """Returns whether `export` knows what to write of a model of this class."""
+    # A subclass of BertEmbedder too is exported as its encoder.
+    return (
+        isinstance(model, BertEmbedder)
+        or kinds.model_class_of(model) in HEAD_EXPORTER_OF_CLASS
+    )
+
+
 def export(
     folder: str | os.PathLike[str],
     model: BaseModel,

@@ -8,7 +8,7 @@ pytest.importorskip("matplotlib")
 
 from options.parsed_command import ParsedCommand
 from tools import plot_runs
-from training.run_comparison.plot_runs_config import PlotRunsConfig
+from tools.run_comparison.plot_runs_config import PlotRunsConfig
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from options.parsed_command import ParsedCommand
 from tools import results_table
-from training.run_comparison.results_table_config import ResultsTableConfig
+from tools.run_comparison.results_table_config import ResultsTableConfig
 
 
 def test_the_table_is_printed_and_written(tmp_path, capsys):

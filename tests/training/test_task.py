@@ -1,10 +1,9 @@
 """What every task has, without a method of its own."""
 
-from types import MappingProxyType
-
 import numpy as np
 import pytest
 
+from model_folders.model_json_types import HeadSettings
 from tests.support.tasks.task_sets import create_set, create_task_start
 from tests.support.tasks.toy_task import ToyTask
 from training.task import Task
@@ -17,8 +16,8 @@ class LabeledTask(ToyTask):
 
     labels = ("no", "yes")
     label_words = ("0", "1")
-    settings = MappingProxyType({"max_seq_length": 8, "num_texts": 2})
-    export_settings = MappingProxyType({"num_texts": None})
+    settings = HeadSettings(max_seq_length=8, num_texts=2)
+    export_settings = HeadSettings(num_texts=None)
 
 
 @pytest.fixture
@@ -39,11 +38,11 @@ def test_a_task_has_the_flags_and_the_tokenizer_of_its_start(start):
 
 
 def test_a_task_without_labels_has_no_names_of_outputs(start):
-    assert ToyTask(start).output_names == []
+    assert ToyTask(start).label_alternatives == []
 
 
 def test_outputs_may_be_named_by_labels_or_by_their_words(start):
-    names = LabeledTask(start).output_names
+    names = LabeledTask(start).label_alternatives
     assert names == [("no", "yes"), ("0", "1")]
 
 
@@ -55,9 +54,11 @@ def test_an_export_records_the_settings_the_labels_and_its_own(start):
     }
 
 
-def test_the_settings_that_tasks_share_by_default_cannot_be_changed(start):
-    with pytest.raises(TypeError, match="item assignment"):
-        ToyTask(start).settings["num_texts"] = 2
+@pytest.mark.parametrize("name", ["settings", "export_settings"])
+def test_each_task_has_settings_of_its_own(start, name):
+    settings = getattr(LabeledTask(start), name)
+    settings["num_texts"] = 1
+    assert getattr(LabeledTask(start), name) != settings
 
 
 def test_records_are_examples_unless_a_task_pools_them(start):

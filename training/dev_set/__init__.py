@@ -12,7 +12,7 @@ takes the dev set.
 What happens, in the order of a command, and what the user reads then:
 
 1. `choose_dev_set_rule` chooses the rule, and compares it with the one that the
-   weights' run recorded. `adapt_to_data_file` calls it before the rows are
+   weights' run recorded. `decide_by_data_file` calls it before the rows are
    read. The user reads a warning if a run that led to the weights chose its
    sets in another way.
 2. `key_of` and `split_fraction_of` in data/sets/row_keys.py turn the texts of
@@ -20,15 +20,14 @@ What happens, in the order of a command, and what the user reads then:
    below --dev_fraction. So every command with this fraction agrees, whatever
    rows were added meanwhile. The user reads nothing.
 3. `compare_dev_set` compares the files and the rows of the dev set with the
-   recorded sets. `prepare_fine_tuning` calls it after all sets are read.
-   The attributes of `DevSetCase` list what the user then reads, by
-   `report_finding`.
+   recorded sets. `fine_tune` calls it after all sets are read. The attributes
+   of `DevSetCase` list what the user then reads, by `report_finding`.
 4. `collect_fine_tuning_settings` in flows/fine_tuning_plan.py collects the rule
    and the sets to record. They are in the `settings` of model.json as soon as
    the training begins.
 5. `check_train_set` compares the train set, if the command resumes a run.
-   `prepare_fine_tuning` calls it before the model exists. If the rows are
-   not those of the run, the user reads an error that names the file.
+   `plan_fine_tuning` calls it before the model exists. If the rows are not
+   those of the run, the user reads an error that names the file.
 
 Steps 1 and 2 are only for --data_file, and step 3 is for scripts that have this
 flag. The modules of this package load no TensorFlow. Below this package,

@@ -43,8 +43,10 @@ class DevSetCase(enum.Enum):
     Attributes:
         EXPECTED: the scores can be trusted, and are written.
         SEEN_BY_OTHER_WEIGHTS: other weights were trained on the file of the dev
-            set. The command logs a warning, unless `warn_of_doubt` has logged
-            one.
+            set. The command logs a warning.
+        DOUBTED_BY_RULE: the same, but the rule of the dev set is doubtful, and
+            `decide_by_data_file` has logged this doubt before it read the rows.
+            The command logs nothing more.
         SEEN_BY_RUN: the run was trained on the file of the dev set, and the
             command only evaluates it. The command fails.
         OTHER_ROWS: the command evaluates the run on rows of --data_file that
@@ -56,6 +58,7 @@ class DevSetCase(enum.Enum):
 
     EXPECTED = enum.auto()
     SEEN_BY_OTHER_WEIGHTS = enum.auto()
+    DOUBTED_BY_RULE = enum.auto()
     SEEN_BY_RUN = enum.auto()
     OTHER_ROWS = enum.auto()
     OTHER_FILE = enum.auto()
@@ -101,7 +104,7 @@ def compare_dev_set(
     case = _find_case(
         preset, dev_set, rule, is_training=config.training.do_train
     )
-    return DevSetFinding(case, _describe_case(case, preset, dev_set, rule))
+    return DevSetFinding(case, _describe_case(case, preset, dev_set))
 
 
 def report_finding(finding: DevSetFinding) -> None:
@@ -130,9 +133,11 @@ def _find_case(
     """Returns the case of a dev set, as `compare_dev_set`."""
     is_train_file = _is_train_file(preset, dev_set, rule)
     if not preset.is_own_run:
-        if is_train_file:
-            return DevSetCase.SEEN_BY_OTHER_WEIGHTS
-        return DevSetCase.EXPECTED
+        if not is_train_file:
+            return DevSetCase.EXPECTED
+        if rule and rule.is_doubtful:
+            return DevSetCase.DOUBTED_BY_RULE
+        return DevSetCase.SEEN_BY_OTHER_WEIGHTS
     if is_training:
         # A resumed run keeps its sets, which `check_train_set` checks.
         return DevSetCase.EXPECTED
@@ -162,19 +167,13 @@ def _is_train_file(
 
 
 def _describe_case(
-    case: DevSetCase,
-    preset: Preset,
-    dev_set: SetFingerprint,
-    rule: DevSetRule | None,
+    case: DevSetCase, preset: Preset, dev_set: SetFingerprint
 ) -> str:
     """Returns what to tell the user about a case, "" if nothing."""
     match case:
-        case DevSetCase.EXPECTED:
+        case DevSetCase.EXPECTED | DevSetCase.DOUBTED_BY_RULE:
             return ""
         case DevSetCase.SEEN_BY_OTHER_WEIGHTS:
-            # Do not warn twice: `warn_of_doubt` has warned of such a rule.
-            if rule and rule.is_doubtful:
-                return ""
             train_file = _describe_train_file(preset, dev_set)
             return f"{train_file}. Do not trust its scores."
         case DevSetCase.SEEN_BY_RUN:

@@ -3,8 +3,9 @@
 Fine-tuning a `Task` (training/task.py):
 
     fine_tuning.py: `fine_tune`: all steps of a command, and how it ends
-    encoded_sets.py: reads the sets, and writes their records
-    fine_tuning_plan.py: `FineTuningPlan`: the sets, the steps, what is recorded
+    task_checks.py: checks the task before slow work
+    encoded_sets.py: reads the sets, writes their records, and identifies them
+    fine_tuning_plan.py: `plan_fine_tuning`: the steps, and what is recorded
     fine_tuner.py: `FineTuner`: trains, evaluates and predicts the sets
     eval_loss.py: `LossAccumulator`: the loss of a dev set
     fine_tuning_export.py: exports the model, and scores the export
@@ -12,14 +13,15 @@ Fine-tuning a `Task` (training/task.py):
 Pretraining on the records of create_pretraining_data.py:
 
     pretraining.py: `pretrain`: all steps of a command, and how it ends
-    pretraining_plan.py: `PretrainingPlan`: the records, the steps
+    pretraining_records.py: finds the records, and checks them
+    pretraining_plan.py: `plan_pretraining`: the steps, and what is recorded
     pretraining_evaluation.py: `PretrainingEvaluator`: Google's metrics
 
 The steps of both flows, in their order:
 
-    start_checks.py: checks the start and the task before slow work
     teacher.py: loads the teacher
-    trainer_setup.py: `RunPlan`, and the model and the Trainer that it says
+    run_plan.py: `RunPlan`: what a command will train and record
+    trainer_creation.py: the model and the Trainer that the plan says
     run_ending.py: stores, exports and logs what was trained
 
 The dev set of a fine-tuning is checked by training/dev_set/.

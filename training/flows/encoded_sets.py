@@ -1,6 +1,7 @@
-"""Writes the sets of a task as TFRecord files."""
+"""Writes the sets of a task as TFRecord files, and identifies the sets."""
 
 import atexit
+import glob
 import os
 import shutil
 import tempfile
@@ -11,10 +12,14 @@ from absl import logging
 
 from data.io import feature_specs, record_datasets
 from data.io.tfrecord_files import RecordWriter
-from data.sets.set_names import SetName, file_stem_of
+from data.sets.set_names import SetName, file_stem_of, is_base_set
 from files.paths import StrPath
 from terminal.progress import track
+from training.config.fine_tuning_config import FineTuningConfig
+from training.dev_set.set_fingerprints import SetFingerprint
+from training.run_files import fingerprints
 from training.task import (
+    AnyEncodedSets,
     AnyTask,
     EncodedSet,
     EncodedSets,
@@ -122,6 +127,51 @@ def _write_encoded_set(
         examples=() if set_name == "train" else examples,
         origins=origins,
     )
+
+
+def fingerprint_sets(
+    config: FineTuningConfig, encoded_sets: AnyEncodedSets
+) -> dict[str, SetFingerprint]:
+    """Identifies the sets of a command, for model.json and the card.
+
+    If a set is one file, which a flag names or which is alone in --data_dir,
+    this function reads the file for its checksum. Otherwise the checksum is
+    that of the records.
+
+    Args:
+        config: names the files of the sets.
+        encoded_sets: result of `write_encoded_sets`.
+
+    Returns:
+        {name in model.json: SetFingerprint}.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    set_fingerprints = {}
+    for set_name, encoded_set in encoded_sets.items():
+        recorded_name = file_stem_of(set_name)
+        if file := _find_only_file(config, set_name):
+            name = os.path.basename(file)
+            _, checksum = fingerprints.size_and_checksum(file)
+        else:
+            data = config.fine_tuning.data_dir or recorded_name
+            name = f"{os.path.basename(os.path.normpath(data))}/{recorded_name}"
+            checksum = encoded_set.checksum
+        set_fingerprints[recorded_name] = SetFingerprint(
+            recorded_name, name, encoded_set.num_examples, checksum
+        )
+    return set_fingerprints
+
+
+def _find_only_file(config: FineTuningConfig, set_name: SetName) -> str | None:
+    """Returns the file of a set, None if the set has several or none."""
+    files = config.files_of(set_name)
+    if not files and config.fine_tuning.data_dir and is_base_set(set_name):
+        folder = glob.escape(config.fine_tuning.data_dir)
+        files = glob.glob(os.path.join(folder, f"{set_name}[.]*"))
+    is_only_file = len(files) == 1 and os.path.isfile(files[0])
+    return files[0] if is_only_file else None
 
 
 def select_sets(

@@ -15,13 +15,23 @@ from data.sets.set_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.scores import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import run_ending, start_checks
+from training.dev_set.set_checks import compare_dev_set, report_finding
+from training.flows import run_ending
+from training.flows.encoded_sets import fingerprint_sets, write_encoded_sets
 from training.flows.fine_tuner import FineTuner
 from training.flows.fine_tuning_export import export_model
-from training.flows.fine_tuning_plan import prepare_fine_tuning
+from training.flows.fine_tuning_plan import (
+    compute_dev_set_checksum,
+    plan_fine_tuning,
+)
+from training.flows.task_checks import check_task
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import create_trainer
+from training.flows.trainer_creation import (
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices
+from training.preparation.start_checks import check_start
 from training.run_files.run_folder import RunFolder
 from training.run_files.run_results import log_scores
 from training.task import AnyTask, ExampleT, FineTuningTask, OriginT, OutputsT
@@ -34,37 +44,47 @@ def fine_tune(task: FineTuningTask[ExampleT, OriginT, OutputsT]) -> None:
         task: the task to train, which holds the StartingPoint.
 
     Raises:
-        ValueError: a flag contradicts another flag or a file.
+        ValueError: a flag contradicts another flag or a file, a line of a set
+            is malformed, or the dev set may not be used.
         OSError: a file is missing or cannot be written.
         SystemExit: a signal stopped the training.
     """
     begin_time = time.time()
-    strategy = devices.connect_devices(task.config.devices)
-    start_checks.check_start(task.start)
-    start_checks.check_task(task)
+    start = task.start
+    config = task.config
+    strategy = devices.connect_devices(config.devices)
+    check_start(start)
+    check_task(task)
     teacher = load_teacher(
-        task.start,
+        start,
         task.create_model,
-        output_names=task.output_names,
+        label_alternatives=task.label_alternatives,
         output_mode=task.settings.get("output_mode"),
     )
-    run_folder = RunFolder.open(task.start, task.labels)
-    plan = prepare_fine_tuning(task, run_folder.state_folder)
+    run_folder = RunFolder.open(start, task.labels)
+    encoded_sets = write_encoded_sets(task, run_folder.state_folder)
+    set_fingerprints = fingerprint_sets(config, encoded_sets)
+    finding = compare_dev_set(
+        config, start.preset, start.dev_set_rule, set_fingerprints
+    )
+    report_finding(finding)
+    plan = plan_fine_tuning(task, encoded_sets, set_fingerprints)
+    run_folder.history.dev_set_checksum = compute_dev_set_checksum(
+        task, encoded_sets
+    )
+    set_seed_and_precision(config)
     trainer = create_trainer(
-        task.start,
-        run_folder,
-        plan.run_plan,
-        strategy=strategy,
-        teacher=teacher,
+        start, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load(
-        task.output_names, prefers_best=task.config.loads_best
+        task.label_alternatives, prefers_best=config.loads_best
     )
-    fine_tuner = FineTuner(task, plan.encoded_sets, trainer)
-    with record_checks.named_record_errors(plan.records):
-        if num_steps := plan.run_plan.num_steps:
-            fine_tuner.train(num_steps.training)
-        if plan.may_write_scores:
+    fine_tuner = FineTuner(task, encoded_sets, trainer)
+    records = [encoded_set.records for encoded_set in encoded_sets.values()]
+    with record_checks.named_record_errors(records):
+        if plan.num_steps:
+            fine_tuner.train(plan.num_steps.training)
+        if finding.case.may_write_scores:
             end_with_scores(fine_tuner, begin_time)
         else:
             end_without_scores(fine_tuner)

@@ -18,18 +18,29 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import settings_check
 from model_folders.scores import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flows import run_ending, start_checks
+from training.flows import run_ending
 from training.flows.pretraining_evaluation import (
     PretrainingEvaluator,
     warn_of_no_progress,
 )
-from training.flows.pretraining_plan import prepare_pretraining
+from training.flows.pretraining_plan import (
+    compute_dev_set_checksum,
+    plan_pretraining,
+)
+from training.flows.pretraining_records import (
+    find_all_records,
+    fingerprint_dev_set,
+)
 from training.flows.teacher import load_teacher
-from training.flows.trainer_setup import create_trainer
+from training.flows.trainer_creation import (
+    create_trainer,
+    set_seed_and_precision,
+)
 from training.loop import devices
 from training.loop.best_step_callback import BestStepCallback, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.trainer import Trainer
+from training.preparation.start_checks import check_start
 from training.preparation.starting_point import StartingPoint
 from training.run_files.run_folder import RunFolder
 
@@ -46,20 +57,26 @@ def pretrain(start: StartingPoint[PretrainingConfig]) -> None:
     begin_time = time.time()
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    start_checks.check_start(start)
+    check_start(start)
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    plan = prepare_pretraining(start)
+    records = find_all_records(start)
+    dev_set = fingerprint_dev_set(config, records)
+    plan = plan_pretraining(start, records.train, dev_set)
+    run_folder.history.dev_set_checksum = compute_dev_set_checksum(
+        config, dev_set
+    )
+    set_seed_and_precision(config)
     trainer = create_trainer(
-        start, run_folder, plan.run_plan, strategy=strategy, teacher=teacher
+        start, run_folder, plan, strategy=strategy, teacher=teacher
     )
     trainer.run_weights.restore_or_load()
-    evaluator = PretrainingEvaluator(config, plan.records.eval, trainer)
+    evaluator = PretrainingEvaluator(config, records.eval, trainer)
     scores: Scores = {}
-    with record_checks.named_record_errors(plan.records):
-        if plan.run_plan.num_steps:
-            _train(config, trainer, plan.records.train, evaluator)
+    with record_checks.named_record_errors(records):
+        if plan.num_steps:
+            _train(config, trainer, records.train, evaluator)
         if config.training.do_eval:
             logging.info("Evaluating %s", trainer.run_weights.describe())
             scores = evaluator.evaluate()

@@ -13,8 +13,8 @@ from model_folders.reading import preset_reading, settings_check
 from model_folders.reading.presets import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
-from training.flows import start_checks
-from training.flows.trainer_setup import CreateModel
+from training.flows.run_plan import CreateModel
+from training.flows.task_checks import check_head_labels
 from training.preparation.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def load_teacher(
     start: StartingPoint[TrainingConfig],
     create_model: CreateModel,
-    output_names: Sequence[Sequence[str]] = (),
+    label_alternatives: Sequence[Sequence[str]] = (),
     output_mode: OutputMode | None = None,
 ) -> "AnyTaskModel | None":
     """Loads the model in --teacher, whose outputs a student learns to match.
@@ -35,8 +35,8 @@ def load_teacher(
         start: StartingPoint of the run, with the student's configuration and
             tokenizer.
         create_model: creates the task's model.
-        output_names: lists of possible names of the model's outputs, as in
-            `modeling.load_checkpoint`.
+        label_alternatives: lists of names of the model's outputs, see
+            `Task.label_alternatives`. Empty if the outputs are not labels.
         output_mode: kind of the model's outputs, None if the task has only one
             kind.
 
@@ -52,8 +52,8 @@ def load_teacher(
     preset = _read_teacher_preset(start, path)
     bert_config = _load_teacher_config(preset)
     _check_teacher(start, preset, bert_config, output_mode)
-    if output_names:
-        start_checks.check_head_labels(preset, output_names)
+    if label_alternatives:
+        check_head_labels(preset, label_alternatives)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.check_checkpoint(preset, config=bert_config)
@@ -63,7 +63,9 @@ def load_teacher(
         unpad=config.trims_padding,
         dtype=POLICY_OF_PRECISION[config.devices.mixed_precision],
     )
-    report = modeling.load_checkpoint(model, preset, output_names=output_names)
+    report = modeling.load_checkpoint(
+        model, preset, output_names=label_alternatives
+    )
     heads = [name for name in report.missing if not name.startswith("bert/")]
     if heads and config.distillation.distill_alpha:
         raise ValueError(

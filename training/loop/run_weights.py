@@ -82,7 +82,7 @@ class RunWeights:
 
     def restore_or_load(
         self,
-        output_names: Sequence[Sequence[str]] = (),
+        label_alternatives: Sequence[Sequence[str]] = (),
         *,
         prefers_best: bool = False,
     ) -> None:
@@ -103,8 +103,8 @@ class RunWeights:
         5. Random numbers.
 
         Args:
-            output_names: lists of possible names of the model's outputs, as in
-                `modeling.load_checkpoint`. Empty if the outputs are not labels.
+            label_alternatives: lists of names of the model's outputs, see
+                `Task.label_alternatives`. Empty if the outputs are not labels.
             prefers_best: whether the best step comes before the newest
                 checkpoint.
 
@@ -126,11 +126,13 @@ class RunWeights:
                     "from. The training starts again.",
                     self._config.training.output_dir,
                 )
-            self._load_initial(output_names)
+            self._load_initial(label_alternatives)
         self.global_step = step or 0
         self._run_folder.continue_from(self.global_step)
 
-    def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
+    def _load_initial(
+        self, label_alternatives: Sequence[Sequence[str]]
+    ) -> None:
         """Loads the weights that a new run starts from, if there are any."""
         config = self._config
         if not config.initial_checkpoint:
@@ -140,7 +142,7 @@ class RunWeights:
             self._model,
             self.preset or config.initial_checkpoint,
             layers=config.distillation.initial_blocks,
-            output_names=output_names,
+            output_names=label_alternatives,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.
             replaces_head=config.training.do_train,

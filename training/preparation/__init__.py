@@ -6,25 +6,27 @@ The first of these that knows a flag decides its value:
     2. --data_file or --processor, which imply other flags (`Config.prepare`)
     3. the header of --data_file (`decide_columns` in
        training/tasks/classifier_setup.py), or the records of pretraining
-       (`adapt_to_records` in pretraining_adaptation.py)
+       (`decide_by_records` in pretraining_decisions.py)
     4. the folder of the weights (`complete_and_check_flags` in
        starting_point.py)
-    5. the rows of --data_file (`adapt_to_data_file` in
-       data_file_adaptation.py)
+    5. the rows of --data_file (`decide_by_data_file` in
+       data_file_decisions.py)
     6. its default
 
 Scripts call 3 to 5 in this order, and `read_start` is what calls 4. Each
 returns the command with the flags that it decided, by `decide` or `decide_open`
 of options/parsed_command.py.
 
-A script calls the first three modules, and starting_point.py the last one:
+A script calls the first three modules, and a flow the fourth one.
+starting_point.py and the flows call the last one:
 
     starting_point.py: `StartingPoint`: the flags, the weights' folder, its
         configuration and tokenizer
-    data_file_adaptation.py: adapts the StartingPoint to the rows of --data_file
-    pretraining_adaptation.py: adapts the flags of pretraining to its records.
-        It is apart, because only modules that are named after pretraining may
-        import data/pretraining/
+    data_file_decisions.py: what the rows of --data_file decide
+    pretraining_decisions.py: what the records of pretraining decide. It is
+        apart, because only modules that are named after pretraining may import
+        data/pretraining/
+    start_checks.py: checks the weights, the lengths and the outputs
     resuming.py: what model.json records of a command, and the comparison of a
         command with the one that began the run
 """

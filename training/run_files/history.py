@@ -38,8 +38,8 @@ class History:
         lines: lines of the file, which `read` reads.
 
     Attributes:
-        dev_set_checksum: checksum of the dev set that the command evaluates. It
-            is set as soon as the set has been read, and is 0 without a dev set.
+        dev_set_checksum: checksum of the dev set that the command evaluates. A
+            flow sets it after it has read the set. It is 0 without a dev set.
             Evaluations with other checksums are not comparable.
     """
 

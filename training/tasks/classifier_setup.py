@@ -22,7 +22,7 @@ from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
-from training.preparation.data_file_adaptation import adapt_to_data_file
+from training.preparation.data_file_decisions import decide_by_data_file
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
@@ -104,13 +104,13 @@ def open_processor(
     )
 
 
-def adapt_to_rows(
+def decide_by_rows(
     start: StartingPoint[ClassifierConfig],
     processor: ClassificationProcessor,
 ) -> StartingPoint[ClassifierConfig]:
-    """Returns the start with what depends on the rows of --data_file.
+    """Returns the start with what the rows of --data_file decide.
 
-    See `adapt_to_data_file`. The start of a task that reads no --data_file is
+    See `decide_by_data_file`. The start of a task that reads no --data_file is
     unchanged.
 
     Raises:
@@ -119,7 +119,7 @@ def adapt_to_rows(
     """
     if processor.table_sets is None:
         return start
-    return adapt_to_data_file(start, processor.table_sets)
+    return decide_by_data_file(start, processor.table_sets)
 
 
 def load_task(

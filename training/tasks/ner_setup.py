@@ -28,7 +28,8 @@ def load_task(
 ) -> NerTask:
     """Creates the task, and reads the tags and all sets of the command.
 
-    A wrong file thus stops the script now, and not after an epoch.
+    A wrong file thus stops the script at once, and not only after TensorFlow
+    was loaded.
     """
     # There are tags, because the task is no regression.
     tags = sets.read_labels() or []

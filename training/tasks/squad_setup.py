@@ -32,7 +32,8 @@ def open_sets(start: StartingPoint[SquadConfig]) -> SquadSets:
 def load_task(start: StartingPoint[SquadConfig], sets: SquadSets) -> SquadTask:
     """Creates the task, and reads all sets of the command.
 
-    A wrong file thus stops the script now, and not after an epoch.
+    A wrong file thus stops the script at once, and not only after TensorFlow
+    was loaded.
     """
     config = start.config
     if config.reads_predict_file:

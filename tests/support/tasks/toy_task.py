@@ -28,7 +28,8 @@ from tests.support.paths import SAMPLES
 from tests.support.script_runner import Flags
 from training import task
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import fine_tuning, trainer_setup
+from training.flows import fine_tuning, trainer_creation
+from training.flows.run_plan import RunPlan
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import (
     StartingPoint,
@@ -97,13 +98,14 @@ def create_trainer(
     created: task.AnyTask, labels: Sequence[str] | None = None
 ) -> Trainer:
     """Returns the Trainer of a task's command that does not train."""
-    plan = trainer_setup.RunPlan(
+    plan = RunPlan(
         create_model=created.create_model,
         loss=created.loss,
         num_steps=None,
         training_settings={},
     )
-    return trainer_setup.create_trainer(
+    trainer_creation.set_seed_and_precision(created.config)
+    return trainer_creation.create_trainer(
         created.start,
         RunFolder.open(created.start, labels),
         plan,

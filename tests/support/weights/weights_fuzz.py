@@ -229,7 +229,7 @@ def _start(folder: Path, **switches: object) -> None:
     from options import config_values
     from options.parsed_command import ParsedCommand
     from training.config.classifier_config import ClassifierConfig
-    from training.flows import start_checks
+    from training.preparation import start_checks
     from training.preparation.starting_point import read_start
     from training.run_files import fingerprints
 

@@ -139,6 +139,8 @@ SITUATIONS = {
             Command(TRAIN, RULE, do_train=True),
             "a new run on a table that is not in doubt",
         ),
+    ],
+    DevSetCase.DOUBTED_BY_RULE: [
         (first_weights, Command(TRAIN, DOUBTFUL_RULE), "a table in doubt"),
     ],
     DevSetCase.SEEN_BY_RUN: [

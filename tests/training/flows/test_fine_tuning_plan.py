@@ -15,11 +15,11 @@ from tests.support.tasks.toy_task import (
 )
 from training.config.training_config import NumSteps
 from training.dev_set.set_fingerprints import SETS_ENTRY, SetFingerprint
-from training.flows.encoded_sets import write_encoded_sets
+from training.flows.encoded_sets import fingerprint_sets, write_encoded_sets
 from training.flows.fine_tuning_plan import (
     collect_fine_tuning_settings,
     compute_dev_set_checksum,
-    prepare_fine_tuning,
+    plan_fine_tuning,
 )
 from training.preparation.starting_point import read_start
 
@@ -58,10 +58,16 @@ def create_task(folder, task_class=LabeledTask, do_train=True, **flags):
     return task_class(read_start(create_command(options)))
 
 
+def plan_task(task, folder):
+    """Returns the plan of a task, as `fine_tune` makes it."""
+    encoded_sets = write_encoded_sets(task, folder / "records")
+    set_fingerprints = fingerprint_sets(task.config, encoded_sets)
+    return plan_fine_tuning(task, encoded_sets, set_fingerprints)
+
+
 def create_plan(folder, task_class=LabeledTask, do_train=True, **flags):
     """Returns the plan of a command whose run is in FOLDER/run."""
-    task = create_task(folder, task_class, do_train, **flags)
-    return prepare_fine_tuning(task, folder / "records")
+    return plan_task(create_task(folder, task_class, do_train, **flags), folder)
 
 
 @pytest.mark.parametrize(
@@ -76,14 +82,14 @@ def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
     plan = create_plan(
         tmp_path, num_train_epochs=epochs, warmup_proportion=warmup
     )
-    assert plan.run_plan.num_steps == expected
+    assert plan.num_steps == expected
 
 
 def test_the_steps_of_a_task_that_counts_examples_are_those_of_examples(
     tmp_path,
 ):
     plan = create_plan(tmp_path, TwoRecordsTask, num_train_epochs=1)
-    assert plan.run_plan.num_steps.training == 3
+    assert plan.num_steps.training == 3
 
 
 def test_a_training_shorter_than_one_step_is_refused(tmp_path):
@@ -95,8 +101,7 @@ def test_a_training_shorter_than_one_step_is_refused(tmp_path):
 def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task = create_task(tmp_path)
-    plan = prepare_fine_tuning(task, tmp_path / "records")
-    settings = plan.run_plan.training_settings
+    settings = plan_task(task, tmp_path).training_settings
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
     begin_run(task.config, model, settings)
     touch_checkpoint(tmp_path / "run")
@@ -106,14 +111,14 @@ def begun_run(tmp_path):
 def test_a_command_that_does_not_train_has_no_steps(begun_run):
     folder, _ = begun_run
     plan = create_plan(folder, do_train=False, do_eval=True)
-    assert plan.run_plan.num_steps is None
+    assert plan.num_steps is None
 
 
 def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
     folder, settings = begun_run
     plan = create_plan(folder, do_train=False, do_eval=True)
     records = settings["train_records"]
-    assert plan.run_plan.training_settings["train_records"] == [
+    assert plan.training_settings["train_records"] == [
         [*record] for record in records
     ]
 
@@ -126,8 +131,7 @@ def test_a_resume_on_other_examples_is_refused(begun_run):
 
 def test_a_resume_on_the_same_examples_passes(begun_run):
     folder, _ = begun_run
-    plan = create_plan(folder)
-    assert plan.encoded_sets["train"].num_examples == 12
+    assert create_plan(folder).num_steps
 
 
 TRAIN_SET = SetFingerprint("train", "train.csv", 12, 5)

@@ -13,6 +13,7 @@ from tests.support.output_files import read_results
 from training.config.pretraining_config import PretrainingConfig
 from training.flows import pretraining
 from training.preparation.starting_point import read_start
+from training.run_files.history_lines import HISTORY_FILE, read_history
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,15 @@ def test_without_next_sentences_only_the_masked_words_are_scored(evaluate):
     scores = evaluate(next_sentence=False)
     assert not {name for name in scores if name.startswith("next_sentence")}
     assert scores["loss"] == pytest.approx(scores["masked_lm_loss"])
+
+
+def test_the_history_tells_scores_on_other_records_apart(evaluate, tmp_path):
+    evaluate()
+    (first,) = read_history(tmp_path / "run" / HISTORY_FILE)
+    evaluate(max_eval_steps=2)
+    (second,) = read_history(tmp_path / "run" / HISTORY_FILE)
+    assert first["kind"] == second["kind"] == "eval"
+    assert first["dev_set"] != second["dev_set"]
 
 
 def test_records_of_another_length_are_refused(evaluate):

@@ -14,9 +14,11 @@ from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import NumSteps
 from training.flows.pretraining_plan import (
-    PretrainingRecords,
     compute_dev_set_checksum,
-    create_pretraining_run_plan,
+    plan_pretraining,
+)
+from training.flows.pretraining_records import (
+    PretrainingRecords,
     fingerprint_dev_set,
 )
 
@@ -57,9 +59,7 @@ def fingerprint_records(start):
 def create_plan(start):
     """Checks and plans a command as `pretrain` does."""
     records = record_datasets.Records([start.config.pretraining.input_file], {})
-    return create_pretraining_run_plan(
-        start, records, fingerprint_records(start)
-    )
+    return plan_pretraining(start, records, fingerprint_records(start))
 
 
 def plan_training(train, preset=None, dev_set=None, **flags):

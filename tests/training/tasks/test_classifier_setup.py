@@ -13,8 +13,8 @@ from training.config.classifier_config import ClassifierConfig
 from training.preparation.starting_point import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
-    adapt_to_rows,
     compute_class_weights,
+    decide_by_rows,
     decide_columns,
     load_task,
     open_data_file,
@@ -89,7 +89,7 @@ def test_the_usual_columns_of_pairs_need_no_header(tmp_path):
 
 def test_the_rows_of_a_folder_leave_the_start_as_it_is(tmp_path):
     start = create_start(task_name="mrpc", data_dir=str(tmp_path))
-    assert adapt_to_rows(start, open_processor(start, table=None)) is start
+    assert decide_by_rows(start, open_processor(start, table=None)) is start
 
 
 def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
@@ -97,9 +97,9 @@ def test_a_small_data_file_is_trained_on_for_more_epochs(tmp_path):
     rows = [(f"a boat {i}", "ab"[i % 2]) for i in range(40)]
     write_csv(path, ["text", "label"], rows)
     start = create_start(task_name="csv", data_file=str(path), do_train=True)
-    adapted = adapt_to_rows(start, open_processor(start, table=None))
+    decided = decide_by_rows(start, open_processor(start, table=None))
     before = start.config.fine_tuning.num_train_epochs
-    assert adapted.config.fine_tuning.num_train_epochs > before
+    assert decided.config.fine_tuning.num_train_epochs > before
 
 
 def test_balanced_weights_let_all_classes_count_the_same(caplog):

@@ -5,13 +5,15 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from model_folders import kinds
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_config,
     create_start,
 )
 from training.config.training_config import NumSteps
-from training.flows import trainer_setup
+from training.flows import trainer_creation
+from training.flows.run_plan import RunPlan
 from training.run_files.run_folder import RunFolder
 
 
@@ -34,16 +36,16 @@ def create(tmp_path):
             **changes,
         )
         start = create_start(config, SMALL)
-        plan = trainer_setup.RunPlan(
+        plan = RunPlan(
             create_model=lambda config, **options: model_class(
                 config, 2, **options
             ),
             loss=modeling.ClassifierLoss(),
             num_steps=NumSteps(3, 0) if trains else None,
             training_settings={},
-            dev_set_checksum=7,
         )
-        return trainer_setup.create_trainer(
+        trainer_creation.set_seed_and_precision(config)
+        return trainer_creation.create_trainer(
             start,
             RunFolder.open(start),
             plan,
@@ -100,9 +102,23 @@ def test_a_model_without_signatures_is_refused_before_the_training(create):
         create("run", model_class=UnknownModel, export_dir="export")
 
 
+def test_a_listed_model_without_an_exporter_is_refused_too(create, monkeypatch):
+    monkeypatch.setitem(kinds.KIND_OF_CLASS, "UnknownModel", kinds.ModelKind())
+    with pytest.raises(ValueError, match=r"heads/registry\.py"):
+        create("run", model_class=UnknownModel, export_dir="export")
+
+
+class OwnEmbedder(modeling.BertEmbedder):
+    """A user's own model, which is exported as its encoder."""
+
+    def __init__(self, config, num_outputs, **options):
+        super().__init__(config, **options)
+
+
+def test_a_model_that_is_exported_as_its_encoder_may_train(create):
+    trainer = create("run", model_class=OwnEmbedder, export_dir="export")
+    assert trainer.train_step is not None
+
+
 def test_a_model_without_signatures_may_train_without_an_export(create):
     assert create("run", model_class=UnknownModel).train_step is not None
-
-
-def test_the_history_compares_evaluations_on_the_plans_dev_set(create):
-    assert create("run").run_folder.history.dev_set_checksum == 7

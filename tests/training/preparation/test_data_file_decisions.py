@@ -22,7 +22,7 @@ from tests.support.tables.csv_files import write_csv
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig
 from training.dev_set.rules import DevSetRule
-from training.preparation.data_file_adaptation import adapt_to_data_file
+from training.preparation.data_file_decisions import decide_by_data_file
 
 COLUMNS = {
     "text_column": "query",
@@ -59,7 +59,9 @@ def create_processor(table, task_name):
     )
 
 
-def adapt_training(table, task_name, max_position_embeddings=512, **decided):
+def decide_epochs_and_length(
+    table, task_name, max_position_embeddings=512, **decided
+):
     """Returns the numbers of epochs and of WordPieces of a training.
 
     `decided` are the flags that the folder of the weights has decided.
@@ -75,8 +77,9 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
     )
     start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
     processor = create_processor(table, task_name)
-    adapted = adapt_to_data_file(start, processor.table_sets).config.fine_tuning
-    return adapted.num_train_epochs, adapted.max_seq_length
+    start = decide_by_data_file(start, processor.table_sets)
+    options = start.config.fine_tuning
+    return options.num_train_epochs, options.max_seq_length
 
 
 TASK_NAMES = pytest.mark.parametrize("task_name", ["embedding", "ranking"])
@@ -85,16 +88,16 @@ TASK_NAMES = pytest.mark.parametrize("task_name", ["embedding", "ranking"])
 @TASK_NAMES
 def test_the_length_is_that_of_the_rows(table, task_name):
     expected = (NUM_EPOCHS, LENGTH_OF_PAIR)
-    assert adapt_training(table, task_name) == expected
+    assert decide_epochs_and_length(table, task_name) == expected
 
 
 @TASK_NAMES
 def test_the_length_is_at_most_that_of_the_model(table, task_name):
     num_positions = LENGTH_OF_PAIR - 3
-    adapted = adapt_training(
+    decided = decide_epochs_and_length(
         table, task_name, max_position_embeddings=num_positions
     )
-    assert adapted == (NUM_EPOCHS, num_positions)
+    assert decided == (NUM_EPOCHS, num_positions)
 
 
 @TASK_NAMES
@@ -105,10 +108,10 @@ def test_the_length_is_at_most_that_of_the_model(table, task_name):
 def test_a_resumed_run_keeps_its_epochs_and_its_length(
     table, task_name, epochs, length
 ):
-    adapted = adapt_training(
+    decided = decide_epochs_and_length(
         table, task_name, num_train_epochs=epochs, max_seq_length=length
     )
-    assert adapted == (epochs, length)
+    assert decided == (epochs, length)
 
 
 @pytest.mark.parametrize(
@@ -147,8 +150,8 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     )
     file_sets = create_processor(table, "ranking").table_sets
     assert tuple(file_sets.key_names) == key
-    adapted = adapt_to_data_file(start, file_sets)
-    assert adapted.dev_set_rule == DevSetRule(
+    start = decide_by_data_file(start, file_sets)
+    assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, 0.2, key, clean_fraction=0.0
     )
     assert "run chose its dev set in another way" in caplog.text

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from training.run_comparison.plot_runs_config import PlotRunsConfig
-from training.run_comparison.run_curves import create_figure, read_runs
+from tools.run_comparison.plot_runs_config import PlotRunsConfig
+from tools.run_comparison.run_curves import create_figure, read_runs
 
 
 def write_run(folder, hours):

@@ -1,4 +1,4 @@
-"""Adapts the start of a command to the rows of its --data_file.
+"""Lets the rows of --data_file decide open flags, and the rule of the dev set.
 
 This module imports no TensorFlow.
 """
@@ -28,13 +28,13 @@ _MAX_LENGTH = 512
 _MAX_TOKENIZED = 10_000
 
 
-def adapt_to_data_file(
+def decide_by_data_file(
     start: StartingPoint[DataFileConfigT],
     file_sets: FileSets[RowExampleT],
     *,
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with what depends on the rows of --data_file.
+    """Returns the start with what the rows of --data_file decide.
 
     These are the rule of the dev set, and a length and epochs that suit the
     rows. Flags that the user set, or that the run began with, stay. Without

@@ -1,4 +1,4 @@
-"""Adapts the flags of run_pretraining.py to the records that they name.
+"""Lets the records of pretraining decide the lengths that are open.
 
 This module imports no TensorFlow.
 """
@@ -9,7 +9,7 @@ from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
 
 
-def adapt_to_records(
+def decide_by_records(
     parsed: ParsedCommand[PretrainingConfig],
 ) -> ParsedCommand[PretrainingConfig]:
     """Lets the records decide the lengths that the user did not set.

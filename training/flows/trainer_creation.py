@@ -4,19 +4,19 @@
 them. run_ending.py has the steps after the training.
 """
 
-import dataclasses
 import functools
-from typing import TYPE_CHECKING, Protocol, Unpack
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
 import modeling
 from model_folders import kinds
-from model_folders.model_json_types import TrainingSettings
 from modeling.base_loss import AnyLoss
+from serving.exporting.export import is_exportable
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
+from training.flows.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
@@ -26,47 +26,21 @@ from training.run_files.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from modeling.base_task_model import AnyTaskModel
-    from modeling.options import TaskModelOptions
 
 
-class CreateModel(Protocol):
-    """Creates the model of a task, as `Task.create_model` does."""
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of what this process then creates.
 
-    def __call__(
-        self,
-        bert_config: "modeling.BertConfig",
-        /,
-        **options: "Unpack[TaskModelOptions]",
-    ) -> "AnyTaskModel":
-        """Creates the model.
-
-        Args:
-            bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts.
-        """
-
-
-@dataclasses.dataclass(frozen=True)
-class RunPlan:
-    """What a command will train, evaluate and record.
-
-    A flow plans it before the model exists.
-
-    Attributes:
-        create_model: creates the task's model.
-        loss: the task's loss.
-        num_steps: numbers of the steps, None without training.
-        training_settings: result of `resuming.create_training_settings`, {}
-            to record none.
-        dev_set_checksum: checksum of what the scores depend on besides the
-            weights, 0 without a dev set.
+    Both are global in Keras. A flow calls this function after it has loaded
+    the teacher, and before it creates the model.
     """
-
-    create_model: CreateModel
-    loss: AnyLoss
-    num_steps: NumSteps | None
-    training_settings: TrainingSettings
-    dev_set_checksum: int = 0
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(
+        POLICY_OF_PRECISION[config.devices.mixed_precision]
+    )
 
 
 def create_trainer(
@@ -79,12 +53,11 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    Before, sets the seed and the precision of all models of this process.
+    `set_seed_and_precision` decides the random weights and the precision.
 
     Args:
         start: what the run starts from.
-        run_folder: folder of the run, whose history learns which dev set the
-            plan evaluates.
+        run_folder: folder of the run.
         plan: creates the task's model, and says how many steps to train it.
         strategy: the strategy of the devices, as `devices.connect_devices`
             returns it. It creates the variables.
@@ -96,8 +69,6 @@ def create_trainer(
             the model.
     """
     config = start.config
-    run_folder.history.dev_set_checksum = plan.dev_set_checksum
-    _set_seed_and_precision(config)
     train_step = None
     with strategy.scope():
         model = plan.create_model(
@@ -125,17 +96,6 @@ def create_trainer(
         run_folder,
         train_step,
         training_settings=plan.training_settings,
-    )
-
-
-def _set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of all models of this process."""
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(
-        POLICY_OF_PRECISION[config.devices.mixed_precision]
     )
 
 
@@ -208,11 +168,11 @@ def _check_can_export(config: TrainingConfig, model: "AnyTaskModel") -> None:
     Raises:
         ValueError: the model is of a class that `serving.export` does not know.
     """
-    model_class = kinds.model_class_of(model)
     export_dir = config.export.export_dir
-    if export_dir and model_class not in kinds.KIND_OF_CLASS:
+    if export_dir and not is_exportable(model):
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
-            f"a {model_class}. Add the class to model_folders/kinds.py and "
-            "serving/exporting/export.py, or train without --export_dir"
+            f"a {kinds.model_class_of(model)}. Add the class to "
+            "model_folders/kinds.py and serving/exporting/heads/registry.py, "
+            "or train without --export_dir"
         )

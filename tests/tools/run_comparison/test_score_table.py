@@ -3,7 +3,7 @@
 import pytest
 
 from model_folders import scores
-from training.run_comparison.score_table import format_table, read_scores
+from tools.run_comparison.score_table import format_table, read_scores
 
 TABLE = """\
 | run   | seeds | eval_accuracy | f1         | litert_f1  |

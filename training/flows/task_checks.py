@@ -1,4 +1,4 @@
-"""Checks what a command starts from and its task, before any slow work."""
+"""Checks a task against the weights that it starts from, before slow work."""
 
 from collections.abc import Sequence
 
@@ -7,41 +7,9 @@ from absl import logging
 import modeling
 from data.label_spelling import find_similar_labels
 from data.sets.set_names import suffix_of
-from model_folders import atomic_folders
 from model_folders.reading import settings_check
 from model_folders.reading.presets import Preset
-from training.config.training_config import TrainingConfig
-from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask
-
-
-def check_start(start: StartingPoint[TrainingConfig]) -> None:
-    """Checks the weights, the lengths and the folders of the flags.
-
-    Raises:
-        ValueError: a flag contradicts a file.
-        OSError: a file is missing, or the export cannot be written.
-    """
-    config = start.config
-    if start.preset and not start.is_own_run:
-        modeling.check_checkpoint(
-            start.preset,
-            config=start.bert_config,
-            layers=config.distillation.initial_blocks,
-        )
-    outputs = {
-        "--export_dir": config.export.export_dir,
-        "--export_weights": config.training.export_weights,
-    }
-    for flag, path in outputs.items():
-        if path:
-            atomic_folders.check_folder(path, flag)
-    settings_check.check_lengths(
-        start.bert_config,
-        config.model.required_config_file,
-        max_seq_length=config.max_seq_length,
-        export_seq_length=config.export.export_seq_length,
-    )
 
 
 def check_task(task: AnyTask) -> None:
@@ -58,38 +26,43 @@ def check_task(task: AnyTask) -> None:
 
 def check_head_labels(
     preset: Preset,
-    output_names: Sequence[Sequence[str]],
+    label_alternatives: Sequence[Sequence[str]],
     *,
     is_fixed: bool = False,
 ) -> None:
     """Checks that a trained head has the labels of the task.
 
+    Warns if the files of the weights name no labels.
+
     Args:
         preset: Preset of the weights.
-        output_names: lists of possible labels, as in
-            `modeling.load_checkpoint`.
+        label_alternatives: lists of labels, see `Task.label_alternatives`.
         is_fixed: whether the order must be the same too.
 
     Raises:
         ValueError: the labels differ.
     """
-    labels = list(output_names[0])
+    labels = list(label_alternatives[0])
     saved = preset.labels
     if not saved:
-        logging.warning(
-            "%s does not name its outputs. They are assumed to be %s, in this "
-            "order.",
-            preset.source,
-            ", ".join(labels),
-        )
+        _warn_of_unnamed_outputs(preset, labels)
         return
-    order = modeling.find_order(saved, output_names)
+    order = modeling.find_order(saved, label_alternatives)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
             f"{preset.source} was trained with the labels {saved}, in this "
             f"order; the task has {labels}. Use the task that the model was "
             "trained for, or train into another --output_dir"
         )
+
+
+def _warn_of_unnamed_outputs(preset: Preset, labels: Sequence[str]) -> None:
+    logging.warning(
+        "%s does not name its outputs. They are assumed to be %s, in this "
+        "order.",
+        preset.source,
+        ", ".join(labels),
+    )
 
 
 def _warn_of_similar_labels(task: AnyTask) -> None:
@@ -138,4 +111,4 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     if task.labels and (preset.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_own_run or "labels" in task.start.set_by_user
-        check_head_labels(preset, task.output_names, is_fixed=is_fixed)
+        check_head_labels(preset, task.label_alternatives, is_fixed=is_fixed)

@@ -9,7 +9,7 @@ from options import config_values
 from tests.support import models, pretraining_records
 from tests.support.tasks import toy_task
 from training.config.pretraining_config import PretrainingConfig
-from training.flows.pretraining_plan import find_all_records
+from training.flows.pretraining_records import find_all_records
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support import pretraining_records
 from training.config.pretraining_config import PretrainingConfig
-from training.preparation.pretraining_adaptation import adapt_to_records
+from training.preparation.pretraining_decisions import decide_by_records
 
 
 @pytest.fixture(scope="module")
@@ -17,54 +17,54 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def adapt(folder):
-    """A function (name of records, **flags) -> the flags, adapted to them."""
+def decide(folder):
+    """A function (name of records, **flags) -> the flags that they decide."""
 
-    def adapt_flags(name, **options):
+    def decide_flags(name, **options):
         options["input_file"] = str(folder / f"{name}-*")
         config = config_values.create_config(
             PretrainingConfig, output_dir="run", **options
         )
-        return adapt_to_records(ParsedCommand(config, options))
+        return decide_by_records(ParsedCommand(config, options))
 
-    return adapt_flags
+    return decide_flags
 
 
-def test_masked_records_state_both_lengths(adapt):
-    options = adapt("masked").config.pretraining
+def test_masked_records_state_both_lengths(decide):
+    options = decide("masked").config.pretraining
     assert options.max_seq_length == 32
     assert options.max_predictions_per_seq == 5
 
 
-def test_the_length_of_the_records_wins_over_that_of_the_weights(adapt):
+def test_the_length_of_the_records_wins_over_that_of_the_weights(decide):
     stated = {"max_seq_length": 64}
-    completed = adapt("masked").decide_open(stated, "model.json")
+    completed = decide("masked").decide_open(stated, "model.json")
     assert completed.config.pretraining.max_seq_length == 32
 
 
-def test_a_length_that_the_records_decide_is_not_in_the_command(adapt):
+def test_a_length_that_the_records_decide_is_not_in_the_command(decide):
     """model.json records what the user typed as the command."""
-    assert "max_seq_length" not in adapt("masked").command
+    assert "max_seq_length" not in decide("masked").command
 
 
 @pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])
-def test_a_flag_that_contradicts_masked_records_is_refused(adapt, name):
+def test_a_flag_that_contradicts_masked_records_is_refused(decide, name):
     options = {name: 6}
     with pytest.raises(ValueError, match=rf"--{name}=6, but .*; set --{name}="):
-        adapt("masked", **options)
+        decide("masked", **options)
 
 
-def test_a_flag_that_contradicts_unmasked_records_is_refused(adapt):
+def test_a_flag_that_contradicts_unmasked_records_is_refused(decide):
     with pytest.raises(ValueError, match="--max_seq_length=6, but"):
-        adapt("unmasked", max_seq_length=6)
+        decide("unmasked", max_seq_length=6)
 
 
-def test_training_masks_as_many_wordpieces_as_the_flag_says(adapt):
-    options = adapt("unmasked", max_predictions_per_seq=6).config.pretraining
+def test_training_masks_as_many_wordpieces_as_the_flag_says(decide):
+    options = decide("unmasked", max_predictions_per_seq=6).config.pretraining
     assert options.max_predictions_per_seq == 6
 
 
-def test_records_to_evaluate_must_be_as_long(adapt, folder, tmp_path):
+def test_records_to_evaluate_must_be_as_long(decide, folder, tmp_path):
     pretraining_records.create_records(
         tmp_path,
         "short",
@@ -74,4 +74,4 @@ def test_records_to_evaluate_must_be_as_long(adapt, folder, tmp_path):
     )
     says = "--max_seq_length=32, but the records of --eval_input_file"
     with pytest.raises(ValueError, match=says):
-        adapt("masked", eval_input_file=str(tmp_path / "short-*"))
+        decide("masked", eval_input_file=str(tmp_path / "short-*"))

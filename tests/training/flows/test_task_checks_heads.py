@@ -14,7 +14,7 @@ from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import write_huggingface_files
 from training.config.fine_tuning_config import FineTuningConfig
-from training.flows import start_checks
+from training.flows import task_checks
 from training.preparation.starting_point import StartingPoint
 
 MNLI = ["contradiction", "entailment", "neutral"]
@@ -44,7 +44,7 @@ def check_task(
     task = task_class(start)
     task.labels = labels
     task.settings = settings
-    start_checks.check_task(task)
+    task_checks.check_task(task)
 
 
 def describe_model(folder, **task):

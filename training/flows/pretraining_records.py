@@ -1,0 +1,138 @@
+"""Finds the records of pretraining, and checks that they fit the flags."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from absl import logging
+
+from data.io import feature_specs, record_checks, record_datasets
+from data.io.text_files import expand_patterns
+from data.io.tfrecord_files import count_records
+from data.pretraining import record_inspection
+from data.pretraining.dynamic_masking import DynamicMasking
+from data.pretraining.pretraining_options import MaskingOptions
+from model_folders.model_json_types import Fingerprint
+from training.config.pretraining_config import PretrainingConfig
+from training.preparation.starting_point import StartingPoint
+
+
+class PretrainingRecords(NamedTuple):
+    """The records of a pretraining.
+
+    Attributes:
+        train: the records to train on, of --input_file.
+        eval: the records to evaluate on, of --eval_input_file. Without this
+            flag, the records of --input_file.
+    """
+
+    train: record_datasets.Records
+    eval: record_datasets.Records
+
+
+def find_all_records(
+    start: StartingPoint[PretrainingConfig],
+) -> PretrainingRecords:
+    """Finds and checks the records to train on, and those to evaluate on.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
+    """
+    eval_pattern = start.config.pretraining.eval_input_file
+    train = _find_records(
+        start, "input_file", start.config.pretraining.input_file
+    )
+    if not eval_pattern:
+        return PretrainingRecords(train, train)
+    return PretrainingRecords(
+        train, _find_records(start, "eval_input_file", eval_pattern)
+    )
+
+
+def _find_records(
+    start: StartingPoint[PretrainingConfig], name: str, pattern: str
+) -> record_datasets.Records:
+    """Finds and checks the records of a flag, by its name and its value."""
+    config = start.config
+    files = expand_patterns(pattern, name)
+    logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
+    if record_datasets.are_masked(files):
+        if name == "input_file":
+            _check_masking_flags(start, files[0])
+        dynamic_masking = None
+        spec = feature_specs.pretraining_features(
+            config.pretraining.max_seq_length,
+            config.pretraining.max_predictions_per_seq,
+        )
+    else:
+        dynamic_masking = _create_masking(start, files[0])
+        spec = feature_specs.unmasked_features(
+            config.pretraining.max_seq_length
+        )
+    spec = feature_specs.with_id_bounds(
+        spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
+    )
+    record_checks.check_records(files, spec)
+    if not config.training.do_train:
+        _check_record_lengths(config, files)
+    return record_datasets.Records(files, spec, dynamic_masking)
+
+
+def _check_record_lengths(
+    config: PretrainingConfig, files: Sequence[str]
+) -> None:
+    """Checks that no record to evaluate is shorter than its header says.
+
+    TensorFlow crashes at such a record. In training,
+    `record_inspection.fingerprint_records` checks all records.
+
+    Raises:
+        ValueError: a file is truncated, or is not a TFRecord file.
+    """
+    num_examples = (
+        config.pretraining.max_eval_steps * config.pretraining.eval_batch_size
+    )
+    # Counting reads the header of each record. The number is not needed.
+    count_records(files, num_examples)
+
+
+def _check_masking_flags(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> None:
+    """Raises a ValueError if flags of masking are set for masked records."""
+    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
+    masking &= start.set_by_user
+    if masking:
+        raise ValueError(
+            f"--{min(masking)} is only for records that training masks, but "
+            f"the records in {file} contain masks. Remove the flag"
+        )
+
+
+def _create_masking(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> DynamicMasking:
+    if not start.tokenizer:
+        raise ValueError(
+            f"The records in {file} are not masked yet, so training masks them "
+            "and needs the vocabulary. Set --vocab_file to the vocabulary that "
+            "the file was created with"
+        )
+    config = start.config
+    config.masking.check_fractions()
+    return DynamicMasking(
+        start.tokenizer,
+        config.pretraining.max_predictions_per_seq,
+        config.masking,
+        config.training.seed,
+    )
+
+
+def fingerprint_dev_set(
+    config: PretrainingConfig, records: PretrainingRecords
+) -> list[Fingerprint]:
+    """Reads and identifies the records of --eval_input_file, [] without it."""
+    if not config.pretraining.eval_input_file:
+        return []
+    return record_inspection.fingerprint_records(records.eval.files)

@@ -1,0 +1,52 @@
+"""Defines the plan of a command, which its flow makes before the model exists.
+
+fine_tuning_plan.py and pretraining_plan.py make it, and trainer_creation.py
+creates what it says.
+"""
+
+import dataclasses
+from typing import TYPE_CHECKING, Protocol, Unpack
+
+import modeling
+from model_folders.model_json_types import TrainingSettings
+from modeling.base_loss import AnyLoss
+from training.config.training_config import NumSteps
+
+if TYPE_CHECKING:
+    from modeling.base_task_model import AnyTaskModel
+    from modeling.options import TaskModelOptions
+
+
+class CreateModel(Protocol):
+    """Creates the model of a task, as `Task.create_model` does."""
+
+    def __call__(
+        self,
+        bert_config: "modeling.BertConfig",
+        /,
+        **options: "Unpack[TaskModelOptions]",
+    ) -> "AnyTaskModel":
+        """Creates the model.
+
+        Args:
+            bert_config: configuration of the model.
+            **options: arguments that every model of `modeling` accepts.
+        """
+
+
+@dataclasses.dataclass(frozen=True)
+class RunPlan:
+    """What a command will train and record.
+
+    Attributes:
+        create_model: function that creates the task's model.
+        loss: the task's loss.
+        num_steps: numbers of the steps, None without training.
+        training_settings: result of `resuming.create_training_settings`, {}
+            to record none.
+    """
+
+    create_model: CreateModel
+    loss: AnyLoss
+    num_steps: NumSteps | None
+    training_settings: TrainingSettings
