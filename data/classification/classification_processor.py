@@ -8,7 +8,6 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
-from data.sets.file_sets import FileSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet, SetName, base_set_of
 from model_folders.model_json_types import (
@@ -56,13 +55,11 @@ class ClassificationProcessor(abc.ABC):
         text_columns: the argument.
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
-        table_sets: `sets`, if they are a user's own tables, else None.
         dev_sets: names of the sets to evaluate.
         test_sets: names of the sets to predict.
         settings: settings to record with the weights.
     """
 
-    table_sets: FileSets[InputExample] | None = None
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
 
@@ -79,7 +76,7 @@ class ClassificationProcessor(abc.ABC):
         self.text_columns = text_columns
         self.metrics = spec.metrics or metrics.METRICS_OF_MODE[output_mode]
         self.settings: ClassifierSettings = {}
-        self._sets = sets
+        self.sets = sets
 
     @property
     def num_texts(self) -> int | None:
@@ -98,14 +95,14 @@ class ClassificationProcessor(abc.ABC):
 
     def read(self, set_name: BaseSet) -> list[InputExample]:
         """Returns the examples of a set, and holds them, as `HeldSets.read`."""
-        return self._sets.read(set_name)
+        return self.sets.read(set_name)
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Returns a set as `read` does, and holds it no longer.
 
         Returns None if a set is missing that the task need not have.
         """
-        return self._sets.take(base_set_of(set_name))
+        return self.sets.take(base_set_of(set_name))
 
     @abc.abstractmethod
     def read_labels(self) -> list[str] | None:
@@ -119,6 +116,7 @@ class ClassificationProcessor(abc.ABC):
         examples: Sequence[InputExample],
         gold_labels: LabelArray,
         predictions: LabelArray,
+        labels: Sequence[str] | None = None,
     ) -> dict[str, float]:
         """Computes the task's metrics and each label's scores, {name: value}.
 
@@ -126,10 +124,10 @@ class ClassificationProcessor(abc.ABC):
             examples: the examples whose label is known.
             gold_labels: right label of each example.
             predictions: predicted label of each example.
+            labels: names of the task's labels, None in regression.
         """
         if self.spec.score:
             return self.spec.score(examples, gold_labels, predictions)
-        # The labels are known: the examples could not be read without them.
         return metrics.compute_metrics(
-            self.metrics, gold_labels, predictions, self.read_labels()
+            self.metrics, gold_labels, predictions, labels
         )

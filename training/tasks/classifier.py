@@ -1,5 +1,6 @@
 """Predicts labels of texts, for run_classifier.py."""
 
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
@@ -251,9 +252,11 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        labels = self.codec.decode_labels(outputs)
         return scoring.score_labeled(
-            encoded_set.examples, labels, self.codec, self.processor.score
+            encoded_set.examples,
+            self.codec.decode_labels(outputs),
+            self.codec,
+            functools.partial(self.processor.score, labels=self.labels),
         )
 
 

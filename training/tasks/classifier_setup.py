@@ -17,7 +17,10 @@ from data.classification.user_class.user_class_processor import (
     load_user_class_processor,
 )
 from data.classification.user_tables import column_search
-from data.classification.user_tables.table_processor import open_table_processor
+from data.classification.user_tables.table_processor import (
+    TableProcessor,
+    open_table_processor,
+)
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
@@ -117,9 +120,9 @@ def adapt_to_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if processor.table_sets is None:
+    if not isinstance(processor, TableProcessor):
         return start
-    return adapt_to_data_file(start, processor.table_sets)
+    return adapt_to_data_file(start, processor.sets)
 
 
 def load_task(

@@ -1,10 +1,10 @@
-"""Reads the files of a task of GLUE, or of XNLI, as examples.
+"""Reads the sets of a task of GLUE, or of XNLI.
 
 glue_layouts.py finds the columns of a file.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from absl import logging
 
@@ -14,26 +14,33 @@ from data.classification.classification_examples import (
 )
 from data.classification.glue import glue_layouts
 from data.classification.glue.glue_tasks import GlueTaskSpec
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 
-@dataclasses.dataclass(frozen=True)
-class GlueFiles:
-    """The files of a task of GLUE, which are TSV files.
+class GlueSets(HeldSets[InputExample]):
+    """The sets of a task of GLUE, whose files are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
 
-    Attributes:
+    Args:
         spec: the files, columns and labels of the task.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
     """
 
-    spec: GlueTaskSpec
-    data_dir: StrPath | None
-    layout: TableLayout = DEFAULT_LAYOUT
+    def __init__(
+        self,
+        spec: GlueTaskSpec,
+        data_dir: StrPath | None,
+        layout: TableLayout = DEFAULT_LAYOUT,
+    ) -> None:
+        super().__init__()
+        self._spec = spec
+        self._data_dir = data_dir
+        self._layout = layout
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set."""
@@ -43,28 +50,24 @@ class GlueFiles:
             return False
         return True
 
-    def read_set(self, set_name: BaseSet) -> list[InputExample]:
-        """Reads the examples of a set.
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the set is empty, or a line is malformed. The message
-                names the file and the line.
-        """
+    def read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[InputExample]]:
+        """Reads the file of a set, which contains no other set."""
         path = self._find_file(set_name)
-        lines = _read_lines(path, self.layout)
-        indices = _find_indices(self.spec, set_name, path, lines[0].cells)
-        parser = _LineParser(self.spec, set_name, path, indices)
+        lines = _read_lines(path, self._layout)
+        indices = _find_indices(self._spec, set_name, path, lines[0].cells)
+        parser = _LineParser(self._spec, set_name, path, indices)
         examples = [*parser.parse_lines(lines)]
         if not examples:
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
-        return examples
+        return {set_name: examples}
 
     def _find_file(self, set_name: BaseSet) -> str:
         """Returns the path of a set, as `glue_layouts.find_table` does."""
         return glue_layouts.find_table(
-            self.data_dir, set_name, self.spec.file_of_set(set_name)
+            self._data_dir, set_name, self._spec.file_of_set(set_name)
         )
 
 

@@ -1,6 +1,6 @@
 """Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_files.py reads these files.
+glue_sets.py reads these files.
 """
 
 import dataclasses

@@ -26,7 +26,7 @@ class TableProcessor(ClassificationProcessor):
         sets: the sets of the tables.
     """
 
-    table_sets: TableSets
+    sets: TableSets
 
     def __init__(self, spec: TableTaskSpec, sets: TableSets) -> None:
         super().__init__(
@@ -35,14 +35,13 @@ class TableProcessor(ClassificationProcessor):
             output_mode=sets.output_mode,
             text_columns=sets.text_columns,
         )
-        self.table_sets = sets
 
     def read_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
         If --labels does not name them, the first call reads the train set.
         """
-        return self.table_sets.read_labels()
+        return self.sets.read_labels()
 
 
 def open_table_processor(

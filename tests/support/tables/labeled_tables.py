@@ -107,7 +107,7 @@ def split_rows(
         frozenset(flags),
     )
     train, dev = processor.read("train"), processor.read("dev")
-    texts_of = processor.table_sets.texts_of
+    texts_of = processor.sets.texts_of
     return tuple(
         [tuple(texts_of(example)) for example in examples]
         for examples in (train, dev)

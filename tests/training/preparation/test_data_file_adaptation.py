@@ -75,7 +75,7 @@ def adapt_training(table, task_name, max_position_embeddings=512, **decided):
     )
     start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
     processor = create_processor(table, task_name)
-    adapted = adapt_to_data_file(start, processor.table_sets).config.fine_tuning
+    adapted = adapt_to_data_file(start, processor.sets).config.fine_tuning
     return adapted.num_train_epochs, adapted.max_seq_length
 
 
@@ -145,7 +145,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     start = dataclasses.replace(
         toy_task.create_start(config, None), preset=preset
     )
-    file_sets = create_processor(table, "ranking").table_sets
+    file_sets = create_processor(table, "ranking").sets
     assert tuple(file_sets.key_names) == key
     adapted = adapt_to_data_file(start, file_sets)
     assert adapted.dev_set_rule == DevSetRule(

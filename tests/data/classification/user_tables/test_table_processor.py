@@ -47,7 +47,7 @@ def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
 
 
 def test_the_sets_are_those_of_the_files(topics):
-    assert topics.read("train") is topics.table_sets.read("train")
+    assert topics.read("train") is topics.sets.read("train")
     assert topics.read_labels() == ["no", "yes"]
 
 
@@ -93,7 +93,7 @@ def test_examples_of_a_dev_set_keep_their_rows(train_and_dev):
 
 def test_equal_texts_have_equal_keys(train_and_dev):
     first, second = train_and_dev.read("train")
-    keys = train_and_dev.table_sets.keys_of([first, second, first])
+    keys = train_and_dev.sets.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]
 
 
