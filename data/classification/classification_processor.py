@@ -1,4 +1,4 @@
-"""Defines what knows the labels, the sets and the metrics of a task."""
+"""Base class of processors: the sets, labels and metrics of a task."""
 
 import abc
 import dataclasses
@@ -17,8 +17,8 @@ from model_folders.model_json_types import (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskSpec:
-    """Says what a classification task trains, and how the task is scored.
+class TaskDefinition:
+    """What a classification task trains, and how its predictions are scored.
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
@@ -40,19 +40,16 @@ class TaskSpec:
 
 
 class ClassificationProcessor(abc.ABC):
-    """Knows the sets, the labels and the metrics of a classification task.
+    """Base class of processors: the sets, labels and metrics of a task.
 
-    Args:
+    A subclass says in `read_labels` what the labels are.
+
+    Attributes:
         sets: the sets of the task, for `read` and `take`.
-        spec: what is trained, and how it is scored.
+        definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
-
-    Attributes:
-        spec: the argument.
-        output_mode: the argument.
-        text_columns: the argument.
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
         dev_sets: names of the sets to evaluate.
@@ -66,15 +63,17 @@ class ClassificationProcessor(abc.ABC):
     def __init__(
         self,
         sets: HeldSets[InputExample],
-        spec: TaskSpec = TaskSpec(),
+        definition: TaskDefinition = TaskDefinition(),
         *,
         output_mode: OutputMode = "classification",
         text_columns: Sequence[str | int] = (),
     ) -> None:
-        self.spec = spec
+        self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns
-        self.metrics = spec.metrics or metrics.METRICS_OF_MODE[output_mode]
+        self.metrics = (
+            definition.metrics or metrics.METRICS_OF_MODE[output_mode]
+        )
         self.settings: ClassifierSettings = {}
         self.sets = sets
 
@@ -126,8 +125,8 @@ class ClassificationProcessor(abc.ABC):
             predictions: predicted label of each example.
             labels: names of the task's labels, None in regression.
         """
-        if self.spec.score:
-            return self.spec.score(examples, gold_labels, predictions)
+        if self.definition.score:
+            return self.definition.score(examples, gold_labels, predictions)
         return metrics.compute_metrics(
             self.metrics, gold_labels, predictions, labels
         )

@@ -83,7 +83,7 @@ class NerSets(FileSets[NerExample]):
         options: the labels, and the columns of words and tags.
 
     Attributes:
-        options: the argument.
+        options: the labels, and the columns of words and tags.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.

@@ -89,7 +89,7 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
 
     Attributes:
         file_names: {set: names that its file may have in a folder}.
-        are_labels_in_rows: the argument.
+        are_labels_in_rows: whether the rows name the labels.
         source: value of --data_file or of --data_dir, for messages.
     """
 

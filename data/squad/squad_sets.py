@@ -23,7 +23,7 @@ class SquadSets(HeldSets[SquadExample]):
             offsets, and not from the words around them.
 
     Attributes:
-        predict_file: the argument.
+        predict_file: file of the questions to answer.
     """
 
     def __init__(

@@ -39,8 +39,8 @@ def open_data_file(config: ClassifierConfig) -> Table | None:
     header opens the file, which may be a pipe, so that the same `Table` must
     read the rows.
     """
-    task_spec = config.table_task_spec
-    if task_spec is None or task_spec.pair_columns or not config.data_file:
+    definition = config.table_task_definition
+    if definition is None or definition.pair_columns or not config.data_file:
         return None
     return Table(config.data_file, config.table.layout_for_columns())
 
@@ -90,9 +90,9 @@ def open_processor(
     )
     if user_class_processor:
         return user_class_processor
-    if config.table_task_spec:
+    if config.table_task_definition:
         return open_table_processor(
-            config.table_task_spec,
+            config.table_task_definition,
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.table,
@@ -137,7 +137,7 @@ def load_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    if processor.spec.is_embedding:
+    if processor.definition.is_embedding:
         return _create_embedding_task(start, processor)
     return _create_classifier_task(start, processor)
 

@@ -7,9 +7,9 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue.glue_sets import GlueSets
 from data.classification.glue.glue_tasks import (
-    SPEC_OF_TASK,
-    GlueTaskSpec,
-    specify_xnli,
+    DEFINITION_OF_TASK,
+    GlueTaskDefinition,
+    define_xnli,
 )
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
@@ -23,7 +23,7 @@ class GlueProcessor(ClassificationProcessor):
     """Knows the sets, the labels and the metrics of a task of GLUE.
 
     Args:
-        spec: the labels and the metrics of the task.
+        definition: the labels and the metrics of the task.
         sets: the sets of the task.
         mismatched_sets: MultiNLI's "dev_mm" and "test_mm", as the sets "dev"
             and "test". None for other tasks, which lack them.
@@ -31,17 +31,17 @@ class GlueProcessor(ClassificationProcessor):
 
     def __init__(
         self,
-        spec: GlueTaskSpec,
+        definition: GlueTaskDefinition,
         sets: GlueSets,
         mismatched_sets: GlueSets | None = None,
     ) -> None:
         super().__init__(
             sets,
-            spec,
-            output_mode=spec.output_mode,
-            text_columns=spec.text_columns,
+            definition,
+            output_mode=definition.output_mode,
+            text_columns=definition.text_columns,
         )
-        self._labels = spec.labels
+        self._labels = definition.labels
         self._mismatched_sets = mismatched_sets
         if mismatched_sets:
             self.dev_sets = ("dev", f"dev{_MISMATCHED}")
@@ -71,12 +71,14 @@ def create_glue_processor(
 ) -> GlueProcessor:
     """Creates the processor of a task of GLUE, or of XNLI."""
     if task_name == "xnli":
-        xnli = specify_xnli(xnli_language)
+        xnli = define_xnli(xnli_language)
         return GlueProcessor(xnli, GlueSets(xnli, data_dir))
-    spec = SPEC_OF_TASK[task_name]
+    definition = DEFINITION_OF_TASK[task_name]
     mismatched_sets = None
     if task_name == "mnli":
-        mismatched_sets = GlueSets(SPEC_OF_TASK["mnli-mm"], data_dir, layout)
+        mismatched_sets = GlueSets(
+            DEFINITION_OF_TASK["mnli-mm"], data_dir, layout
+        )
     return GlueProcessor(
-        spec, GlueSets(spec, data_dir, layout), mismatched_sets
+        definition, GlueSets(definition, data_dir, layout), mismatched_sets
     )

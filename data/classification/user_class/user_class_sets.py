@@ -31,8 +31,8 @@ class UserClassSets(HeldSets[InputExample]):
         data_dir: folder that the methods of the class get.
 
     Attributes:
-        name: the argument.
-        labels: the argument.
+        name: name of the class.
+        labels: the labels that the examples may have.
     """
 
     def __init__(

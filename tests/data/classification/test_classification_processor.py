@@ -6,7 +6,7 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
-    TaskSpec,
+    TaskDefinition,
 )
 from data.sets.held_sets import HeldSets
 
@@ -51,7 +51,7 @@ def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
 
 
 def test_a_regression_has_no_scores_of_labels():
-    processor = Processor(spec=TaskSpec(metrics=("pearson",)))
+    processor = Processor(definition=TaskDefinition(metrics=("pearson",)))
     numbers = np.array([0.5, 1.0, 2.0, 4.0])
     scores = processor.score(EXAMPLES, numbers, 2 * numbers)
     assert scores == {"pearson": pytest.approx(1)}

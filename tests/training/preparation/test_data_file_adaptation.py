@@ -13,7 +13,7 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
@@ -51,7 +51,7 @@ def table(tmp_path):
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
     return open_table_processor(
-        SPEC_OF_TABLE_TASK[task_name],
+        DEFINITION_OF_TABLE_TASK[task_name],
         None,
         DataFileOptions(data_file=table),
         ColumnOptions(**COLUMNS),

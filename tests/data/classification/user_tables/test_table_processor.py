@@ -10,7 +10,7 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import open_task_processor
@@ -130,7 +130,7 @@ def commas_file(tmp_path):
 def check_commas(data_dir, data_file):
     """Checks the labels of the column whose name contains a comma."""
     processor = open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"],
+        DEFINITION_OF_TABLE_TASK["csv"],
         data_dir,
         DataFileOptions(data_file=data_file),
         ColumnOptions(label_column="Category, main"),
