@@ -120,8 +120,7 @@ class TableSets(FileSets[InputExample]):
         examples, counts = _create_examples(self._parse_rows(table, file), file)
         if self._may_lack_scores(file):
             examples, num_unscored = pair_scores.drop_unscored(examples)
-            if num_unscored:
-                counts.left_out["a label"] += num_unscored
+            counts.leave_out("a label", num_unscored)
         counts.log(file.path)
         if not examples:
             raise ValueError(f"{file.path} contains no example")
@@ -242,6 +241,11 @@ class _RowCounts:
     )
     num_respelled: int = 0
 
+    def leave_out(self, lack: str, num_rows: int = 1) -> None:
+        """Counts rows that are left out. `lack` is what they lack."""
+        if num_rows:
+            self.left_out[lack] += num_rows
+
     def log(self, path: StrPath) -> None:
         """Logs the numbers that are not 0. `path` is that of the table."""
         if self.left_out:
@@ -268,7 +272,7 @@ def _create_examples(
     counts = _RowCounts()
     for parsed_row in parsed_rows:
         if parsed_row.lacks:
-            counts.left_out[parsed_row.lacks] += 1
+            counts.leave_out(parsed_row.lacks)
             continue
         counts.num_respelled += parsed_row.is_respelled
         table_row = parsed_row.table_row
