@@ -20,7 +20,7 @@ _MISMATCHED = "_mm"
 
 
 class GlueProcessor(ClassificationProcessor):
-    """Knows the sets, the labels and the metrics of a task of GLUE.
+    """Processor of a task of GLUE: its sets, labels and metrics.
 
     Args:
         definition: the labels and the metrics of the task.

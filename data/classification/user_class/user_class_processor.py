@@ -1,4 +1,4 @@
-"""Knows the sets and the labels of a user's class, or only its labels."""
+"""Processors of a user's class: its sets and labels, or only its labels."""
 
 from typing import Final, NoReturn
 
@@ -15,7 +15,7 @@ PROCESSOR_ENTRY: Final = "processor"
 
 
 class UserClassProcessor(ClassificationProcessor):
-    """Knows the sets and the labels of a class in a user's file.
+    """Processor of a class in a user's file: its sets and its labels.
 
     Args:
         sets: the sets of the class. Only their examples show whether they are
@@ -54,9 +54,10 @@ class _MissingSets(HeldSets[InputExample]):
 
 
 class LabelsOnlyProcessor(ClassificationProcessor):
-    """Returns the labels of a model that was trained with a UserClassProcessor.
+    """Processor of a model that was trained with a UserClassProcessor.
 
-    A command that reads no set, such as an export, needs no more.
+    It contains only the labels, because a command that reads no set, such as an
+    export, needs no more.
 
     Args:
         preset: what the folder of the model states.

@@ -19,7 +19,7 @@ from files.paths import StrPath
 
 
 class TableProcessor(ClassificationProcessor):
-    """The task of a user's own tables, whose rows a `TableSets` reads.
+    """Processor of a task of a user's own tables, which a `TableSets` reads.
 
     Args:
         definition: how the task differs from others of tables.

@@ -1,6 +1,6 @@
 """Lists the tasks of a user's own tables, which --task_name selects.
 
-table_processor.py knows the sets of such a task.
+table_processor.py contains the processor of such a task.
 """
 
 import dataclasses
