@@ -127,30 +127,33 @@ def define_flags(values: absl_flags.FlagValues = FLAGS) -> None:
     )
 
 
-def create_specs(
+def create_workloads(
     row: Row, precision: str, missing: Container[str]
-) -> Iterator[tuple[str, timing.WorkSpec]]:
-    """Yields (name, spec) of the contestants of a row, but the `missing`."""
-    spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
-    spec["num_texts"] = FLAGS.num_texts
+) -> Iterator[tuple[str, timing.Workload]]:
+    """Yields (name, workload) of a row's contestants, but the `missing`."""
+    workload = row._asdict() | {"precision": precision, "device": FLAGS.device}
+    workload["num_texts"] = FLAGS.num_texts
     for flag in ("bert_config_file", *row.needs):
-        spec[flag] = os.path.abspath(str(FLAGS[flag].value))
+        workload[flag] = os.path.abspath(str(FLAGS[flag].value))
     for name, variants in row.variants.items():
         if name in missing:
             continue
         for variant in variants.get(precision, ()):
-            # A WorkSpec has more entries than each benchmark sets.
-            yield name, cast("timing.WorkSpec", spec | {"variant": variant})
+            # A Workload has more entries than each benchmark sets.
+            yield name, cast("timing.Workload", workload | {"variant": variant})
 
 
 def start_contestant(
-    name: str, spec: timing.WorkSpec, folder: str, stack: contextlib.ExitStack
+    name: str,
+    workload: timing.Workload,
+    folder: str,
+    stack: contextlib.ExitStack,
 ) -> timing.Contestant | None:
     """Starts a contestant. If it fails, prints why, and returns None."""
     try:
-        return timing.Contestant(name, spec, folder, stack)
+        return timing.Contestant(name, workload, folder, stack)
     except RuntimeError as error:
-        print(f"{name} {spec['variant']} FAILED:\n{error}", file=sys.stderr)
+        print(f"{name} {workload['variant']} FAILED:\n{error}", file=sys.stderr)
         return None
 
 
@@ -171,9 +174,9 @@ def time_row(
         last = contestant.measurements[-1]
         notes = last["notes"] | contestant.ready["versions"]
         yield {
-            "row": f"{row.name}_{contestant.spec['precision']}",
+            "row": f"{row.name}_{contestant.workload['precision']}",
             "contestant": (
-                f"{contestant.name} {contestant.spec['variant']}".strip()
+                f"{contestant.name} {contestant.workload['variant']}".strip()
             ),
             "seconds": f"{seconds / row.num_steps:.4g}",
             "seq/s": f"{contestant.ready['num_sequences'] / seconds:.4g}",
@@ -218,8 +221,8 @@ def run_row(
     print(f"{row.name}_{precision}", file=sys.stderr)
     with contextlib.ExitStack() as stack:
         started = [
-            start_contestant(name, spec, folder, stack)
-            for name, spec in create_specs(row, precision, missing)
+            start_contestant(name, workload, folder, stack)
+            for name, workload in create_workloads(row, precision, missing)
         ]
         contestants = [*filter(None, started)]
         if contestants:

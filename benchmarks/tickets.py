@@ -26,12 +26,12 @@ NUM_WARMUP_TEXTS = 32
 SECONDS_PER_SAMPLE = 0.2
 
 
-def create_texts(spec: timing.WorkSpec, num_texts: int) -> list[str]:
+def create_texts(workload: timing.Workload, num_texts: int) -> list[str]:
     """Returns texts of 3 to 300 words, half of them with less than 30.
 
     The words follow one another as in MRPC's sentences. The seed is fixed.
     """
-    rows = timing.read_mrpc_rows(spec)
+    rows = timing.read_mrpc_rows(workload)
     words = " ".join(sentence for row in rows for sentence in row[3:5]).split()
     generator = random.Random(0)
     texts = []
@@ -117,16 +117,17 @@ class CreateCommand(Protocol):
 
 
 def create_tickets_work(
-    spec: timing.WorkSpec, create_command: CreateCommand
+    workload: timing.Workload, create_command: CreateCommand
 ) -> timing.Work:
     """Returns a Work that lets a script answer the tickets.
 
     Args:
-        spec: settings of the contestant. "num_texts" is the number of tickets.
+        workload: settings of the contestant. "num_texts" is the number of
+            tickets.
         create_command: function that returns the command of the script.
     """
-    folder = Path(spec["folder"])
-    texts = create_texts(spec, spec["num_texts"])
+    folder = Path(workload["folder"])
+    texts = create_texts(workload, workload["num_texts"])
     write_tickets(folder / "all.csv", texts)
     for index in range(NUM_FILES):
         write_tickets(folder / f"part-{index}.csv", texts[index::NUM_FILES])

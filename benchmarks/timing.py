@@ -31,7 +31,7 @@ NUM_THREADS = len(os.sched_getaffinity(0))
 PROCESSES = multiprocessing.get_context("spawn")
 
 
-class WorkSpec(TypedDict, total=False):
+class Workload(TypedDict, total=False):
     """Settings of a contestant: the settings of its `rows.Row`, and these.
 
     Attributes:
@@ -95,44 +95,44 @@ class Work(NamedTuple):
 
 
 def run_contestant(
-    name: str, spec: WorkSpec, parent: connection.Connection
+    name: str, workload: Workload, parent: connection.Connection
 ) -> None:
     """Creates the work of a contestant, warms up, and times it on request.
 
     Args:
         name: name of a module of benchmarks.contestants. It contains the
-            function spec["work"], which creates a Work from the spec, and
-            PACKAGES, the packages whose versions are reported.
-        spec: settings of the contestant.
+            function workload["work"], which creates a Work from the workload,
+            and PACKAGES, the packages whose versions are reported.
+        workload: settings of the contestant.
         parent: connection to the parent process.
     """
     # Start a process group, so that `Contestant.close` also ends the processes
     # that this process starts.
     os.setsid()
     os.chdir(ROOT)
-    _write_to_log(spec)
+    _write_to_log(workload)
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     # Without this variable, the older transformers that optimum needs would
     # import TensorFlow.
     os.environ["USE_TF"] = "0"
-    if spec["device"] == "cpu":
+    if workload["device"] == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     module = importlib.import_module(f"benchmarks.contestants.{name}")
-    work: Work = getattr(module, spec["work"])(spec)
-    if spec["warmup_steps"]:
-        work.repeat(spec["warmup_steps"])
+    work: Work = getattr(module, workload["work"])(workload)
+    if workload["warmup_steps"]:
+        work.repeat(workload["warmup_steps"])
     ready: ReadyMessage = {
-        "num_sequences": spec["num_steps"] * work.num_sequences,
+        "num_sequences": workload["num_steps"] * work.num_sequences,
         "versions": _find_versions(module.PACKAGES),
     }
     parent.send(ready)
     while parent.recv():
-        parent.send(_time_repeat(work, spec["num_steps"]))
+        parent.send(_time_repeat(work, workload["num_steps"]))
 
 
-def _write_to_log(spec: WorkSpec) -> None:
+def _write_to_log(workload: Workload) -> None:
     """Sends what this process prints to a file in its folder."""
-    with Path(spec["folder"], "log").open("w") as log:
+    with Path(workload["folder"], "log").open("w") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
 
@@ -161,29 +161,29 @@ def _time_repeat(work: Work, num_steps: int) -> Measurement:
     }
 
 
-def read_config(spec: WorkSpec) -> dict[str, Any]:
+def read_config(workload: Workload) -> dict[str, Any]:
     """Returns --bert_config_file as a dict."""
     # Any, because the entries have different types.
     config: dict[str, Any] = json.loads(
-        Path(spec["bert_config_file"]).read_text()
+        Path(workload["bert_config_file"]).read_text()
     )
     return config
 
 
-def masked_positions(spec: WorkSpec) -> np.ndarray:
+def masked_positions(workload: Workload) -> np.ndarray:
     """Returns evenly spaced positions to mask in a sequence."""
-    last = spec["seq_length"] - 1
-    return np.linspace(0, last, spec["num_predictions"], dtype="int32")
+    last = workload["seq_length"] - 1
+    return np.linspace(0, last, workload["num_predictions"], dtype="int32")
 
 
 def random_inputs(
-    spec: WorkSpec, vocab_size: int, num_batches: int = 1
+    workload: Workload, vocab_size: int, num_batches: int = 1
 ) -> dict[str, np.ndarray]:
     """Returns {name of a feature: array}, with random ids and no padding.
 
     Each array is int32 [num_batches * batch_size, seq_length].
     """
-    shape = num_batches * spec["batch_size"], spec["seq_length"]
+    shape = num_batches * workload["batch_size"], workload["seq_length"]
     ids = np.random.default_rng(0).integers(vocab_size, size=shape)
     return {
         "input_ids": ids.astype("int32"),
@@ -193,35 +193,37 @@ def random_inputs(
 
 
 def read_corpus(
-    spec: WorkSpec, limit: int | None = None
+    workload: Workload, limit: int | None = None
 ) -> tuple[list[str], float]:
     """Returns `limit` nonempty lines of --corpus, and their size in MB."""
-    lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
+    lines = list(filter(None, Path(workload["corpus"]).read_text().split("\n")))
     lines = lines[:limit]
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
-def read_mrpc_rows(spec: WorkSpec) -> list[list[str]]:
+def read_mrpc_rows(workload: Workload) -> list[list[str]]:
     """Returns the rows of MRPC's train set: label, two ids, two sentences."""
-    path = Path(spec["mrpc_dir"], "train.tsv")
+    path = Path(workload["mrpc_dir"], "train.tsv")
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         return list(rows)[1:]
 
 
-def create_mrpc_work(spec: WorkSpec, function: Callable[..., object]) -> Work:
+def create_mrpc_work(
+    workload: Workload, function: Callable[..., object]
+) -> Work:
     """Returns a Work that calls a function on batches of MRPC's texts.
 
     Args:
-        spec: settings of the contestant. If the row's name begins with "pair",
-            the texts are pairs of sentences. Otherwise they are single
+        workload: settings of the contestant. If the row's name begins with
+            "pair", the texts are pairs of sentences. Otherwise they are single
             sentences.
         function: function of a list of sentences. For pairs, function of a
             list of first sentences and a list of second sentences.
     """
-    rows = read_mrpc_rows(spec)
-    size = spec["batch_size"]
-    columns = (3, 4) if spec["name"].startswith("pair") else (3,)
+    rows = read_mrpc_rows(workload)
+    size = workload["batch_size"]
+    columns = (3, 4) if workload["name"].startswith("pair") else (3,)
 
     def repeat(num_steps: int) -> None:
         # Sort all texts by length, as a user would sort the texts of a file.
@@ -237,11 +239,13 @@ def create_mrpc_work(spec: WorkSpec, function: Callable[..., object]) -> Work:
     return Work(repeat, size)
 
 
-def read_first_pairs(spec: WorkSpec) -> list[tuple[str, str]]:
+def read_first_pairs(workload: Workload) -> list[tuple[str, str]]:
     """Returns (question, passage) pairs for 200 questions of --squad_file."""
     pairs = [
         (question["question"].strip(), paragraph["context"])
-        for article in json.loads(Path(spec["squad_file"]).read_text())["data"]
+        for article in json.loads(Path(workload["squad_file"]).read_text())[
+            "data"
+        ]
         for paragraph in article["paragraphs"]
         for question in paragraph["qas"]
     ]
@@ -253,7 +257,7 @@ class Contestant:
 
     Args:
         name: name of a module of benchmarks.contestants.
-        spec: settings of the contestant, without its folder.
+        workload: settings of the contestant, without its folder.
         folder: folder in which to create the folder of the process.
         stack: ExitStack on which to register `close`.
 
@@ -265,15 +269,18 @@ class Contestant:
     def __init__(
         self,
         name: str,
-        spec: WorkSpec,
+        workload: Workload,
         folder: str,
         stack: contextlib.ExitStack,
     ) -> None:
         self.name = name
         self.measurements: list[Measurement] = []
-        self.spec: WorkSpec = {**spec, "folder": tempfile.mkdtemp(dir=folder)}
+        self.workload: Workload = {
+            **workload,
+            "folder": tempfile.mkdtemp(dir=folder),
+        }
         self._connection, theirs = PROCESSES.Pipe()
-        arguments = name, self.spec, theirs
+        arguments = name, self.workload, theirs
         self._process = PROCESSES.Process(target=run_contestant, args=arguments)
         self._process.start()
         stack.callback(self.close)
@@ -284,7 +291,7 @@ class Contestant:
         try:
             return self._connection.recv()
         except EOFError:
-            log = Path(self.spec["folder"], "log").read_text()
+            log = Path(self.workload["folder"], "log").read_text()
             self.close()
             raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
@@ -315,4 +322,4 @@ class Contestant:
             os.killpg(cast("int", self._process.pid), signal.SIGKILL)
         self._process.kill()
         self._process.join()
-        shutil.rmtree(self.spec["folder"], ignore_errors=True)
+        shutil.rmtree(self.workload["folder"], ignore_errors=True)

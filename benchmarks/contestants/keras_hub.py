@@ -11,10 +11,10 @@ PACKAGES = ["keras-hub", "keras", "tensorflow"]
 
 
 def create_backbone(
-    spec: timing.WorkSpec,
+    workload: timing.Workload,
 ) -> tuple[keras.Model, dict[str, np.ndarray]]:
     """Returns a BertBackbone with random weights, and a batch for it."""
-    config = timing.read_config(spec)
+    config = timing.read_config(workload)
     backbone = keras_hub.models.BertBackbone(
         vocabulary_size=config["vocab_size"],
         num_layers=config["num_hidden_layers"],
@@ -24,17 +24,17 @@ def create_backbone(
         dropout=config["hidden_dropout_prob"],
         max_sequence_length=config["max_position_embeddings"],
     )
-    inputs = timing.random_inputs(spec, config["vocab_size"])
+    inputs = timing.random_inputs(workload, config["vocab_size"])
     inputs["token_ids"] = inputs.pop("input_ids")
     inputs["padding_mask"] = inputs.pop("input_mask")
     return backbone, inputs
 
 
-def pretrain(spec: timing.WorkSpec) -> timing.Work:
+def pretrain(workload: timing.Workload) -> timing.Work:
     """Trains the masked LM. KerasHub has no next sentence prediction."""
-    if spec["precision"] == "bfloat16":
+    if workload["precision"] == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
-    backbone, inputs = create_backbone(spec)
+    backbone, inputs = create_backbone(workload)
     model = keras_hub.models.BertMaskedLM(backbone)
     model.compile(
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
@@ -42,7 +42,7 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
             5e-5, weight_decay=0.01, epsilon=1e-6, global_clipnorm=1.0
         ),
     )
-    positions = timing.masked_positions(spec)
+    positions = timing.masked_positions(workload)
     labels = inputs["token_ids"][:, positions]
     inputs["mask_positions"] = np.tile(positions, (len(labels), 1))
 
@@ -53,11 +53,11 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
     return timing.Work(repeat, len(labels))
 
 
-def inference(spec: timing.WorkSpec) -> timing.Work:
+def inference(workload: timing.Workload) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
-    if spec["variant"]:
-        keras.config.set_dtype_policy(spec["variant"])
-    backbone, inputs = create_backbone(spec)
+    if workload["variant"]:
+        keras.config.set_dtype_policy(workload["variant"])
+    backbone, inputs = create_backbone(workload)
 
     # Do not use the model's `predict`, because it is slower for one batch.
     @tf.function(autograph=False)
@@ -70,4 +70,4 @@ def inference(spec: timing.WorkSpec) -> timing.Work:
             outputs = forward(tf.nest.map_structure(tf.constant, inputs))
             _ = tf.nest.map_structure(np.asarray, outputs)
 
-    return timing.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, workload["batch_size"])

@@ -12,21 +12,21 @@ from benchmarks import tickets, timing
 PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
 
 
-def export_model(spec: timing.WorkSpec) -> tuple[str, str]:
+def export_model(workload: timing.Workload) -> tuple[str, str]:
     """Exports MiniLM with a random head, and returns (folder, file name)."""
-    folder = os.path.join(spec["folder"], "onnx")
-    source = spec["minilm_dir"]
+    folder = os.path.join(workload["folder"], "onnx")
+    source = workload["minilm_dir"]
     torch_model = transformers.AutoModelForSequenceClassification
     torch_model.from_pretrained(source, num_labels=2).save_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(
-        source, model_max_length=spec["seq_length"]
+        source, model_max_length=workload["seq_length"]
     )
     tokenizer.save_pretrained(folder)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
         folder, export=True
     )
     model.save_pretrained(folder)
-    if spec["precision"] != "int8":
+    if workload["precision"] != "int8":
         return folder, "model.onnx"
     settings = onnxruntime.configuration.AutoQuantizationConfig.avx512_vnni(
         is_static=False, per_channel=False
@@ -36,9 +36,9 @@ def export_model(spec: timing.WorkSpec) -> tuple[str, str]:
     return folder, "model_quantized.onnx"
 
 
-def classify(spec: timing.WorkSpec) -> timing.Work:
+def classify(workload: timing.Workload) -> timing.Work:
     """Classifies texts. Each batch is padded to its longest text."""
-    folder, name = export_model(spec)
+    folder, name = export_model(workload)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
         folder, file_name=name
     )
@@ -51,14 +51,14 @@ def classify(spec: timing.WorkSpec) -> timing.Work:
         with torch.no_grad():
             model(**features).logits.softmax(-1).tolist()
 
-    return timing.create_mrpc_work(spec, classify_batch)
+    return timing.create_mrpc_work(workload, classify_batch)
 
 
-def bulk(spec: timing.WorkSpec) -> timing.Work:
+def bulk(workload: timing.Workload) -> timing.Work:
     """Runs a script that classifies the texts of a file in batches."""
-    model = os.path.join(*export_model(spec))
+    model = os.path.join(*export_model(workload))
     command = [sys.executable, "-m", "benchmarks.classify_csv", "optimum"]
-    command += [spec["variant"], model]
+    command += [workload["variant"], model]
     return tickets.create_tickets_work(
-        spec, lambda path, _, output: [*command, path, output]
+        workload, lambda path, _, output: [*command, path, output]
     )

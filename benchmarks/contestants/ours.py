@@ -73,20 +73,20 @@ class OpenedMrpc(NamedTuple):
 
 
 def parse_flags(
-    config: type[ConfigT], spec: timing.WorkSpec, command: str
+    config: type[ConfigT], workload: timing.Workload, command: str
 ) -> ParsedCommand[ConfigT]:
     """Parses a command line of a script.
 
     Args:
         config: class of the script's flags.
-        spec: settings of the contestant. Their values replace the names in
+        workload: settings of the contestant. Their values replace the names in
             braces in `command`.
         command: flags of the script.
     """
     script = config.__module__
     flag_parsing.define_flags(config, script)
     command += " --output_dir={folder} --mixed_precision={precision}"
-    absl_flags.FLAGS([script, *shlex.split(command.format(**spec))])
+    absl_flags.FLAGS([script, *shlex.split(command.format(**workload))])
     return flag_parsing.parse_flags(config)
 
 
@@ -126,17 +126,17 @@ def create_training_work(
     return timing.Work(repeat, start.config.batch_size)
 
 
-def pretrain(spec: timing.WorkSpec) -> timing.Work:
+def pretrain(workload: timing.Workload) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    start = read_start(parse_flags(PretrainingConfig, spec, command))
+    start = read_start(parse_flags(PretrainingConfig, workload, command))
     vocab_size = start.bert_config.vocab_size
-    instances = timing.random_inputs(spec, vocab_size, num_batches=16)
-    positions = timing.masked_positions(spec)
+    instances = timing.random_inputs(workload, vocab_size, num_batches=16)
+    positions = timing.masked_positions(workload)
     ids = instances["input_ids"][:, positions]
     instances |= {
         "masked_lm_positions": np.tile(positions, (len(ids), 1)),
@@ -153,14 +153,14 @@ def pretrain(spec: timing.WorkSpec) -> timing.Work:
     )
 
 
-def inference(spec: timing.WorkSpec) -> timing.Work:
+def inference(workload: timing.Workload) -> timing.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
-    bert_config = modeling.load_config(spec["bert_config_file"])
-    inputs = timing.random_inputs(spec, bert_config.vocab_size)
+    bert_config = modeling.load_config(workload["bert_config_file"])
+    inputs = timing.random_inputs(workload, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
-    variant = spec["variant"]
+    variant = workload["variant"]
     if variant in engines.RUNTIME_OF_FORMAT:
-        forward = load_engine(spec, variant)
+        forward = load_engine(workload, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
         model.build()
@@ -181,31 +181,31 @@ def inference(spec: timing.WorkSpec) -> timing.Work:
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
-    return timing.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, workload["batch_size"])
 
 
 def load_engine(
-    spec: timing.WorkSpec, name: ExportFormat
+    workload: timing.Workload, name: ExportFormat
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
     Returns a function from features to outputs.
     """
-    source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
-    shutil.copy(spec["bert_config_file"], source / "bert_config.json")
-    path = export_model(spec, source, "encoder")
+    source = shutil.copytree(SAMPLES, Path(workload["folder"], "source"))
+    shutil.copy(workload["bert_config_file"], source / "bert_config.json")
+    path = export_model(workload, source, "encoder")
     engine = engines.load_engine(Path(path), name, timing.NUM_THREADS)
     return engine.run
 
 
-def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
+def open_mrpc(workload: timing.Workload, command: str) -> OpenedMrpc:
     """Writes MRPC's records. `command` adds flags of run_classifier.py."""
     command += (
         " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
         "--max_seq_length={seq_length}"
     )
-    parsed = parse_flags(ClassifierConfig, spec, command)
+    parsed = parse_flags(ClassifierConfig, workload, command)
     start = read_start(parsed)
     task = load_task(start, open_processor(start, table=None))
     run_folder = RunFolder.open(start, task.labels)
@@ -213,13 +213,13 @@ def open_mrpc(spec: timing.WorkSpec, command: str) -> OpenedMrpc:
     return OpenedMrpc(start, task, run_folder, encoded_sets)
 
 
-def mrpc(spec: timing.WorkSpec) -> timing.Work:
+def mrpc(workload: timing.Workload) -> timing.Work:
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    start, task, _, encoded_sets = open_mrpc(spec, command)
+    start, task, _, encoded_sets = open_mrpc(workload, command)
     dataset = record_datasets.create_dataset(
         encoded_sets["train"].records,
         start.config.batch_size,
@@ -230,14 +230,14 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
     return create_training_work(start, dataset, task.create_model, task.loss)
 
 
-def export_task(spec: timing.WorkSpec) -> timing.Work:
+def export_task(workload: timing.Workload) -> timing.Work:
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     # With --do_train, the model may have random weights.
     command = (
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    start, task, run_folder, encoded_sets = open_mrpc(spec, command)
+    start, task, run_folder, encoded_sets = open_mrpc(workload, command)
     plan = RunPlan(
         create_model=task.create_model,
         loss=task.loss,
@@ -266,27 +266,29 @@ def export_task(spec: timing.WorkSpec) -> timing.Work:
 
 
 def export_model(
-    spec: timing.WorkSpec, source: str | Path, kind: ModelKey = "classifier"
+    workload: timing.Workload, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
     Args:
-        spec: settings of the contestant. "variant" is the name of an engine,
-            and may continue with flags of a script.
+        workload: settings of the contestant. "variant" is the name of an
+            engine, and may continue with flags of a script.
         source: folder that contains the model's configuration and vocabulary.
         kind: the model to export.
     """
-    path = os.path.join(spec["folder"], "model")
-    dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
+    path = os.path.join(workload["folder"], "model")
+    dtype = (
+        "mixed_bfloat16" if workload["precision"] == "bfloat16" else "float32"
+    )
     bert_config = modeling.load_config(source)
-    words = spec["variant"].split()
+    words = workload["variant"].split()
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
-        max_seq_length=spec["seq_length"],
+        max_seq_length=workload["seq_length"],
         formats=[
             name for name in engines.RUNTIME_OF_FORMAT if name == words[0]
         ],
-        quantize="int8" if spec["precision"] == "int8" else None,
+        quantize="int8" if workload["precision"] == "int8" else None,
     )
 
     def create(keras_class: type[BaseModel], *sizes: int) -> BaseModel:
@@ -309,43 +311,45 @@ def export_model(
 
 
 def load_model(
-    spec: timing.WorkSpec, kind: ModelKey = "classifier"
+    workload: timing.Workload, kind: ModelKey = "classifier"
 ) -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
-    path = export_model(spec, spec["minilm_dir"], kind)
+    path = export_model(workload, workload["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
-    is_saved = spec["variant"] == "saved_model"
+    is_saved = workload["variant"] == "saved_model"
     return serving.load(
         path, num_threads=None if is_saved else timing.NUM_THREADS
     )
 
 
-def classify(spec: timing.WorkSpec) -> timing.Work:
+def classify(workload: timing.Workload) -> timing.Work:
     """Classifies texts with `serving.load`, as users do."""
-    return timing.create_mrpc_work(spec, load_model(spec).classify)
+    return timing.create_mrpc_work(workload, load_model(workload).classify)
 
 
-def answer(spec: timing.WorkSpec) -> timing.Work:
+def answer(workload: timing.Workload) -> timing.Work:
     """Finds the 20 best answers to each of 200 questions."""
-    loaded = load_model(spec, "span")
-    pairs = timing.read_first_pairs(spec)
+    loaded = load_model(workload, "span")
+    pairs = timing.read_first_pairs(workload)
     questions, contexts = map(list, zip(*pairs, strict=True))
     return timing.Work(
         lambda _: loaded.answer(questions, contexts, n_best=20), len(pairs)
     )
 
 
-def embed(spec: timing.WorkSpec) -> timing.Work:
+def embed(workload: timing.Workload) -> timing.Work:
     """Computes embedding vectors of sentences."""
-    return timing.create_mrpc_work(spec, load_model(spec, "encoder").embed)
+    return timing.create_mrpc_work(
+        workload, load_model(workload, "encoder").embed
+    )
 
 
-def predict(spec: timing.WorkSpec) -> timing.Work:
+def predict(workload: timing.Workload) -> timing.Work:
     """Runs predict.py from its start to its first answer.
 
     The model is a random classifier of MiniLM's size.
     """
-    model = export_model(spec, spec["minilm_dir"])
+    model = export_model(workload, workload["minilm_dir"])
     command = [sys.executable, "predict.py", f"--model={model}", "A blue river"]
 
     def repeat(_: int) -> None:
@@ -354,13 +358,13 @@ def predict(spec: timing.WorkSpec) -> timing.Work:
     return timing.Work(repeat, 1)
 
 
-def bulk(spec: timing.WorkSpec) -> timing.Work:
+def bulk(workload: timing.Workload) -> timing.Work:
     """Runs predict.py on a file of tickets, or on several in processes.
 
     The model is a random classifier of MiniLM's size.
     """
-    model = export_model(spec, spec["minilm_dir"])
-    num_processes = spec["variant"].split()[1:]
+    model = export_model(workload, workload["minilm_dir"])
+    num_processes = workload["variant"].split()[1:]
 
     def create_command(path: Path, pattern: Path, output: str) -> list[str]:
         command = [sys.executable, "predict.py", f"--model={model}"]
@@ -372,4 +376,4 @@ def bulk(spec: timing.WorkSpec) -> timing.Work:
         command += [f"--num_shards={tickets.NUM_FILES}"]
         return [*command, f"--input_file={pattern}"]
 
-    return tickets.create_tickets_work(spec, create_command)
+    return tickets.create_tickets_work(workload, create_command)

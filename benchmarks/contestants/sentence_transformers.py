@@ -11,22 +11,22 @@ from benchmarks import timing
 PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
-def embed(spec: timing.WorkSpec) -> timing.Work:
+def embed(workload: timing.Workload) -> timing.Work:
     """Computes the mean vector of each sentence."""
-    model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
-    if spec["variant"] == "bfloat16":
+    model = library.SentenceTransformer(workload["minilm_dir"], device="cpu")
+    if workload["variant"] == "bfloat16":
         model = model.to(torch.bfloat16)
-    return timing.create_mrpc_work(spec, model.encode)
+    return timing.create_mrpc_work(workload, model.encode)
 
 
-def classify(spec: timing.WorkSpec) -> timing.Work:
+def classify(workload: timing.Workload) -> timing.Work:
     """Classifies pairs with a cross-encoder in ONNX Runtime."""
     model = library.CrossEncoder(
-        spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"
+        workload["minilm_dir"], num_labels=2, backend="onnx", device="cpu"
     )
     return timing.create_mrpc_work(
-        spec,
+        workload,
         lambda *texts: model.predict(
-            [*zip(*texts, strict=True)], batch_size=spec["batch_size"]
+            [*zip(*texts, strict=True)], batch_size=workload["batch_size"]
         ),
     )

@@ -18,23 +18,23 @@ PACKAGES = ["transformers", "tokenizers", "torch"]
 Logits: TypeAlias = tuple[np.ndarray, np.ndarray]
 
 
-def precision(spec: timing.WorkSpec) -> torch.autocast:
+def precision(workload: timing.Workload) -> torch.autocast:
     """Returns a context manager that, for "autocast", computes in bfloat16.
 
     For other variants, it changes nothing.
     """
-    is_mixed = spec["variant"] == "autocast"
-    return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
+    is_mixed = workload["variant"] == "autocast"
+    return torch.autocast(workload["device"], torch.bfloat16, enabled=is_mixed)
 
 
 def with_precision(
-    model: torch.nn.Module, spec: timing.WorkSpec
+    model: torch.nn.Module, workload: timing.Workload
 ) -> torch.nn.Module:
     """Returns the model on the device, with weights in the variant's type."""
-    model = model.to(spec["device"])
-    if spec["variant"] == "bfloat16":
+    model = model.to(workload["device"])
+    if workload["variant"] == "bfloat16":
         return model.to(torch.bfloat16)
-    if spec["variant"] == "int8":
+    if workload["variant"] == "int8":
         # Quantize weights now, and activations while the model runs.
         return torch.ao.quantization.quantize_dynamic(
             model, {torch.nn.Linear}, torch.qint8
@@ -43,33 +43,33 @@ def with_precision(
 
 
 def create_inputs(
-    spec: timing.WorkSpec,
+    workload: timing.Workload,
 ) -> tuple[transformers.BertConfig, dict[str, torch.Tensor]]:
     """Returns a BertConfig, and a batch of random ids without padding."""
-    config = transformers.BertConfig(**timing.read_config(spec))
-    inputs = timing.random_inputs(spec, config.vocab_size)
+    config = transformers.BertConfig(**timing.read_config(workload))
+    inputs = timing.random_inputs(workload, config.vocab_size)
     inputs["attention_mask"] = inputs.pop("input_mask")
     inputs["token_type_ids"] = inputs.pop("segment_ids")
     return config, {
-        name: torch.from_numpy(value).long().to(spec["device"])
+        name: torch.from_numpy(value).long().to(workload["device"])
         for name, value in inputs.items()
     }
 
 
 def create_training_work(
     model: torch.nn.Module,
-    spec: timing.WorkSpec,
+    workload: timing.Workload,
     batches: Iterator[dict[str, torch.Tensor]],
 ) -> timing.Work:
     """Returns a Work that trains a model, one step for each of `batches`."""
-    model = model.to(spec["device"]).train()
+    model = model.to(workload["device"]).train()
     optimizer = torch.optim.AdamW(
         model.parameters(), 5e-5, eps=1e-6, weight_decay=0.01
     )
 
     def repeat(num_steps: int) -> None:
         for _, batch in zip(range(num_steps), batches, strict=False):
-            with precision(spec):
+            with precision(workload):
                 loss = model(**batch).loss
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -78,48 +78,48 @@ def create_training_work(
         if torch.cuda.is_available():
             torch.cuda.synchronize()
 
-    return timing.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, workload["batch_size"])
 
 
-def pretrain(spec: timing.WorkSpec) -> timing.Work:
+def pretrain(workload: timing.Workload) -> timing.Work:
     """Pretrains BERT on random instances without padding."""
-    config, batch = create_inputs(spec)
-    positions = torch.from_numpy(timing.masked_positions(spec)).long()
+    config, batch = create_inputs(workload)
+    positions = torch.from_numpy(timing.masked_positions(workload)).long()
     labels = torch.full_like(batch["input_ids"], -100)
     labels[:, positions] = batch["input_ids"][:, positions]
     batch["labels"] = labels
     batch["next_sentence_label"] = batch["input_ids"][:, 0] % 2
     model = transformers.BertForPreTraining(config)
-    return create_training_work(model, spec, iter(lambda: batch, None))
+    return create_training_work(model, workload, iter(lambda: batch, None))
 
 
-def inference(spec: timing.WorkSpec) -> timing.Work:
+def inference(workload: timing.Workload) -> timing.Work:
     """Runs the forward pass of an encoder with random weights."""
-    config, inputs = create_inputs(spec)
-    model = with_precision(transformers.BertModel(config).eval(), spec)
+    config, inputs = create_inputs(workload)
+    model = with_precision(transformers.BertModel(config).eval(), workload)
 
     def repeat(num_steps: int) -> None:
-        with torch.no_grad(), precision(spec):
+        with torch.no_grad(), precision(workload):
             for _ in range(num_steps):
                 # Wait for the output of a GPU, as the other contestants do.
                 model(**inputs).to_tuple()[0].cpu()
 
-    return timing.Work(repeat, spec["batch_size"])
+    return timing.Work(repeat, workload["batch_size"])
 
 
-def mrpc(spec: timing.WorkSpec) -> timing.Work:
+def mrpc(workload: timing.Workload) -> timing.Work:
     """Fine-tunes MiniLM on MRPC's train set, in shuffled batches."""
-    folder = spec["minilm_dir"]
+    folder = workload["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    length = spec["seq_length"]
+    length = workload["seq_length"]
     examples = [
         {"labels": int(row[0])}
         | tokenizer(*row[3:5], truncation=True, max_length=length).data
-        for row in timing.read_mrpc_rows(spec)
+        for row in timing.read_mrpc_rows(workload)
     ]
     loader = torch.utils.data.DataLoader(
         examples,
-        spec["batch_size"],
+        workload["batch_size"],
         shuffle=True,
         drop_last=True,
         collate_fn=transformers.DataCollatorWithPadding(tokenizer),
@@ -132,28 +132,28 @@ def mrpc(spec: timing.WorkSpec) -> timing.Work:
         while True:
             yield from loader
 
-    return create_training_work(model, spec, batches())
+    return create_training_work(model, workload, batches())
 
 
-def answer(spec: timing.WorkSpec) -> timing.Work:
+def answer(workload: timing.Workload) -> timing.Work:
     """Answers questions of SQuAD, like the package's example scripts."""
-    folder = spec["minilm_dir"]
+    folder = workload["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
-    model = with_precision(model.eval(), spec)
-    pairs = timing.read_first_pairs(spec)
+    model = with_precision(model.eval(), workload)
+    pairs = timing.read_first_pairs(workload)
 
     def repeat(_: int) -> None:
-        windows = create_windows(spec, tokenizer, pairs)
-        logits = list(compute_logits(spec, model, tokenizer, windows))
+        windows = create_windows(workload, tokenizer, pairs)
+        logits = list(compute_logits(workload, model, tokenizer, windows))
         list(decode(pairs, windows, logits))
 
-    windows = create_windows(spec, tokenizer, pairs)
+    windows = create_windows(workload, tokenizer, pairs)
     return timing.Work(repeat, len(windows["input_ids"]))
 
 
 def create_windows(
-    spec: timing.WorkSpec,
+    workload: timing.Workload,
     tokenizer: transformers.PreTrainedTokenizerBase,
     pairs: Sequence[tuple[str, str]],
 ) -> transformers.BatchEncoding:
@@ -162,7 +162,7 @@ def create_windows(
         [question for question, _ in pairs],
         [context for _, context in pairs],
         truncation="only_second",
-        max_length=spec["seq_length"],
+        max_length=workload["seq_length"],
         # Successive windows share this number of tokens. --doc_stride in this
         # project is instead the distance between their starts.
         stride=128,
@@ -172,13 +172,13 @@ def create_windows(
 
 
 def compute_logits(
-    spec: timing.WorkSpec,
+    workload: timing.Workload,
     model: torch.nn.Module,
     tokenizer: transformers.PreTrainedTokenizerBase,
     windows: transformers.BatchEncoding,
 ) -> Iterator[Logits]:
     """Yields the logits of each window, which are computed in batches."""
-    batch_size = spec["batch_size"]
+    batch_size = workload["batch_size"]
     for start in range(0, len(windows["input_ids"]), batch_size):
         chosen = slice(start, start + batch_size)
         batch = tokenizer.pad(
@@ -188,7 +188,7 @@ def compute_logits(
             },
             return_tensors="pt",
         )
-        with torch.no_grad(), precision(spec):
+        with torch.no_grad(), precision(workload):
             outputs = model(**batch)
         logits = outputs.start_logits.float(), outputs.end_logits.float()
         yield from zip(*map(torch.Tensor.numpy, logits), strict=True)
@@ -227,49 +227,52 @@ def decode(
         yield [context[start:end] for _, start, end in best]
 
 
-def classify(spec: timing.WorkSpec) -> timing.Work:
+def classify(workload: timing.Workload) -> timing.Work:
     """Classifies texts with the package's pipeline."""
-    folder = spec["minilm_dir"]
+    folder = workload["minilm_dir"]
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
         folder, num_labels=2
     )
     pipeline = transformers.pipeline(
         "text-classification",
-        model=with_precision(model.eval(), spec),
+        model=with_precision(model.eval(), workload),
         tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
         device="cpu",
     )
     work = timing.create_mrpc_work(
-        spec,
+        workload,
         lambda texts: pipeline(
-            texts, batch_size=spec["batch_size"], truncation=True, top_k=None
+            texts,
+            batch_size=workload["batch_size"],
+            truncation=True,
+            top_k=None,
         ),
     )
     # Enter the context once per repeat, because it caches converted weights.
-    return work._replace(repeat=precision(spec)(work.repeat))
+    return work._replace(repeat=precision(workload)(work.repeat))
 
 
-def bulk(spec: timing.WorkSpec) -> timing.Work:
+def bulk(workload: timing.Workload) -> timing.Work:
     """Runs a script that classifies the texts of a file with the pipeline."""
-    folder = f"{spec['folder']}/model"
+    folder = f"{workload['folder']}/model"
     transformers.AutoModelForSequenceClassification.from_pretrained(
-        spec["minilm_dir"], num_labels=2
+        workload["minilm_dir"], num_labels=2
     ).save_pretrained(folder)
     transformers.AutoTokenizer.from_pretrained(
-        spec["minilm_dir"], model_max_length=spec["seq_length"]
+        workload["minilm_dir"], model_max_length=workload["seq_length"]
     ).save_pretrained(folder)
     command = [sys.executable, "-m", "benchmarks.classify_csv", "transformers"]
-    command += [spec["variant"], folder]
+    command += [workload["variant"], folder]
     return tickets.create_tickets_work(
-        spec, lambda path, _, output: [*command, path, output]
+        workload, lambda path, _, output: [*command, path, output]
     )
 
 
-def words(spec: timing.WorkSpec) -> timing.Work:
+def words(workload: timing.Workload) -> timing.Work:
     """Tokenizes the corpus with the package tokenizers, in several threads."""
-    lines, num_mb = timing.read_corpus(spec)
+    lines, num_mb = timing.read_corpus(workload)
     tokenizer = tokenizers.BertWordPieceTokenizer(
-        spec["vocab_file"], lowercase=True
+        workload["vocab_file"], lowercase=True
     )
 
     def repeat(_: int) -> None:

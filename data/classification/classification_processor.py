@@ -1,4 +1,4 @@
-"""Defines what knows the labels, the sets and the metrics of a task."""
+"""Base class of processors: the sets, labels and metrics of a task."""
 
 import abc
 import dataclasses
@@ -8,7 +8,6 @@ from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
-from data.sets.file_sets import FileSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet, SetName, base_set_of
 from model_folders.model_json_types import (
@@ -18,8 +17,8 @@ from model_folders.model_json_types import (
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskSpec:
-    """Says what a classification task trains, and how the task is scored.
+class TaskDefinition:
+    """What a classification task trains, and how its predictions are scored.
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
@@ -41,45 +40,42 @@ class TaskSpec:
 
 
 class ClassificationProcessor(abc.ABC):
-    """Knows the sets, the labels and the metrics of a classification task.
+    """Base class of processors: the sets, labels and metrics of a task.
 
-    Args:
+    A subclass says in `read_labels` what the labels are.
+
+    Attributes:
         sets: the sets of the task, for `read` and `take`.
-        spec: what is trained, and how it is scored.
+        definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
             only the examples show whether they are single texts or pairs.
-
-    Attributes:
-        spec: the argument.
-        output_mode: the argument.
-        text_columns: the argument.
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
-        table_sets: `sets`, if they are a user's own tables, else None.
         dev_sets: names of the sets to evaluate.
         test_sets: names of the sets to predict.
         settings: settings to record with the weights.
     """
 
-    table_sets: FileSets[InputExample] | None = None
     dev_sets: Sequence[SetName] = ("dev",)
     test_sets: Sequence[SetName] = ("test",)
 
     def __init__(
         self,
         sets: HeldSets[InputExample],
-        spec: TaskSpec = TaskSpec(),
+        definition: TaskDefinition = TaskDefinition(),
         *,
         output_mode: OutputMode = "classification",
         text_columns: Sequence[str | int] = (),
     ) -> None:
-        self.spec = spec
+        self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns
-        self.metrics = spec.metrics or metrics.METRICS_OF_MODE[output_mode]
+        self.metrics = (
+            definition.metrics or metrics.METRICS_OF_MODE[output_mode]
+        )
         self.settings: ClassifierSettings = {}
-        self._sets = sets
+        self.sets = sets
 
     @property
     def num_texts(self) -> int | None:
@@ -98,14 +94,14 @@ class ClassificationProcessor(abc.ABC):
 
     def read(self, set_name: BaseSet) -> list[InputExample]:
         """Returns the examples of a set, and holds them, as `HeldSets.read`."""
-        return self._sets.read(set_name)
+        return self.sets.read(set_name)
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Returns a set as `read` does, and holds it no longer.
 
         Returns None if a set is missing that the task need not have.
         """
-        return self._sets.take(base_set_of(set_name))
+        return self.sets.take(base_set_of(set_name))
 
     @abc.abstractmethod
     def read_labels(self) -> list[str] | None:
@@ -119,6 +115,7 @@ class ClassificationProcessor(abc.ABC):
         examples: Sequence[InputExample],
         gold_labels: LabelArray,
         predictions: LabelArray,
+        labels: Sequence[str] | None = None,
     ) -> dict[str, float]:
         """Computes the task's metrics and each label's scores, {name: value}.
 
@@ -126,10 +123,10 @@ class ClassificationProcessor(abc.ABC):
             examples: the examples whose label is known.
             gold_labels: right label of each example.
             predictions: predicted label of each example.
+            labels: names of the task's labels, None in regression.
         """
-        if self.spec.score:
-            return self.spec.score(examples, gold_labels, predictions)
-        # The labels are known: the examples could not be read without them.
+        if self.definition.score:
+            return self.definition.score(examples, gold_labels, predictions)
         return metrics.compute_metrics(
-            self.metrics, gold_labels, predictions, self.read_labels()
+            self.metrics, gold_labels, predictions, labels
         )

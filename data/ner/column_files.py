@@ -55,10 +55,10 @@ def read_columns(
     for document_index, sentence_lines in sentences:
         pairs = [_read_word(path, line, plan) for line in sentence_lines]
         words = [word for word, _ in pairs]
-        labels = [label for _, label in pairs]
-        row = None if is_test else {"labels": labels}
+        tags = [tag for _, tag in pairs]
+        row = None if is_test else {"labels": tags}
         guid = f"line {sentence_lines[0].line_number}"
-        yield NerExample(guid, words, labels, document_index, row=row)
+        yield NerExample(guid, words, tags, document_index, row=row)
 
 
 def _read_lines(

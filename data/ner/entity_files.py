@@ -38,7 +38,7 @@ def write_columns(
     with atomic_open(path) as file:
         for example, predicted_tags in zip(examples, tags, strict=True):
             for word, gold, predicted in zip(
-                example.words, example.labels, predicted_tags, strict=True
+                example.words, example.tags, predicted_tags, strict=True
             ):
                 file.write(f"{word} {gold} {predicted}\n".encode())
             file.write(b"\n")
@@ -69,19 +69,23 @@ def write_entities(
         prefix: beginning of the names of `labels` and `entities`, to tell them
             from the right ones in the row.
     """
-    are_annotated = any({*example.labels} - {"O"} for example in examples)
+    are_annotated = any({*example.tags} - {"O"} for example in examples)
     with atomic_open(path) as file:
         predictions = zip(examples, tags, probabilities, strict=True)
-        for example, labels, tag_probabilities in predictions:
+        for example, tags_of_words, tag_probabilities in predictions:
             text = example.text
             if text is None:
                 text = " ".join(example.words)
             answer = _create_answer(
-                text, example.words, labels, tag_probabilities, prefix
+                text,
+                example.words,
+                tags_of_words,
+                tag_probabilities,
+                prefix,
             )
             if are_annotated:
-                entities = find_entities(labels)
-                answer["correct"] = entities == find_entities(example.labels)
+                entities = find_entities(tags_of_words)
+                answer["correct"] = entities == find_entities(example.tags)
             entry = _create_entry(example, text, answer)
             line = json.dumps(entry, ensure_ascii=False)
             # JSON can contain a lone surrogate, which UTF-8 cannot encode.
@@ -104,19 +108,19 @@ def _create_entry(
 def _create_answer(
     text: str,
     words: Sequence[str],
-    labels: list[str],
+    tags: list[str],
     probabilities: FloatArray,
     prefix: str,
 ) -> JsonObject:
     """Returns the fields of a prediction, as `write_entities` says."""
     word_spans = find_words(text, words)
-    entities = find_entities(labels)
+    entities = find_entities(tags)
     spans = [
         [word_spans[start][0], word_spans[end - 1][1], entity_type]
         for entity_type, start, end in entities
     ]
     return {
-        f"{prefix}labels": labels,
+        f"{prefix}labels": tags,
         f"{prefix}entities": spans,
         "probabilities": [
             round(float(min(probabilities[start:end])), 6)
@@ -142,7 +146,7 @@ def write_entity_report(
     report = Report(heading)
     num_without = 0
     for example, tags in zip(examples, predicted_tags, strict=True):
-        gold = _entities_of(example.words, example.labels)
+        gold = _entities_of(example.words, example.tags)
         predicted = _entities_of(example.words, tags)
         outcomes = find_outcomes(gold, predicted)
         _count_entities(report.counts, gold, outcomes)

@@ -26,7 +26,7 @@ class NerExample:
     Attributes:
         guid: name of the example.
         words: the words of the sentence or text.
-        labels: the words' tags.
+        tags: the words' tags, such as "B-PER".
         document_index: index of the document that contains the sentence.
         text: the text, or None if the file contains words in columns.
         row: {name: value} of the example in the file, without annotations in a
@@ -35,7 +35,7 @@ class NerExample:
 
     guid: str
     words: list[str]
-    labels: list[str]
+    tags: list[str]
     document_index: int
     text: str | None = None
     row: Mapping[str, object] | None = None

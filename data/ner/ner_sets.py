@@ -83,7 +83,7 @@ class NerSets(FileSets[NerExample]):
         options: the labels, and the columns of words and tags.
 
     Attributes:
-        options: the argument.
+        options: the labels, and the columns of words and tags.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.
@@ -136,15 +136,20 @@ class NerSets(FileSets[NerExample]):
         examples = [
             dataclasses.replace(
                 example,
-                labels=to_scheme(example.labels, labels),
+                tags=to_scheme(example.tags, labels),
                 row=example.row if file.keeps_rows else None,
             )
             for example in examples
         ]
         if file.set_name == "train":
-            _check_train_tags(path, examples, labels)
+            tag_names.warn_of_rare_outside(path, _count_column_tags(examples))
+            if not labels:
+                tag_names.check_types(
+                    path, [example.tags for example in examples]
+                )
         if labels:
             _check_tags(path, file.set_name, examples, labels)
+            _warn_of_unknown_tags(path, examples, labels)
         if file.is_data_file:
             return examples
         # The messages above name the place in the file.
@@ -158,7 +163,7 @@ class NerSets(FileSets[NerExample]):
     ) -> list[str]:
         """Returns the tags of the words, O first."""
         examples = [*train, *dev]
-        tags = {tag for example in examples for tag in example.labels}
+        tags = {tag for example in examples for tag in example.tags}
         if examples[0].text is not None:
             # For each B- tag add the I- tag, because entities of this type may
             # have several words only in the dev and test sets.
@@ -176,7 +181,7 @@ class NerSets(FileSets[NerExample]):
 
     def labels_of(self, example: NerExample) -> list[str]:
         """Returns the types of the sentence's entities, each once."""
-        return sorted({tag[2:] or tag for tag in example.labels} - {"O"})
+        return sorted({tag[2:] or tag for tag in example.tags} - {"O"})
 
     def keys_of(self, examples: Sequence[NerExample]) -> list[str]:
         """Returns the key of each sentence, which its words determine.
@@ -238,19 +243,14 @@ def _check_sentence_ends(
         )
 
 
-def _check_train_tags(
-    path: str, examples: Sequence[NerExample], labels: Sequence[str]
-) -> None:
-    """Raises a ValueError or warns if tags come from a wrong column."""
-    counts = Counter(
-        label
+def _count_column_tags(examples: Sequence[NerExample]) -> Counter[str]:
+    """Counts the tags that are in columns of a file, and not in spans."""
+    return Counter(
+        tag
         for example in examples
         if example.text is None
-        for label in example.labels
+        for tag in example.tags
     )
-    tag_names.warn_of_rare_outside(path, counts)
-    if not labels:
-        tag_names.check_types(path, [example.labels for example in examples])
 
 
 def _check_tags(
@@ -259,26 +259,48 @@ def _check_tags(
     examples: Sequence[NerExample],
     labels: Sequence[str],
 ) -> None:
-    """Raises a ValueError or warns if tags of a set are no labels."""
-    # {tag: place where it first occurs}
-    tags: dict[str, str] = {}
+    """Raises a ValueError if tags of a train set are no labels.
+
+    The tags of a dev or test set are wrong only if none of them, except O, is a
+    label.
+    """
+    place_of_tag = _find_unknown_tags(examples, labels)
+    tags = {tag for example in examples for tag in example.tags}
+    are_all_unknown = place_of_tag.keys() >= tags - {"O"}
+    if place_of_tag and (set_name == "train" or are_all_unknown):
+        raise ValueError(_describe_unknown_tag(path, place_of_tag, labels))
+
+
+def _warn_of_unknown_tags(
+    path: str, examples: Sequence[NerExample], labels: Sequence[str]
+) -> None:
+    """Warns of tags that are no labels, and that `_check_tags` allows."""
+    if place_of_tag := _find_unknown_tags(examples, labels):
+        logging.warning(
+            "%s. In the scores, words tagged %s count as errors.",
+            _describe_unknown_tag(path, place_of_tag, labels),
+            ", ".join(place_of_tag),
+        )
+
+
+def _find_unknown_tags(
+    examples: Sequence[NerExample], labels: Sequence[str]
+) -> dict[str, str]:
+    """Returns {tag that is no label: place where it first occurs}."""
+    place_of_tag: dict[str, str] = {}
     for example in examples:
-        for tag in example.labels:
-            tags.setdefault(tag, example.guid)
-    unknown = [tag for tag in tags if tag not in labels]
-    if not unknown:
-        return
-    where = f"{path}, {tags[unknown[0]]}"
-    message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
-    # A warning suffices for a dev or test set, unless all its tags except O are
-    # unknown.
-    if set_name == "train" or {*unknown} >= tags.keys() - {"O"}:
-        raise ValueError(message)
-    logging.warning(
-        "%s. In the scores, words tagged %s count as errors.",
-        message,
-        ", ".join(unknown),
-    )
+        for tag in example.tags:
+            if tag not in labels:
+                place_of_tag.setdefault(tag, example.guid)
+    return place_of_tag
+
+
+def _describe_unknown_tag(
+    path: str, place_of_tag: Mapping[str, str], labels: Sequence[str]
+) -> str:
+    """Returns a message about the first of the unknown tags."""
+    tag, place = next(iter(place_of_tag.items()))
+    return f"{path}, {place}: unknown tag {tag!r}. Known are {labels}"
 
 
 def _index_of(column_number: int | None) -> int | None:

@@ -177,9 +177,9 @@ def _find_label_ids(
     """Returns {position: id of the tag} of the words with known tags."""
     id_of_position = {}
     for position, example_index, word_index in words:
-        label = examples[example_index].labels[word_index]
-        if label in label_ids:
-            id_of_position[position] = label_ids[label]
+        tag = examples[example_index].tags[word_index]
+        if tag in label_ids:
+            id_of_position[position] = label_ids[tag]
     return id_of_position
 
 

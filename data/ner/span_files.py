@@ -199,7 +199,7 @@ def _name_tags(
     Raises a ValueError if a tag of the file has no such name.
     """
     counts = Counter(
-        tag for text in texts if text.has_tags for tag in text.example.labels
+        tag for text in texts if text.has_tags for tag in text.example.tags
     )
     if not counts:
         return [text.example for text in texts]
@@ -219,14 +219,14 @@ def _name_tags_of_example(
 
     Raises a ValueError if a tag has no name.
     """
-    for word, tag in zip(example.words, example.labels, strict=True):
+    for word, tag in zip(example.words, example.tags, strict=True):
         if tag not in names:
             raise ValueError(
                 f"{path}, {example.guid}: the word is {word!r}, and its "
                 f"tag is {tag!r}, but a tag is such as O, B-PER or I-PER"
             )
     return dataclasses.replace(
-        example, labels=[names[tag] for tag in example.labels]
+        example, tags=[names[tag] for tag in example.tags]
     )
 
 

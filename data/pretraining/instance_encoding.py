@@ -108,9 +108,10 @@ class InstanceEncoder:
     Attributes:
         vocabulary: the WordPieces, to log an instance as text.
         options: the lengths of the records, and how the text was masked.
-        counts: number of the instances encoded so far, "num_instances", and of
-            their WordPieces, "num_pieces". The manifest contains both beside
-            the "num_tokens" of the text, which `DocumentReader` counts.
+        counts: number of the instances encoded so far, and of their tokens, by
+            the names that both have in the manifest: "num_instances" and
+            "num_pieces". The manifest's "num_tokens" is the number of tokens in
+            the text, which `DocumentReader` counts.
     """
 
     def __init__(

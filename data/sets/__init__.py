@@ -8,8 +8,8 @@ Read the modules in this order:
     data_file_split.py: splits a single file into a train set and a dev set
     row_keys.py: decides by a row's texts in which of the two it is
 
-Code calls a `HeldSets` `sets`. Three tasks have a subclass: `TableSets` and
-`NerSets`, which are `FileSets`, and `SquadSets`. A `ClassificationProcessor`
-has sets too. SWAG has none: its sets tell nothing that a command needs before
-it writes their records, so that nothing is held.
+Code calls a `HeldSets` `sets`. Its subclasses are `TableSets` and `NerSets`,
+which are `FileSets`, and `SquadSets`, `GlueSets` and `UserClassSets`. SWAG has
+none: its sets tell nothing that a command needs before it writes their records,
+so that nothing is held.
 """

@@ -89,7 +89,7 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
 
     Attributes:
         file_names: {set: names that its file may have in a folder}.
-        are_labels_in_rows: the argument.
+        are_labels_in_rows: whether the rows name the labels.
         source: value of --data_file or of --data_dir, for messages.
     """
 
@@ -104,7 +104,7 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
         are_labels_in_rows: bool,
         has_repetition_warning: bool = False,
     ) -> None:
-        super().__init__(self._read_set)
+        super().__init__()
         self.are_labels_in_rows = are_labels_in_rows
         self.source = data_file_options.data_file or data_dir
         self._data_dir = data_dir
@@ -190,14 +190,14 @@ class FileSets(HeldSets[RowExampleT], abc.ABC):
             self.log_labels(self._labels_of_rows, train, dev)
         return self._labels_of_rows
 
-    def _read_set(self, set_name: BaseSet) -> list[RowExampleT]:
+    def read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[RowExampleT]]:
         """Reads a set of the folder, or both sets of --data_file."""
         if not self._data_file or set_name == "test":
-            return self._read_from_folder(set_name)
+            return {set_name: self._read_from_folder(set_name)}
         train, dev = self._read_and_split(self._data_file)
-        # The file need not be read again for the other set.
-        self._held.update({"train": train, "dev": dev})
-        return self._held[set_name]
+        return {"train": train, "dev": dev}
 
     def _read_and_split(
         self, path: str

@@ -1,6 +1,7 @@
 """Holds the sets of a task that were read, until the run takes them."""
 
-from collections.abc import Callable
+import abc
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from data.sets.set_names import BaseSet
@@ -8,22 +9,28 @@ from data.sets.set_names import BaseSet
 ExampleT = TypeVar("ExampleT")
 
 
-class HeldSets(Generic[ExampleT]):
+class HeldSets(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
     run calls `take`, when it writes the set's records. From then on, the set is
     no longer held, so that its memory can be freed.
 
-    Args:
-        read_file: function from the name of a set to its examples, which reads
-            the set's file. `read` documents its errors.
+    A subclass only says how a set is read, in `read_sets`.
     """
 
-    def __init__(self, read_file: Callable[[BaseSet], list[ExampleT]]) -> None:
-        self._read_file = read_file
+    def __init__(self) -> None:
         # {name of a set that was read, and not yet taken: its examples}
         self._held: dict[BaseSet, list[ExampleT]] = {}
+
+    @abc.abstractmethod
+    def read_sets(self, set_name: BaseSet) -> Mapping[BaseSet, list[ExampleT]]:
+        """Reads the file of a set, for `read`, which documents the errors.
+
+        Returns:
+            {name of each set that the file contains: its examples}. `set_name`
+            is one of the names.
+        """
 
     def read(self, set_name: BaseSet) -> list[ExampleT]:
         """Returns the examples of a set, and holds them.
@@ -34,7 +41,7 @@ class HeldSets(Generic[ExampleT]):
                 names the file and the line.
         """
         if set_name not in self._held:
-            self._held[set_name] = self._read_file(set_name)
+            self._held.update(self.read_sets(set_name))
         return self._held[set_name]
 
     def take(self, set_name: BaseSet) -> list[ExampleT]:

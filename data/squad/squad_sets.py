@@ -1,6 +1,7 @@
 """Reads and holds the sets of run_squad.py."""
 
 import random
+from collections.abc import Mapping
 
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
@@ -22,7 +23,7 @@ class SquadSets(HeldSets[SquadExample]):
             offsets, and not from the words around them.
 
     Attributes:
-        predict_file: the argument.
+        predict_file: file of the questions to answer.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class SquadSets(HeldSets[SquadExample]):
         version_2_with_negative: bool,
         use_char_offsets: bool,
     ) -> None:
-        super().__init__(self._read_examples_of)
+        super().__init__()
         self.predict_file = predict_file
         # The content of `predict_file`, None until it is read.
         self._predict_questions: SquadFile | None = None
@@ -60,12 +61,19 @@ class SquadSets(HeldSets[SquadExample]):
             )
         return self._predict_questions
 
-    def _read_examples_of(self, set_name: BaseSet) -> list[SquadExample]:
+    def read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[SquadExample]]:
         """Reads the questions of a set, those to train on in random order."""
-        if set_name != "train":
-            return self._create_examples(
-                self.read_predict_file(), is_training=False
-            )
+        if set_name == "train":
+            return {set_name: self._read_train_file()}
+        examples = self._create_examples(
+            self.read_predict_file(), is_training=False
+        )
+        return {set_name: examples}
+
+    def _read_train_file(self) -> list[SquadExample]:
+        """Reads the questions to train on, and shuffles them."""
         if self._train_file is None:
             raise ValueError("--train_file is not set")
         train_file = read_squad_file(self._train_file, self._layout)

@@ -15,6 +15,7 @@ The formats whose readers need more than a function:
 
 What the first rows show of CSV, TSV and Excel:
 
+    header_cells.py: whether the first cell of a column is its name
     headers.py: whether the first row names the columns
     header_checks.py: refuses a title above the names, and more names below
     table_checks.py: refuses files that are no tables

@@ -1,34 +1,23 @@
 """Finds whether the first row of a table names the columns.
 
-First, the cells below the first cell of each column show what this cell is:
-`_KIND_RULES` lists the rules. Then all columns decide together:
-`_HEADER_RULES`. If no rule fits, the user sets a flag.
-
-The docstrings of rules write a column in one line, from above: `price, 10, 12`
-is `price` above 10 and 12.
+First, header_cells.py finds what the first cell of each column is. Then all
+columns decide together: `_HEADER_RULES` lists the rules. If no rule fits, the
+user sets a flag. The docstrings of rules write columns as those in
+header_cells.py.
 """
 
-import dataclasses
-import enum
-import functools
-import itertools
-import re
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from data.tables import header_checks
-from data.tables.column_names import is_usual_name
-from data.tables.rows import is_number, is_repeated_header
+from data.tables.header_cells import (
+    CellKind,
+    ColumnCells,
+    FirstRow,
+    is_word_above_texts,
+)
+from data.tables.rows import is_repeated_header
 from data.tables.table_layout import TableLayout
-
-# Cells without a value.
-_MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
-# A number as the name of a column is often a year.
-_YEAR = re.compile(r"1[6-9]\d\d|2[01]\d\d")
-_DATE = re.compile(r"(\d{4}-\d\d?-\d\d?|\d\d?([./-])\d\d?\2\d{2,4})([T ].*)?")
-# More words than a name of a column usually has.
-_MAX_WORDS_OF_NAME = 4
 
 
 def has_header(
@@ -110,93 +99,6 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
     ]
 
 
-class ColumnCells(NamedTuple):
-    """A column of the first rows of a table.
-
-    Attributes:
-        first: cell of the first row.
-        below: cells of the other rows, without blank ones.
-    """
-
-    first: str
-    below: list[str]
-
-
-class CellKind(enum.Enum):
-    """Kinds of first cells in a column.
-
-    Attributes:
-        NAME: a name, such as `price` above numbers.
-        VALUE: a value of the first row, such as a number above numbers.
-        REPEATED: the cell stands below itself too, as values do. But a label
-            may also name its column.
-        UNKNOWN: it may be a name or a value.
-    """
-
-    NAME = enum.auto()
-    VALUE = enum.auto()
-    REPEATED = enum.auto()
-    UNKNOWN = enum.auto()
-
-
-@dataclasses.dataclass(frozen=True)
-class FirstRow:
-    """The first row of a table, and the cells below it.
-
-    Attributes:
-        columns: the first cell of each column, with the cells below it.
-        chosen_names: names of columns that the user chose.
-    """
-
-    columns: Sequence[ColumnCells]
-    chosen_names: Collection[str] = ()
-
-    @functools.cached_property
-    def has_text(self) -> bool:
-        """Whether a cell is a text.
-
-        Texts stand in rows more often than in names.
-        """
-        return any(
-            _is_text(column.first) and not _are_numbers(column.below)
-            for column in self.columns
-        )
-
-    @functools.cached_property
-    def numbers_may_be_names(self) -> bool:
-        """Whether the numbers of the row may be names of columns.
-
-        The numbers must be years above other numbers, or have one distance.
-        Beside them must be an empty cell or a word that does not recur, or
-        there must be at least three numbers.
-
-        Examples of first rows: `name, 2013, 2014` -> True, `0, 1, 2` -> True,
-        `7, 8` -> False.
-        """
-        # pandas writes the year 2013 as 2013.0 if a name is empty.
-        numbers = [
-            ColumnCells(column.first.strip().removesuffix(".0"), column.below)
-            for column in self.columns
-            if is_number(column.first)
-        ]
-        has_other_name = any(
-            not column.first.strip()
-            or not (is_number(column.first) or _has_first_below(column))
-            for column in self.columns
-        )
-        if self.has_text or not (len(numbers) > 2 or has_other_name):
-            return False
-        has_index = not self.columns[0].first.strip()
-        return all(map(_is_year_above_others, numbers)) or _are_in_sequence(
-            [column.first for column in numbers], has_index
-        )
-
-    @functools.cached_property
-    def kinds(self) -> set[CellKind]:
-        """The kinds of the row's cells."""
-        return {kind_of_first_cell(column, self) for column in self.columns}
-
-
 def _has_name_and_value(row: FirstRow) -> bool:
     """Whether the row has a name and a value, so that the answer is unknown.
 
@@ -250,123 +152,3 @@ _HEADER_RULES: Final[
     (_has_value, False),
     (_has_repeated_cell_and_text, False),
 )
-
-
-def kind_of_first_cell(column: ColumnCells, row: FirstRow) -> CellKind:
-    """Returns what the first cell of a column of a row is."""
-    for fits, kind in _KIND_RULES:
-        if fits(column, row):
-            return kind
-    return CellKind.UNKNOWN
-
-
-def _is_value(column: ColumnCells, row: FirstRow) -> bool:
-    """`7, 5, 9` -> VALUE, but `2013, 5, 9` fits no rule beside a name."""
-    may_be_name = row.numbers_may_be_names and is_number(column.first)
-    return _is_value_above_values(column) and not may_be_name
-
-
-def _is_name_above_values(column: ColumnCells, row: FirstRow) -> bool:
-    """`price, 10, 12` -> NAME, but beside a text, the rule does not fit."""
-    are_values = _are_numbers(column.below) or _are_dates(column.below)
-    is_word = not (_is_missing(column.first) or _is_value_above_values(column))
-    return are_values and is_word and not row.has_text
-
-
-def _is_name_above_labels(column: ColumnCells, row: FirstRow) -> bool:
-    """`kind, ham, ham, spam, spam` -> NAME.
-
-    Beside a text, the rule does not fit, because `kind` may be a rare label.
-    """
-    first, below = column
-    if _is_missing(first) or _are_numbers(below) or _are_dates(below):
-        return False
-    counts = Counter(below)
-    is_above_labels = len(below) > 3 and min(counts.values()) > 1
-    return is_above_labels and first not in counts and not row.has_text
-
-
-def _is_repeated(column: ColumnCells, _: FirstRow) -> bool:
-    """`spam, ham, spam` -> REPEATED."""
-    return _has_first_below(column)
-
-
-def _is_usual_name_above_others(column: ColumnCells, row: FirstRow) -> bool:
-    """`title, A boat, A car` -> NAME, because it is usual."""
-    is_usual = is_usual_name(column.first, row.chosen_names)
-    return is_usual and column.first not in column.below
-
-
-_KindRule: TypeAlias = Callable[[ColumnCells, FirstRow], bool]
-# (rule, what the first cell of a column is if the rule fits). The first rule
-# that fits decides.
-_KIND_RULES: Final[tuple[tuple[_KindRule, CellKind], ...]] = (
-    (_is_value, CellKind.VALUE),
-    (_is_name_above_values, CellKind.NAME),
-    (_is_name_above_labels, CellKind.NAME),
-    (_is_repeated, CellKind.REPEATED),
-    (_is_usual_name_above_others, CellKind.NAME),
-)
-
-
-def is_word_above_texts(column: ColumnCells) -> bool:
-    """Returns whether one word stands above texts of many words each."""
-    first, below = column
-    num_words = sum(len(cell.split()) for cell in below)
-    are_long = num_words >= _MAX_WORDS_OF_NAME * len(below)
-    return len(below) > 3 and are_long and len(first.split()) == 1
-
-
-def _is_value_above_values(column: ColumnCells) -> bool:
-    """Returns whether a number is above numbers, or a date above dates."""
-    if _are_numbers(column.below):
-        return is_number(column.first)
-    return _are_dates(column.below) and _is_date(column.first)
-
-
-def _has_first_below(column: ColumnCells) -> bool:
-    return column.first in column.below and not _is_missing(column.first)
-
-
-def _is_year_above_others(column: ColumnCells) -> bool:
-    return _is_year(column.first) and not all(map(_is_year, column.below))
-
-
-def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
-    """Returns whether numbers have one distance, as 0, 1 or 0, 5, 10 have.
-
-    If the table `has_index`, the index of pandas, 0 alone may be a name.
-    """
-    if not all(re.fullmatch(r"\d{1,9}", digits) for digits in numbers):
-        return False
-    steps = {
-        int(after) - int(before)
-        for before, after in itertools.pairwise(numbers)
-    }
-    if len(numbers) < 3:
-        return steps == {1} or (has_index and [*numbers] == ["0"])
-    return len(steps) == 1 and 0 not in steps
-
-
-def _is_text(cell: str) -> bool:
-    return len(cell.split()) > _MAX_WORDS_OF_NAME or '"' in cell
-
-
-def _is_missing(cell: str) -> bool:
-    return not cell.strip() or cell.strip().casefold() in _MISSING
-
-
-def _is_year(name: str) -> bool:
-    return bool(_YEAR.fullmatch(name))
-
-
-def _is_date(cell: str) -> bool:
-    return bool(_DATE.fullmatch(cell.strip()))
-
-
-def _are_dates(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(map(_is_date, cells))
-
-
-def _are_numbers(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(map(is_number, cells))

@@ -1,4 +1,4 @@
-"""Defines what must be known to read a table, and the options that state it."""
+"""Defines the layout of a table, and the options that state it."""
 
 import dataclasses
 from collections.abc import Sequence

@@ -58,16 +58,28 @@ def create_tokenizer(
     """
     tokenizer = FullTokenizer(vocab_file, None)
     tokenizer.check_vocab()
-    num_entries = vocabulary_files.count_entries(tokenizer.tokens)
-    # Without weights, the vocabulary prescribes the size. One that is a little
-    # smaller may be Google's.
-    is_right = not vocab_size or num_entries <= vocab_size <= 2 * num_entries
-    if preset is None and not is_right:
-        raise ValueError(
-            f"{vocab_file} contains {num_entries} WordPieces, but vocab_size "
-            f"is {vocab_size}; set vocab_size to {num_entries} in "
-            f"{config_file} or a copy of it"
+    if vocab_size and preset is None:
+        _check_size_of_new_model(tokenizer, vocab_size, config_file)
+    if vocab_size is not None:
+        vocabulary_files.check_size(
+            tokenizer.vocab_file, tokenizer.tokens, vocab_size
         )
-    tokenizer.check_vocab(vocab_size)
     casing = find_casing(tokenizer, do_lower_case, preset)
     return tokenizer.with_casing(casing)
+
+
+def _check_size_of_new_model(
+    tokenizer: FullTokenizer, vocab_size: int, config_file: str
+) -> None:
+    """Raises a ValueError unless a vocabulary fits a model without weights.
+
+    The vocabulary prescribes the model's size. A vocabulary that is a little
+    smaller may be Google's.
+    """
+    num_entries = vocabulary_files.count_entries(tokenizer.tokens)
+    if not num_entries <= vocab_size <= 2 * num_entries:
+        raise ValueError(
+            f"{tokenizer.vocab_file} contains {num_entries} WordPieces, but "
+            f"vocab_size is {vocab_size}; set vocab_size to {num_entries} in "
+            f"{config_file} or a copy of it"
+        )

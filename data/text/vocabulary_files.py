@@ -102,7 +102,35 @@ def check_tokens(
             "lines; use a BERT vocabulary, one WordPiece a line"
         )
     if vocab_size is not None:
-        _check_size(path, count_entries(tokens, vocab_size), vocab_size)
+        check_size(path, tokens, vocab_size)
+
+
+def check_size(path: StrPath, tokens: Sequence[str], vocab_size: int) -> None:
+    """Checks that a vocabulary is not larger than the model's.
+
+    Logs a warning if it is smaller.
+
+    Args:
+        path: path of the vocabulary, for messages.
+        tokens: its lines.
+        vocab_size: size of the model's vocabulary.
+
+    Raises:
+        ValueError: there are more lines than `vocab_size`.
+    """
+    num_entries = count_entries(tokens, vocab_size)
+    if num_entries > vocab_size:
+        raise ValueError(
+            f"{path} is larger than the model: {num_entries} WordPieces, "
+            f"but vocab_size is {vocab_size}; use the vocabulary that the "
+            "model was trained with"
+        )
+    if num_entries < vocab_size:
+        logging.warning(
+            f"{path} is smaller than the model: {num_entries} WordPieces, "
+            f"but vocab_size is {vocab_size}; the model's last "
+            f"{vocab_size - num_entries} embeddings stay unused"
+        )
 
 
 def check_same_tokens(
@@ -137,22 +165,3 @@ def check_same_tokens(
                 f"{ours!r} instead of {theirs!r}. Set vocab_file "
                 f"(--vocab_file) to {other}, or leave it out"
             )
-
-
-def _check_size(path: StrPath, num_entries: int, vocab_size: int) -> None:
-    """Raises a ValueError if the vocabulary is larger than the model's.
-
-    Warns if it is smaller.
-    """
-    if num_entries > vocab_size:
-        raise ValueError(
-            f"{path} is larger than the model: {num_entries} WordPieces, "
-            f"but vocab_size is {vocab_size}; use the vocabulary that the "
-            "model was trained with"
-        )
-    if num_entries < vocab_size:
-        logging.warning(
-            f"{path} is smaller than the model: {num_entries} WordPieces, "
-            f"but vocab_size is {vocab_size}; the model's last "
-            f"{vocab_size - num_entries} embeddings stay unused"
-        )

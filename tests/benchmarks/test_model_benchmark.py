@@ -57,8 +57,10 @@ def test_a_gpu_times_no_row_of_texts(set_flags):
 def test_each_variant_of_an_installed_library_is_a_contestant(set_flags):
     set_flags("--corpus=c.txt")
     contestants = [
-        (name, spec["variant"])
-        for name, spec in model_benchmark.create_specs(ROW, "float32", set())
+        (name, workload["variant"])
+        for name, workload in model_benchmark.create_workloads(
+            ROW, "float32", set()
+        )
     ]
     assert contestants == [
         ("ours", "saved_model"),
@@ -69,15 +71,17 @@ def test_each_variant_of_an_installed_library_is_a_contestant(set_flags):
 
 def test_a_library_that_is_missing_is_left_out_of_the_contest(set_flags):
     set_flags("--corpus=c.txt")
-    specs = model_benchmark.create_specs(ROW, "float32", {"transformers"})
-    assert [name for name, _ in specs] == ["ours", "ours"]
+    workloads = model_benchmark.create_workloads(
+        ROW, "float32", {"transformers"}
+    )
+    assert [name for name, _ in workloads] == ["ours", "ours"]
 
 
 def create_contestant(name, seconds):
     """Returns a contestant whose repeats all take the same time."""
     return types.SimpleNamespace(
         name=name,
-        spec={"precision": "float32", "variant": "litert"},
+        workload={"precision": "float32", "variant": "litert"},
         ready={"num_sequences": 20, "versions": {"torch": "2.0"}},
         measurements=[{"peak_memory_gib": 1.5, "notes": {"CPU s": "3.00"}}],
         seconds=lambda: seconds,

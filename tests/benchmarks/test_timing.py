@@ -17,18 +17,18 @@ from tests.support.waiting import killed_late, wait_until
 
 
 def test_masked_positions_are_spread_over_the_sequence():
-    spec = {"seq_length": 9, "num_predictions": 3}
-    assert timing.masked_positions(spec).tolist() == [0, 4, 8]
+    workload = {"seq_length": 9, "num_predictions": 3}
+    assert timing.masked_positions(workload).tolist() == [0, 4, 8]
 
 
 def test_batches_of_mrpc_are_sorted_by_length():
     batches = []
-    spec = {
+    workload = {
         "name": "classify_32",
         "batch_size": 3,
         "mrpc_dir": SAMPLES / "glue",
     }
-    timing.create_mrpc_work(spec, batches.append).repeat(2)
+    timing.create_mrpc_work(workload, batches.append).repeat(2)
     assert [len(batch) for batch in batches] == [3, 3]
     lengths = [len(text) for batch in batches for text in batch]
     assert lengths == sorted(lengths)
@@ -36,8 +36,10 @@ def test_batches_of_mrpc_are_sorted_by_length():
 
 def test_pairs_of_mrpc_are_two_lists_of_sentences():
     batches = []
-    spec = {"name": "pair", "batch_size": 2, "mrpc_dir": SAMPLES / "glue"}
-    timing.create_mrpc_work(spec, lambda *pair: batches.append(pair)).repeat(1)
+    workload = {"name": "pair", "batch_size": 2, "mrpc_dir": SAMPLES / "glue"}
+    timing.create_mrpc_work(
+        workload, lambda *pair: batches.append(pair)
+    ).repeat(1)
     assert batches == [
         (
             [
@@ -53,7 +55,7 @@ def test_pairs_of_mrpc_are_two_lists_of_sentences():
 
 
 @pytest.fixture
-def spec(tmp_path):
+def workload(tmp_path):
     """Settings of a contestant that tokenizes 20 lines."""
     lines = (SAMPLES / "corpus.txt").read_text().splitlines()[:20]
     (tmp_path / "corpus.txt").write_text("\n".join(lines))
@@ -68,9 +70,9 @@ def spec(tmp_path):
     }
 
 
-def test_a_contestant_times_each_repeat(spec, tmp_path):
+def test_a_contestant_times_each_repeat(workload, tmp_path):
     with contextlib.ExitStack() as stack:
-        contestant = timing.Contestant("data", spec, str(tmp_path), stack)
+        contestant = timing.Contestant("data", workload, str(tmp_path), stack)
         contestant.repeat()
         contestant.repeat()
     times = [measurement["seconds"] for measurement in contestant.measurements]
@@ -79,13 +81,13 @@ def test_a_contestant_times_each_repeat(spec, tmp_path):
     assert contestant.ready["num_sequences"] > 0
 
 
-def test_a_contestant_that_fails_shows_the_end_of_its_log(spec, tmp_path):
-    spec["vocab_file"] = "no_vocab.txt"
+def test_a_contestant_that_fails_shows_the_end_of_its_log(workload, tmp_path):
+    workload["vocab_file"] = "no_vocab.txt"
     with (
         contextlib.ExitStack() as stack,
         pytest.raises(RuntimeError, match=r"no_vocab\.txt"),
     ):
-        timing.Contestant("data", spec, str(tmp_path), stack)
+        timing.Contestant("data", workload, str(tmp_path), stack)
 
 
 @pytest.mark.slow

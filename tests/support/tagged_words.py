@@ -42,4 +42,4 @@ def words_of(examples: Iterable[NerExample]) -> list[Sequence[str]]:
 
 def tags_of(examples: Iterable[NerExample]) -> list[Sequence[str] | None]:
     """Returns the tags of each example's words."""
-    return [example.labels for example in examples]
+    return [example.tags for example in examples]

@@ -8,8 +8,8 @@ from data.classification.glue import glue_tasks
 from data.classification.user_class.user_class_processor import PROCESSOR_ENTRY
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_tasks import (
-    SPEC_OF_TABLE_TASK,
-    TableTaskSpec,
+    DEFINITION_OF_TABLE_TASK,
+    TableTaskDefinition,
 )
 from model_folders import kinds
 from options import fields
@@ -91,7 +91,9 @@ class ClassifierConfig(DataFileConfig):
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
         "files, and ranking reads queries, passages and relevances. For a "
         "class of your own, set --processor.",
-        choices=sorted([*glue_tasks.SPEC_OF_TASK, *SPEC_OF_TABLE_TASK]),
+        choices=sorted(
+            [*glue_tasks.DEFINITION_OF_TASK, *DEFINITION_OF_TABLE_TASK]
+        ),
     )
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
@@ -130,15 +132,15 @@ class ClassifierConfig(DataFileConfig):
         return required_value(self.task_name)
 
     @property
-    def table_task_spec(self) -> TableTaskSpec | None:
+    def table_task_definition(self) -> TableTaskDefinition | None:
         """What --task_name says of a user's tables, None for GLUE and XNLI."""
-        return SPEC_OF_TABLE_TASK.get(self.task_name or "")
+        return DEFINITION_OF_TABLE_TASK.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
-        task_spec = self.table_task_spec
-        return task_spec is not None and task_spec.is_embedding
+        definition = self.table_task_definition
+        return definition is not None and definition.is_embedding
 
     @property
     def model_class(self) -> kinds.ModelClass:

@@ -155,8 +155,8 @@ def _predict_batches(
     lengths = engine.lengths(
         max_seq_length, needs_padding=settings.get("trim_padding") is False
     )
-    num_pieces = math.prod(encoded_set.records.spec["input_ids"].shape)
-    batch_size = max(engines.MAX_BATCH_TOKENS // num_pieces, 1)
+    num_tokens = math.prod(encoded_set.records.spec["input_ids"].shape)
+    batch_size = max(engines.MAX_BATCH_TOKENS // num_tokens, 1)
     if engine.needs_single_rows:
         batch_size = 1
     for batch in encoded_set.create_dataset(batch_size, trims_padding=False):

@@ -1,5 +1,6 @@
 """Predicts labels of texts, for run_classifier.py."""
 
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, Unpack
@@ -251,9 +252,11 @@ class ClassifierTask(task.Task[DataFileConfig, InputExample, int, FloatArray]):
     def _score_outputs(
         self, encoded_set: _EncodedSet, outputs: FloatArray
     ) -> Scores:
-        labels = self.codec.decode_labels(outputs)
         return scoring.score_labeled(
-            encoded_set.examples, labels, self.codec, self.processor.score
+            encoded_set.examples,
+            self.codec.decode_labels(outputs),
+            self.codec,
+            functools.partial(self.processor.score, labels=self.labels),
         )
 
 
@@ -267,7 +270,7 @@ def create_classifier_loss(
         class_weights: weight of each label, in the order of the model's
             outputs, () for equal weights.
     """
-    if processor.spec.is_ranking:
+    if processor.definition.is_ranking:
         return modeling.RankingLoss()
     if processor.output_mode == "regression":
         return modeling.RegressionLoss()
@@ -312,7 +315,7 @@ def _create_export_settings(
             windows.
     """
     is_regression = processor.output_mode == "regression"
-    if is_regression and processor.spec.may_be_cross_encoder:
+    if is_regression and processor.definition.may_be_cross_encoder:
         # The table of a command that only exports may name one column of texts.
         # Its model may still be a cross-encoder, which reads pairs and has one
         # output too. With 1, the export would reject them.

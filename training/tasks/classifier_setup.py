@@ -17,7 +17,10 @@ from data.classification.user_class.user_class_processor import (
     load_user_class_processor,
 )
 from data.classification.user_tables import column_search
-from data.classification.user_tables.table_processor import open_table_processor
+from data.classification.user_tables.table_processor import (
+    TableProcessor,
+    open_table_processor,
+)
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
@@ -36,8 +39,8 @@ def open_data_file(config: ClassifierConfig) -> Table | None:
     header opens the file, which may be a pipe, so that the same `Table` must
     read the rows.
     """
-    task_spec = config.table_task_spec
-    if task_spec is None or task_spec.pair_columns or not config.data_file:
+    definition = config.table_task_definition
+    if definition is None or definition.pair_columns or not config.data_file:
         return None
     return Table(config.data_file, config.table.layout_for_columns())
 
@@ -87,9 +90,9 @@ def open_processor(
     )
     if user_class_processor:
         return user_class_processor
-    if config.table_task_spec:
+    if config.table_task_definition:
         return open_table_processor(
-            config.table_task_spec,
+            config.table_task_definition,
             data_dir=config.fine_tuning.data_dir,
             data_file_options=config.data_file_options,
             options=config.table,
@@ -117,9 +120,9 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if processor.table_sets is None:
+    if not isinstance(processor, TableProcessor):
         return start
-    return decide_by_data_file(start, processor.table_sets)
+    return decide_by_data_file(start, processor.sets)
 
 
 def load_task(
@@ -134,7 +137,7 @@ def load_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    if processor.spec.is_embedding:
+    if processor.definition.is_embedding:
         return _create_embedding_task(start, processor)
     return _create_classifier_task(start, processor)
 

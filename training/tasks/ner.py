@@ -38,15 +38,18 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     Args:
         start: as in `Task`.
         sets: the sentences.
-        tags: tags in the order of the model's outputs.
+        labels: the tags that words may have, in the order of the model's
+            outputs.
     """
+
+    labels: Sequence[str]
 
     def __init__(
         self,
         start: StartingPoint[NerConfig],
         sets: FileSets[NerExample],
         *,
-        tags: list[str],
+        labels: list[str],
     ) -> None:
         super().__init__(
             start,
@@ -55,9 +58,8 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         )
         self.eval_loss = self.loss
         self.sets = sets
-        self.tags = tags
-        self.labels = self.tags
-        self.settings = {"labels": self.tags}
+        self.labels = labels
+        self.settings = {"labels": labels}
         self.export_settings = {"legal_tags": self.config.legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
 
@@ -71,7 +73,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         """Yields the windows of a set's sentences, as TFRecords too."""
         for window in sentence_windows.create_ner_features(
             examples,
-            self.tags,
+            self.labels,
             self.max_seq_length,
             self.tokenizer,
             document_context=self.config.ner.document_context,
@@ -91,9 +93,9 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         bert_config: "modeling.BertConfig",
         **options: "Unpack[TaskModelOptions]",
     ) -> "modeling.BertTokenClassifier":
-        """Creates a BertTokenClassifier with one output for each tag."""
+        """Creates a BertTokenClassifier with one output for each label."""
         return modeling.BertTokenClassifier(
-            bert_config, len(self.tags), **options
+            bert_config, len(self.labels), **options
         )
 
     def compute_scores(
@@ -101,7 +103,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._decode_tags(encoded_set, batches)
-        gold_tags = [example.labels for example in encoded_set.examples]
+        gold_tags = [example.tags for example in encoded_set.examples]
         return entity_scoring.score_entities(gold_tags, tags)
 
     def write_dev_files(
@@ -121,7 +123,7 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
         )
         if not self.config.report:
             return
-        gold_tags = [example.labels for example in encoded_set.examples]
+        gold_tags = [example.tags for example in encoded_set.examples]
         scores = entity_scoring.score_entities(gold_tags, tags)
         data_path = self.config.required_data_source
         entity_files.write_entity_report(
@@ -150,8 +152,8 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             encoded_set.examples,
             tags,
         )
-        gold_tags = [example.labels for example in encoded_set.examples]
-        if all(label == "O" for labels in gold_tags for label in labels):
+        gold_tags = [example.tags for example in encoded_set.examples]
+        if {*itertools.chain.from_iterable(gold_tags)} <= {"O"}:
             return {}
         return entity_scoring.score_entities(gold_tags, tags)
 
@@ -167,6 +169,6 @@ class NerTask(task.Task[NerConfig, NerExample, NerFeatures, FloatArray]):
             encoded_set.examples,
             encoded_set.origins,
             itertools.chain.from_iterable(probabilities),
-            self.tags,
+            self.labels,
             only_legal=self.config.legal_tags,
         )

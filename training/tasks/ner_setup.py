@@ -31,8 +31,8 @@ def load_task(
     A wrong file thus stops the script at once, and not only after TensorFlow
     was loaded.
     """
-    # There are tags, because the task is no regression.
-    tags = sets.read_labels() or []
+    # There are labels, because the task is no regression.
+    labels = sets.read_labels() or []
     for set_name in start.config.set_names:
         sets.read(set_name)
-    return NerTask(start, sets, tags=tags)
+    return NerTask(start, sets, labels=labels)

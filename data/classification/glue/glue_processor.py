@@ -1,13 +1,16 @@
 """The tasks of GLUE, and XNLI: their sets, labels and metrics.
 
-glue_tasks.py lists the tasks. glue_files.py reads their files.
+glue_tasks.py lists the tasks. glue_sets.py reads their files.
 """
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.glue.glue_files import GlueFiles
-from data.classification.glue.glue_tasks import SPEC_OF_TASK, specify_xnli
-from data.sets.held_sets import HeldSets
+from data.classification.glue.glue_sets import GlueSets
+from data.classification.glue.glue_tasks import (
+    DEFINITION_OF_TASK,
+    GlueTaskDefinition,
+    define_xnli,
+)
 from data.sets.set_names import SetName, base_set_of, suffix_of
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
@@ -17,27 +20,30 @@ _MISMATCHED = "_mm"
 
 
 class GlueProcessor(ClassificationProcessor):
-    """Knows the sets, the labels and the metrics of a task of GLUE.
+    """Processor of a task of GLUE: its sets, labels and metrics.
 
     Args:
-        files: the files of the task.
-        mismatched_files: MultiNLI's "dev_mm" and "test_mm", as files of the
-            sets "dev" and "test". None for other tasks, which lack them.
+        definition: the labels and the metrics of the task.
+        sets: the sets of the task.
+        mismatched_sets: MultiNLI's "dev_mm" and "test_mm", as the sets "dev"
+            and "test". None for other tasks, which lack them.
     """
 
     def __init__(
-        self, files: GlueFiles, mismatched_files: GlueFiles | None = None
+        self,
+        definition: GlueTaskDefinition,
+        sets: GlueSets,
+        mismatched_sets: GlueSets | None = None,
     ) -> None:
-        spec = files.spec
         super().__init__(
-            HeldSets(files.read_set),
-            spec,
-            output_mode=spec.output_mode,
-            text_columns=spec.text_columns,
+            sets,
+            definition,
+            output_mode=definition.output_mode,
+            text_columns=definition.text_columns,
         )
-        self._labels = spec.labels
-        self._mismatched_files = mismatched_files
-        if mismatched_files:
+        self._labels = definition.labels
+        self._mismatched_sets = mismatched_sets
+        if mismatched_sets:
             self.dev_sets = ("dev", f"dev{_MISMATCHED}")
             self.test_sets = ("test", f"test{_MISMATCHED}")
 
@@ -50,11 +56,11 @@ class GlueProcessor(ClassificationProcessor):
 
     def take(self, set_name: SetName) -> list[InputExample] | None:
         """Returns a set, None if it is a missing mismatched set."""
-        files = self._mismatched_files
-        if files is None or suffix_of(set_name) != _MISMATCHED:
+        sets = self._mismatched_sets
+        if sets is None or suffix_of(set_name) != _MISMATCHED:
             return super().take(set_name)
         base_set = base_set_of(set_name)
-        return files.read_set(base_set) if files.has_set(base_set) else None
+        return sets.take(base_set) if sets.has_set(base_set) else None
 
 
 def create_glue_processor(
@@ -65,10 +71,14 @@ def create_glue_processor(
 ) -> GlueProcessor:
     """Creates the processor of a task of GLUE, or of XNLI."""
     if task_name == "xnli":
-        return GlueProcessor(GlueFiles(specify_xnli(xnli_language), data_dir))
-    mismatched_files = None
+        xnli = define_xnli(xnli_language)
+        return GlueProcessor(xnli, GlueSets(xnli, data_dir))
+    definition = DEFINITION_OF_TASK[task_name]
+    mismatched_sets = None
     if task_name == "mnli":
-        mismatched_files = GlueFiles(SPEC_OF_TASK["mnli-mm"], data_dir, layout)
+        mismatched_sets = GlueSets(
+            DEFINITION_OF_TASK["mnli-mm"], data_dir, layout
+        )
     return GlueProcessor(
-        GlueFiles(SPEC_OF_TASK[task_name], data_dir, layout), mismatched_files
+        definition, GlueSets(definition, data_dir, layout), mismatched_sets
     )

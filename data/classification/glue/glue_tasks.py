@@ -1,18 +1,18 @@
 """Describes the tasks of GLUE, and XNLI: files, columns, labels and metrics.
 
-glue_files.py reads these files.
+glue_sets.py reads these files.
 """
 
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from data.classification.classification_processor import TaskSpec
+from data.classification.classification_processor import TaskDefinition
 from data.sets.set_names import BaseSet
 from model_folders.model_json_types import OutputMode
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class GlueTaskSpec(TaskSpec):
+class GlueTaskDefinition(TaskDefinition):
     """Describes a task whose train, dev and test sets are TSV files.
 
     Attributes:
@@ -74,7 +74,7 @@ _NLI_LABELS = ("contradiction", "entailment", "neutral")
 _ENTAILMENT_LABELS = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
-_MNLI = GlueTaskSpec(
+_MNLI = GlueTaskDefinition(
     labels=_NLI_LABELS,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
@@ -85,13 +85,13 @@ _MNLI = GlueTaskSpec(
 )
 
 
-def specify_xnli(language: str) -> GlueTaskSpec:
+def define_xnli(language: str) -> GlueTaskDefinition:
     """Describes XNLI: MultiNLI's task in 15 languages.
 
     `language` is the language of the texts. Google's code uses "zh", and does
     not read the test set.
     """
-    return GlueTaskSpec(
+    return GlueTaskDefinition(
         labels=_NLI_LABELS,
         train_file=f"multinli/multinli.train.{language}.tsv",
         other_files="xnli.{}.tsv",
@@ -107,15 +107,15 @@ def specify_xnli(language: str) -> GlueTaskSpec:
 
 
 # {task: what it consists of}.
-SPEC_OF_TASK: dict[str, GlueTaskSpec] = {
+DEFINITION_OF_TASK: dict[str, GlueTaskDefinition] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
-    "ax": GlueTaskSpec(
+    "ax": GlueTaskDefinition(
         labels=_NLI_LABELS,
         other_files="diagnostic.tsv",
         metrics=("matthews",),
     ),
     # Is the sentence grammatical?
-    "cola": GlueTaskSpec(
+    "cola": GlueTaskDefinition(
         text_columns=(3,),
         label_column=1,
         has_header=False,
@@ -127,39 +127,39 @@ SPEC_OF_TASK: dict[str, GlueTaskSpec] = {
         _MNLI, other_files="{}_mismatched.tsv", dev_guid="dev_mismatched"
     ),
     # Do the two sentences have the same meaning?
-    "mrpc": GlueTaskSpec(
+    "mrpc": GlueTaskDefinition(
         text_columns=(3, 4), label_column=0, metrics=("f1", "eval_accuracy")
     ),
     # Does the sentence contain the answer to the question?
-    "qnli": GlueTaskSpec(
+    "qnli": GlueTaskDefinition(
         labels=_ENTAILMENT_LABELS,
         text_columns=("question", "sentence"),
         hub_labels=_ENTAILMENT_LABELS,
     ),
     # Do two questions have the same meaning? A few rows of GLUE's train.tsv
     # contain a line break, so they are read as two lines that are too short.
-    "qqp": GlueTaskSpec(
+    "qqp": GlueTaskDefinition(
         text_columns=("question1", "question2"),
         label_column="is_duplicate",
         metrics=("f1", "eval_accuracy"),
         drops_short_lines=True,
     ),
     # Does the first text entail the second?
-    "rte": GlueTaskSpec(
+    "rte": GlueTaskDefinition(
         labels=_ENTAILMENT_LABELS, hub_labels=_ENTAILMENT_LABELS
     ),
     # Is a sentence of a film review positive?
-    "sst-2": GlueTaskSpec(text_columns=("sentence",)),
+    "sst-2": GlueTaskDefinition(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
-    "sts-b": GlueTaskSpec(
+    "sts-b": GlueTaskDefinition(
         labels=None,
         output_mode="regression",
         label_column="score",
         metrics=("spearman", "pearson"),
     ),
     # Does the second sentence follow from the first?
-    "wnli": GlueTaskSpec(),
-    "xnli": specify_xnli("zh"),
+    "wnli": GlueTaskDefinition(),
+    "xnli": define_xnli("zh"),
 }
 # {task: name of its file for GLUE's site}, if it is not the task's in capitals.
 _SUBMISSION_OF_TASK = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
@@ -171,6 +171,6 @@ def submission_file(task_name: str) -> str:
     Raises:
         ValueError: the task is not part of GLUE.
     """
-    if task_name == "xnli" or task_name not in SPEC_OF_TASK:
+    if task_name == "xnli" or task_name not in DEFINITION_OF_TASK:
         raise ValueError(f"--glue_submission is not for {task_name}")
     return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"

@@ -1,10 +1,10 @@
-"""Knows the sets and the labels of a user's class, or only its labels."""
+"""Processors of a user's class: its sets and labels, or only its labels."""
 
-from typing import Final
+from typing import Final, NoReturn
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
-from data.classification.user_class.user_class import UserClass
+from data.classification.user_class.user_class_sets import UserClassSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
@@ -15,40 +15,35 @@ PROCESSOR_ENTRY: Final = "processor"
 
 
 class UserClassProcessor(ClassificationProcessor):
-    """Knows the sets and the labels of a class in a user's file.
+    """Processor of a class in a user's file: its sets and its labels.
 
     Args:
-        user_class: the class. Only its examples show whether they are pairs.
+        sets: the sets of the class. Only their examples show whether they are
+            pairs.
     """
 
-    def __init__(self, user_class: UserClass) -> None:
-        super().__init__(HeldSets(user_class.read_set))
-        self.settings = {PROCESSOR_ENTRY: user_class.name}
-        self._labels = user_class.labels
+    def __init__(self, sets: UserClassSets) -> None:
+        super().__init__(sets)
+        self.settings = {PROCESSOR_ENTRY: sets.name}
+        self._labels = sets.labels
 
     def read_labels(self) -> list[str]:
         """Returns the labels in the order of the class."""
         return self._labels
 
 
-class LabelsOnlyProcessor(ClassificationProcessor):
-    """Returns the labels of a model that was trained with a UserClassProcessor.
-
-    A command that reads no set, such as an export, needs no more.
+class _MissingSets(HeldSets[InputExample]):
+    """The sets of a class of which only the name is known.
 
     Args:
-        preset: what the folder of the model states.
+        preset: what the folder of the model that was trained on them states.
     """
 
     def __init__(self, preset: Preset) -> None:
-        super().__init__(HeldSets(self._fail_to_read))
+        super().__init__()
         self._preset = preset
 
-    def read_labels(self) -> list[str]:
-        """Returns the labels that the model's folder states."""
-        return list(self._preset.labels or ())
-
-    def _fail_to_read(self, set_name: BaseSet) -> list[InputExample]:
+    def read_sets(self, set_name: BaseSet) -> NoReturn:
         """Raises a ValueError, because the file of the class is unknown."""
         name = self._preset.training_settings[PROCESSOR_ENTRY]
         raise ValueError(
@@ -56,6 +51,25 @@ class LabelsOnlyProcessor(ClassificationProcessor):
             f"--processor=FILE.py:{name} to read examples of this class, or "
             "--task_name to read others"
         )
+
+
+class LabelsOnlyProcessor(ClassificationProcessor):
+    """Processor of a model that was trained with a UserClassProcessor.
+
+    It contains only the labels, because a command that reads no set, such as an
+    export, needs no more.
+
+    Args:
+        preset: what the folder of the model states.
+    """
+
+    def __init__(self, preset: Preset) -> None:
+        super().__init__(_MissingSets(preset))
+        self._labels = [*(preset.labels or ())]
+
+    def read_labels(self) -> list[str]:
+        """Returns the labels that the model's folder states."""
+        return self._labels
 
 
 def load_user_class_processor(
@@ -72,7 +86,7 @@ def load_user_class_processor(
             data.
     """
     if value:
-        return UserClassProcessor(UserClass.load(value, data_dir))
+        return UserClassProcessor(UserClassSets.load(value, data_dir))
     if preset and PROCESSOR_ENTRY in preset.training_settings:
         return LabelsOnlyProcessor(preset)
     return None

@@ -1,4 +1,4 @@
-"""Defines the options of a table of texts and labels, and what they say."""
+"""Defines the options that name the columns of texts and labels."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence

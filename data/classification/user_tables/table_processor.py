@@ -11,7 +11,7 @@ from data.classification.user_tables.column_options import (
     label_columns_of,
 )
 from data.classification.user_tables.table_sets import FILES_OF_SET, TableSets
-from data.classification.user_tables.table_tasks import TableTaskSpec
+from data.classification.user_tables.table_tasks import TableTaskDefinition
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import find_set_file
 from data.tables.tables import Table
@@ -19,34 +19,35 @@ from files.paths import StrPath
 
 
 class TableProcessor(ClassificationProcessor):
-    """The task of a user's own tables, whose rows a `TableSets` reads.
+    """Processor of a task of a user's own tables, which a `TableSets` reads.
 
     Args:
-        spec: how the task differs from others of tables.
+        definition: how the task differs from others of tables.
         sets: the sets of the tables.
     """
 
-    table_sets: TableSets
+    sets: TableSets
 
-    def __init__(self, spec: TableTaskSpec, sets: TableSets) -> None:
+    def __init__(
+        self, definition: TableTaskDefinition, sets: TableSets
+    ) -> None:
         super().__init__(
             sets,
-            spec,
+            definition,
             output_mode=sets.output_mode,
             text_columns=sets.text_columns,
         )
-        self.table_sets = sets
 
     def read_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
         If --labels does not name them, the first call reads the train set.
         """
-        return self.table_sets.read_labels()
+        return self.sets.read_labels()
 
 
 def open_table_processor(
-    spec: TableTaskSpec,
+    definition: TableTaskDefinition,
     data_dir: StrPath | None,
     data_file_options: DataFileOptions,
     options: ColumnOptions,
@@ -59,7 +60,7 @@ def open_table_processor(
     table, whose columns show what the flag means.
 
     Args:
-        spec: how the task differs from others of tables.
+        definition: how the task differs from others of tables.
         data_dir: value of --data_dir, None with --data_file.
         data_file_options: flags of --data_file.
         options: the columns, and the labels if flags name them.
@@ -71,20 +72,22 @@ def open_table_processor(
             --label_column means is malformed.
         OSError: that table cannot be read.
     """
-    if spec.pair_columns:
-        options = options.with_pair_columns(set_by_user, spec.pair_columns)
+    if definition.pair_columns:
+        options = options.with_pair_columns(
+            set_by_user, definition.pair_columns
+        )
     if table is None and data_file_options.data_file:
         table = Table(data_file_options.data_file, options.layout_for_columns())
     label_columns = _find_label_columns(options, data_dir, table)
     sets = TableSets(
-        spec,
+        definition,
         options,
         label_columns,
         data_dir=data_dir,
         data_file_options=data_file_options,
         data_file_table=table,
     )
-    return TableProcessor(spec, sets)
+    return TableProcessor(definition, sets)
 
 
 def _find_label_columns(

@@ -17,7 +17,7 @@ from data.classification.similarity import pair_scores
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
-from data.classification.user_tables.table_tasks import TableTaskSpec
+from data.classification.user_tables.table_tasks import TableTaskDefinition
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
 from data.sets.row_keys import key_of
@@ -48,7 +48,7 @@ class TableSets(FileSets[InputExample]):
     labels, and only null is no label.
 
     Args:
-        spec: how the task differs from others of tables.
+        definition: how the task differs from others of tables.
         options: the columns, and the labels if flags name them.
         label_columns: columns that --label_column names, [] for none.
         data_dir: value of --data_dir, None with --data_file.
@@ -68,7 +68,7 @@ class TableSets(FileSets[InputExample]):
 
     def __init__(
         self,
-        spec: TableTaskSpec,
+        definition: TableTaskDefinition,
         options: ColumnOptions,
         label_columns: Sequence[str],
         data_dir: StrPath | None,
@@ -93,7 +93,7 @@ class TableSets(FileSets[InputExample]):
             has_repetition_warning=True,
         )
         self.text_columns = options.text_columns()
-        self._spec = spec
+        self._definition = definition
         self._options = options
         self._label_columns = label_columns
         self._data_file_table = data_file_table
@@ -101,7 +101,7 @@ class TableSets(FileSets[InputExample]):
     @property
     def key_names(self) -> list[str]:
         """The columns of the texts that decide about the dev set, sorted."""
-        if self._spec.is_split_by_first_text:
+        if self._definition.is_split_by_first_text:
             return [self.text_columns[0]]
         return sorted(self.text_columns)
 
@@ -120,8 +120,7 @@ class TableSets(FileSets[InputExample]):
         examples, counts = _create_examples(self._parse_rows(table, file), file)
         if self._may_lack_scores(file):
             examples, num_unscored = pair_scores.drop_unscored(examples)
-            if num_unscored:
-                counts.left_out["a label"] += num_unscored
+            counts.leave_out("a label", num_unscored)
         counts.log(file.path)
         if not examples:
             raise ValueError(f"{file.path} contains no example")
@@ -166,13 +165,13 @@ class TableSets(FileSets[InputExample]):
 
     def keys_of(self, examples: Sequence[InputExample]) -> list[str]:
         """Returns the key of each row's texts, or of its first text."""
-        if self._spec.is_split_by_first_text:
+        if self._definition.is_split_by_first_text:
             return [key_of([example.text_a]) for example in examples]
         return [key_of(self.texts_of(example)) for example in examples]
 
     def _may_lack_scores(self, file: SetFile) -> bool:
         """Returns whether the pairs of a file may have no scores at all."""
-        return self._spec.may_lack_scores and file.set_name != "test"
+        return self._definition.may_lack_scores and file.set_name != "test"
 
     def _check_label_column(
         self,
@@ -203,9 +202,9 @@ class TableSets(FileSets[InputExample]):
         rows of a large table together take much memory.
         """
         # A column of another name has to exist, because a flag names it.
-        is_usual = self._options.label_column == self._spec.number_column
+        is_usual = self._options.label_column == self._definition.number_column
         may_lack_labels = file.set_name == "test" or (
-            self._spec.may_lack_scores and is_usual
+            self._definition.may_lack_scores and is_usual
         )
         required_labels = [] if may_lack_labels else self._label_columns
         rows = read_accepted_rows(
@@ -242,6 +241,11 @@ class _RowCounts:
     )
     num_respelled: int = 0
 
+    def leave_out(self, lack: str, num_rows: int = 1) -> None:
+        """Counts rows that are left out. `lack` is what they lack."""
+        if num_rows:
+            self.left_out[lack] += num_rows
+
     def log(self, path: StrPath) -> None:
         """Logs the numbers that are not 0. `path` is that of the table."""
         if self.left_out:
@@ -268,7 +272,7 @@ def _create_examples(
     counts = _RowCounts()
     for parsed_row in parsed_rows:
         if parsed_row.lacks:
-            counts.left_out[parsed_row.lacks] += 1
+            counts.leave_out(parsed_row.lacks)
             continue
         counts.num_respelled += parsed_row.is_respelled
         table_row = parsed_row.table_row

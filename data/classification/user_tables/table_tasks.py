@@ -1,6 +1,6 @@
 """Lists the tasks of a user's own tables, which --task_name selects.
 
-table_processor.py knows the sets of such a task.
+table_processor.py contains the processor of such a task.
 """
 
 import dataclasses
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from data.arrays import LabelArray
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import TaskSpec
+from data.classification.classification_processor import TaskDefinition
 from data.classification.similarity.ranking_metrics import score_ranking
 
 _RANKING_METRICS = ("mrr_10", "ndcg_10")
@@ -26,11 +26,12 @@ def _score_passages(
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableTaskSpec(TaskSpec):
-    """Says how a task of a user's own tables differs from the others.
+class TableTaskDefinition(TaskDefinition):
+    """How a task of a user's own tables differs from the others.
 
     Attributes:
-        metrics: as in `TaskSpec`. By default, the kind of the labels decides.
+        metrics: as in `TaskDefinition`. By default, the kind of the labels
+            decides.
         pair_columns: usual columns of the two texts and of the number. If None,
             flags or the names in --data_file show the columns.
         is_split_by_first_text: whether all rows with the same first text, such
@@ -51,16 +52,16 @@ class TableTaskSpec(TaskSpec):
         return self.pair_columns[-1] if self.pair_columns else None
 
 
-# {value of --task_name: what it says of a task of a user's own tables}.
-SPEC_OF_TABLE_TASK = {
+# {value of --task_name: its task of a user's own tables}.
+DEFINITION_OF_TABLE_TASK = {
     # A cross-encoder, which ranks passages, has a single output as well.
-    "csv": TableTaskSpec(may_be_cross_encoder=True),
-    "embedding": TableTaskSpec(
+    "csv": TableTaskDefinition(may_be_cross_encoder=True),
+    "embedding": TableTaskDefinition(
         pair_columns=("text", "text_b", "score"),
         is_embedding=True,
         may_lack_scores=True,
     ),
-    "ranking": TableTaskSpec(
+    "ranking": TableTaskDefinition(
         pair_columns=("query", "passage", "relevance"),
         metrics=_RANKING_METRICS,
         score=_score_passages,

@@ -6,28 +6,37 @@ import pytest
 from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import (
     ClassificationProcessor,
-    TaskSpec,
+    TaskDefinition,
 )
 from data.sets.held_sets import HeldSets
 
 EXAMPLES = [InputExample(f"dev-{index}", "a text") for index in range(4)]
 
 
+class Sets(HeldSets):
+    """Sets that all contain the same examples."""
+
+    def read_sets(self, set_name):
+        """Returns the examples."""
+        return {set_name: EXAMPLES}
+
+
 class Processor(ClassificationProcessor):
     """A task whose sets all contain the same examples."""
 
-    def __init__(self, labels, **kwargs):
-        super().__init__(HeldSets(lambda set_name: EXAMPLES), **kwargs)
-        self._labels = labels
+    def __init__(self, **kwargs):
+        super().__init__(Sets(), **kwargs)
 
     def read_labels(self):
-        """Returns the labels of the test."""
-        return self._labels
+        """Fails, because a score must read no file."""
+        raise AssertionError
 
 
 def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
     labels, predictions = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])
-    scores = Processor(["ham", "spam"]).score(EXAMPLES, labels, predictions)
+    scores = Processor().score(
+        EXAMPLES, labels, predictions, labels=["ham", "spam"]
+    )
     assert scores == {
         "eval_accuracy": 3 / 4,
         "ham_precision": 1.0,
@@ -42,11 +51,11 @@ def test_a_task_is_scored_by_its_accuracy_and_for_each_label():
 
 
 def test_a_regression_has_no_scores_of_labels():
-    processor = Processor(labels=None, spec=TaskSpec(metrics=("pearson",)))
+    processor = Processor(definition=TaskDefinition(metrics=("pearson",)))
     numbers = np.array([0.5, 1.0, 2.0, 4.0])
     scores = processor.score(EXAMPLES, numbers, 2 * numbers)
     assert scores == {"pearson": pytest.approx(1)}
 
 
 def test_read_returns_the_examples_of_the_set():
-    assert Processor(["ham", "spam"]).read("dev") == EXAMPLES
+    assert Processor().read("dev") == EXAMPLES

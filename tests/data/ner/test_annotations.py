@@ -42,13 +42,13 @@ def read_rows(folder, *rows, name="train", labels=()):
 def test_each_notation_of_words_and_tags_is_read(tmp_path, row):
     example, _ = read_rows(tmp_path, row, row)
     assert example.words == WORDS
-    assert [tag[-3:] for tag in example.labels] == ["PER", "O", "LOC", "O"]
+    assert [tag[-3:] for tag in example.tags] == ["PER", "O", "LOC", "O"]
     assert example.row == row
 
 
 def test_words_of_a_test_set_need_no_tags(tmp_path):
     (example,) = read_rows(tmp_path, {"tokens": WORDS}, name="test")
-    assert example.labels == ["O"] * 4
+    assert example.tags == ["O"] * 4
 
 
 def test_words_without_tags_are_not_a_tagged_sentence():
@@ -81,7 +81,7 @@ NUMBERED = {"tokens": WORDS, "ner_tags": [1, 0, 2, 0]}
 
 def test_the_labels_name_numbers_of_tags(tmp_path):
     (example,) = read_rows(tmp_path, NUMBERED, labels=["O", "B-PER", "B-LOC"])
-    assert example.labels == TAGS
+    assert example.tags == TAGS
 
 
 def test_numbers_of_tags_without_labels_are_an_error(tmp_path):
@@ -118,7 +118,7 @@ ROW_OF_ALL_KEYS = {
 def test_a_row_may_state_the_same_tags_under_several_keys(tmp_path):
     row = ROW_OF_ALL_KEYS | {"words": WORDS, "tags": TAGS}
     (example,) = read_rows(tmp_path, row)
-    assert example.labels == TAGS
+    assert example.tags == TAGS
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ def test_annotations_of_label_studio_win_over_answers_in_its_data(tmp_path):
     data = {"text": TEXT, "entities": SPANS, "label": SPANS}
     annotations = [{"result": [{"value": value}]}]
     (example,) = read_rows(tmp_path, {"data": data, "annotations": annotations})
-    assert example.labels == ["B-PER", "O", "O", "O"]
+    assert example.tags == ["B-PER", "O", "O", "O"]
 
 
 def test_an_annotation_without_a_result_has_no_spans(tmp_path):
     task = {"data": {"text": TEXT}, "annotations": [{"id": 1}]}
     (example,) = read_rows(tmp_path, task)
-    assert example.labels == ["O"] * len(TAGS)
+    assert example.tags == ["O"] * len(TAGS)
 
 
 TASK = {
@@ -210,7 +210,7 @@ def test_predictions_of_a_test_set_are_read_as_annotations(tmp_path, write_set):
     ner_sets, examples = write_set("test", "test")
     write_predictions(tmp_path / "train.jsonl", examples, TAGS, prefix="")
     (example,) = ner_sets.read("train")
-    assert (example.words, example.labels) == (WORDS, TAGS)
+    assert (example.words, example.tags) == (WORDS, TAGS)
 
 
 def test_predictions_beside_a_dev_set_leave_its_annotations(
@@ -221,7 +221,7 @@ def test_predictions_beside_a_dev_set_leave_its_annotations(
     predictions_file = tmp_path / "train.jsonl"
     write_predictions(predictions_file, examples, wrong, prefix="predicted_")
     (example,) = ner_sets.read("train")
-    assert (example.words, example.labels) == (WORDS, TAGS)
+    assert (example.words, example.tags) == (WORDS, TAGS)
 
 
 def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
@@ -239,7 +239,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
 def test_classes_of_a_text_are_not_read_as_tags_of_words(tmp_path, classes):
     row = {"text": TEXT, "words": WORDS, "entities": SPANS, "label": classes}
     (example,) = read_rows(tmp_path, row)
-    assert example.labels == TAGS
+    assert example.tags == TAGS
 
 
 def test_only_accepted_rows_of_prodigy_count(tmp_path, caplog):
@@ -257,6 +257,6 @@ def test_rows_without_text_are_left_out_and_counted(tmp_path, caplog):
     task = TASK | {"data": {"text": None}, "annotations": [{"result": []}]}
     rows = [*empty, row, task, {"tokens": [], "ner_tags": []}]
     (example,) = read_rows(tmp_path, *rows)
-    assert example.labels == TAGS
+    assert example.tags == TAGS
     assert "5 of 6 texts are empty. They are left out" in caplog.text
     assert len(read_rows(tmp_path, *rows, name="test")) == 6

@@ -20,7 +20,7 @@ def test_a_test_set_may_lack_its_tags(tmp_path):
     text = "Sentence #,Word\n1,Anna\n,left\n2,Oslo\n"
     examples = read_columns(tmp_path, text, "test.csv", "test", ["O", "B-PER"])
     assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
-    assert {tag for example in examples for tag in example.labels} == {"O"}
+    assert {tag for example in examples for tag in example.tags} == {"O"}
 
 
 @pytest.mark.parametrize(

@@ -94,13 +94,13 @@ def test_the_tag_may_come_before_the_word(tmp_path):
         ["show", "O", "Winfrey", "I"],
         ["films"],
     ]
-    assert examples[0].labels == ["O", "B-ACTOR", "I-ACTOR", "O"]
+    assert examples[0].tags == ["O", "B-ACTOR", "I-ACTOR", "O"]
 
 
 def test_types_without_prefixes_may_come_before_the_word(tmp_path):
     text = "O show\nACTOR Tom\nO in\nO films\n\nO now\n"
     examples = read_columns(tmp_path, text, "train.txt")
-    assert examples[0].labels == ["O", "B-ACTOR", "O", "O"]
+    assert examples[0].tags == ["O", "B-ACTOR", "O", "O"]
 
 
 def test_a_test_set_without_tags_expects_none(tmp_path):

@@ -23,9 +23,9 @@ HEADING = report.create_heading("<b>NER</b>", "test.txt", {"f1": 0.9})
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
-def create_example(labels=RIGHT, text=TEXT, row=None):
+def create_example(tags=RIGHT, text=TEXT, row=None):
     """Creates the example of the sentence."""
-    return NerExample("dev-1", WORDS, labels, 0, text=text, row=row)
+    return NerExample("dev-1", WORDS, tags, 0, text=text, row=row)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_missed_entity_is_not_correct(write_entry):
 
 
 def test_without_right_tags_nothing_is_correct_or_wrong(write_entry):
-    assert "correct" not in write_entry(create_example(labels=["O"] * 5))
+    assert "correct" not in write_entry(create_example(tags=["O"] * 5))
 
 
 def test_words_without_a_text_are_joined_by_spaces(write_entry):

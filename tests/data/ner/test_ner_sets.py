@@ -66,7 +66,7 @@ def test_sentences_and_documents_are_read(tmp_path):
         ("train-2", ["a"], 1),
         ("train-3", ["b"], 2),
     ]
-    assert examples[0].labels == ["B-PER", "I-PER", "O"]
+    assert examples[0].tags == ["B-PER", "I-PER", "O"]
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -76,7 +76,7 @@ def test_words_and_tags_of_each_public_layout(tmp_path, name):
     (example,) = read_set(
         tmp_path, "dev", layout["text"], *labels, **layout["flags"]
     )
-    assert (example.words, example.labels) == (layout["words"], layout["tags"])
+    assert (example.words, example.tags) == (layout["words"], layout["tags"])
 
 
 # Entities of files of public corpora and tools, in one string for each text.
@@ -106,7 +106,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     entities = [
         " ".join(
             word
-            for _, start, end in entity_scoring.find_entities(example.labels)
+            for _, start, end in entity_scoring.find_entities(example.tags)
             for word in example.words[start:end]
         )
         for example in create_processor(tmp_path).read("train")
@@ -153,7 +153,7 @@ def test_conll_2003_has_its_published_counts(
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
-        entity_scoring.find_entities(example.labels) for example in examples
+        entity_scoring.find_entities(example.tags) for example in examples
     ]
     assert sum(map(len, entities_read)) == entities
 
@@ -168,7 +168,7 @@ def test_tags_of_conll_2003_stay_as_they_are(set_name, file):
     examples = create_processor(path.parent).read(set_name)
     lines = [line.split() for line in path.read_text().splitlines()]
     tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]
-    assert [label for example in examples for label in example.labels] == tags
+    assert [label for example in examples for label in example.tags] == tags
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_test_set_may_lack_its_tags(tmp_path, text, column):
     (example,) = read_set(
         tmp_path, "test", text, "O", "B-PER", label_column=column
     )
-    assert example.labels == ["O", "O"]
+    assert example.tags == ["O", "O"]
 
 
 def test_two_files_of_a_set_are_an_error(tmp_path):
@@ -251,7 +251,7 @@ def unseen_examples(tmp_path):
 
 
 def test_tags_that_training_has_not_seen_are_kept(unseen_examples):
-    assert [example.labels for example in unseen_examples] == [
+    assert [example.tags for example in unseen_examples] == [
         ["B-LOC", "I-LOC"],
         ["B-X"],
     ]

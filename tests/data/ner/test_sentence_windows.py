@@ -80,4 +80,4 @@ def test_outputs_of_wordpieces_without_a_weight_choose_no_tag(
         for f in features
     ]
     tags, _ = windows.choose_tags(examples, features, predicted, LABELS, False)
-    assert tags == [example.labels for example in examples]
+    assert tags == [example.tags for example in examples]

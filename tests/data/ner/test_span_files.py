@@ -39,7 +39,7 @@ def test_the_spans_of_each_tool_become_tags(tmp_path, file_format, name):
     (example, again) = read_records(
         tmp_path, FORMATS[file_format], FORMATS[file_format], name=name
     )
-    assert example.labels == again.labels == TAGS
+    assert example.tags == again.tags == TAGS
     assert example.words == [*WORDS, "."]
     (example,) = read_records(
         tmp_path, FORMATS[file_format], name=name, needs_spans=False
@@ -53,7 +53,7 @@ def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
     spanned = [[11, 17, "X"], [28, 30, "Z"], [17, 25, "Y"]]
     (example,) = read_records(tmp_path, {"text": text, "entities": spanned})
     assert example.words == [*text.split()[:4], *text[28:31], "."]
-    assert example.labels == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
+    assert example.tags == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
     (line,) = caplog.messages
     assert "1 of 3 spans to complete words" in line
     assert "'German' to 'Franco-German'" in line
@@ -84,7 +84,7 @@ def test_label_studio_changes_white_space(tmp_path):
     (example,) = read_records(
         tmp_path, label_studio([{"result": [{"value": value}]}])
     )
-    assert example.labels[1] == "B-LOC"
+    assert example.tags[1] == "B-LOC"
 
 
 # One text that was annotated, and three that were not or were rejected.
@@ -98,7 +98,7 @@ PARTLY_ANNOTATED = [
 
 def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
     (example,) = read_records(tmp_path, *PARTLY_ANNOTATED)
-    assert example.labels == TAGS
+    assert example.tags == TAGS
     (skipped,) = caplog.messages
     assert "3 of 4 texts were not annotated, or were rejected" in skipped
     assert skipped.endswith("They are skipped")
@@ -109,7 +109,7 @@ def test_what_nobody_annotated_in_a_test_set_has_no_entities(tmp_path, caplog):
     rows = read_records(tmp_path, *records, needs_spans=False)
     assert "4 of 5 texts were not annotated" in caplog.messages[-1]
     assert caplog.messages[-1].endswith("count as texts without entities")
-    assert [set(row.labels) == {"O"} for row in rows] == [False, *[True] * 4]
+    assert [set(row.tags) == {"O"} for row in rows] == [False, *[True] * 4]
 
 
 def test_of_two_annotations_the_right_one_must_be_marked(tmp_path):
@@ -118,7 +118,7 @@ def test_of_two_annotations_the_right_one_must_be_marked(tmp_path):
         read_records(tmp_path, label_studio(annotations))
     annotations[-1]["ground_truth"] = True
     (example,) = read_records(tmp_path, label_studio(annotations))
-    assert {*example.labels} == {"O"}
+    assert {*example.tags} == {"O"}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_set_of_a_folder_may_be_compressed(create_sets, tmp_path):
     (tmp_path / "dev.jsonl.gz").write_bytes(compressed)
     (example,) = create_sets().read("train")
     (again,) = create_sets().read("dev")
-    assert again.labels == example.labels
+    assert again.tags == example.tags
 
 
 BILOU = ["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"]
@@ -168,7 +168,7 @@ BILOU = ["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"]
 
 def test_spans_become_tags_in_the_scheme_of_the_labels(create_sets):
     (example,) = create_sets(*BILOU).read("train")
-    assert example.labels[2:4] == ["B-LOC", "L-LOC"]
+    assert example.tags[2:4] == ["B-LOC", "L-LOC"]
 
 
 def test_each_row_of_a_test_set_gets_an_answer(create_sets, tmp_path):
@@ -176,7 +176,7 @@ def test_each_row_of_a_test_set_gets_an_answer(create_sets, tmp_path):
     rows = {"text": TEXT}, {"text": None}
     read_records(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     example, empty = create_sets(*BILOU).read("test")
-    assert {*example.labels} == {"O"}
+    assert {*example.tags} == {"O"}
     entity_files.write_entities(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []

@@ -52,15 +52,15 @@ def test_is_tag_is_false_for_values_without_a_prefix_of_a_scheme(value):
 def test_tags_in_small_letters_are_spelled_as_the_task_does(tmp_path):
     text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
     first, second = read_columns(tmp_path, text, "train.txt")
-    assert first.labels == ["B-PER", "I-PER", "O", "B-Loc"]
-    assert second.labels == ["O", "B-ORG"]
+    assert first.tags == ["B-PER", "I-PER", "O", "B-Loc"]
+    assert second.tags == ["O", "B-ORG"]
 
 
 def test_tags_in_small_letters_are_spelled_as_labels_of_a_model_are(tmp_path):
     text = "a b-per\nb i-per\nc O\nd b-Loc\n\ne O\nf B-ORG\n"
     labels = ["O", "B-per", "I-per", "B-Loc", "B-ORG"]
     first, _ = read_columns(tmp_path, text, "train.txt", labels=labels)
-    assert first.labels == ["B-per", "I-per", "O", "B-Loc"]
+    assert first.tags == ["B-per", "I-per", "O", "B-Loc"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_every_word_may_be_in_an_entity_if_labels_are_named(tmp_path):
     labels = ["O", "B-X", "I-X"]
     text = "a B-X\nb I-X\nc I-X\n\nd B-X\n"
     _, second = read_columns(tmp_path, text, "train.txt", labels=labels)
-    assert second.labels == ["B-X"]
+    assert second.tags == ["B-X"]
 
 
 def sentences_of_types(count, times):

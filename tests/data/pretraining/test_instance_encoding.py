@@ -74,7 +74,7 @@ def test_encode_instance_writes_no_masks_for_dynamic_masking():
     }
 
 
-def test_an_instance_encoder_counts_instances_and_wordpieces():
+def test_an_instance_encoder_counts_instances_and_tokens():
     options = short_options()
     encoder = InstanceEncoder(VOCABULARY, options)
     instance = masked_instance()

@@ -11,36 +11,49 @@ class Example:
     """An example that tells when it is freed, unlike a text."""
 
 
-@pytest.fixture
-def read_names():
-    """The names of the sets whose files were read, in this order."""
-    return []
+class RecordingSets(HeldSets):
+    """Sets of two examples each. Lists the names by which they are read.
+
+    The train set and the dev set are in one file.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.read_names = []
+
+    def read_sets(self, set_name):
+        """Returns new examples of all sets in the file of a set."""
+        self.read_names.append(set_name)
+        names = ["test"] if set_name == "test" else ["train", "dev"]
+        return {name: [Example(), Example()] for name in names}
 
 
 @pytest.fixture
-def held_sets(read_names):
-    """Sets of two examples each, of which none was read."""
-
-    def read_file(set_name):
-        read_names.append(set_name)
-        return [Example(), Example()]
-
-    return HeldSets(read_file)
+def held_sets():
+    """Sets of which none was read."""
+    return RecordingSets()
 
 
-def test_a_set_is_read_once_until_it_is_taken(held_sets, read_names):
+def test_a_set_is_read_once_until_it_is_taken(held_sets):
     train = held_sets.read("train")
-    dev = held_sets.read("dev")
+    test = held_sets.read("test")
     assert held_sets.read("train") is train
     assert held_sets.take("train") is train
-    assert held_sets.take("dev") is dev
-    assert read_names == ["train", "dev"]
+    assert held_sets.take("test") is test
+    assert held_sets.read_names == ["train", "test"]
 
 
-def test_a_set_that_was_taken_is_read_again(held_sets, read_names):
+def test_two_sets_of_one_file_are_read_together(held_sets):
+    train = held_sets.read("train")
+    dev = held_sets.take("dev")
+    assert held_sets.take("train") is train is not dev
+    assert held_sets.read_names == ["train"]
+
+
+def test_a_set_that_was_taken_is_read_again(held_sets):
     train = held_sets.take("train")
     assert held_sets.read("train") is not train
-    assert read_names == ["train", "train"]
+    assert held_sets.read_names == ["train", "train"]
 
 
 def test_a_set_that_was_taken_is_freed(held_sets):

@@ -8,7 +8,6 @@ import csv
 import pytest
 
 from data.tables import headers
-from data.tables.headers import CellKind, ColumnCells, FirstRow
 from tests.support.tables.table_rows import read_table_rows
 
 
@@ -132,95 +131,3 @@ def test_a_second_line_of_the_same_names_leaves_the_first_a_header():
 def test_a_name_that_the_user_chose_makes_a_header():
     rows = [["satz"], ["Ein Boot"]]
     assert headers.is_first_row_header("f.csv", rows, ["satz"])
-
-
-TEXT = ColumnCells("It left at noon again.", ["It sank."])
-
-
-@pytest.mark.parametrize(
-    ("first", "below", "kind"),
-    [
-        ("7", ["5", "9"], CellKind.VALUE),
-        ("2026-01-31", ["2026-02-01", "2026-02-02"], CellKind.VALUE),
-        ("price", ["10", "12"], CellKind.NAME),
-        ("born", ["2026-01-31", "2026-02-01"], CellKind.NAME),
-        ("kind", ["ham", "ham", "spam", "spam"], CellKind.NAME),
-        ("spam", ["ham", "spam"], CellKind.REPEATED),
-        ("title", ["A boat", "A car"], CellKind.NAME),
-        ("boat", ["car"], CellKind.UNKNOWN),
-        ("kind", ["ham", "spam", "spam"], CellKind.UNKNOWN),
-        ("n/a", ["10", "12"], CellKind.UNKNOWN),
-        ("", ["10", "12"], CellKind.UNKNOWN),
-        ("title", ["title", "A car"], CellKind.REPEATED),
-    ],
-)
-def test_a_first_cell_is_a_name_a_value_or_unknown_by_the_first_rule(
-    first, below, kind
-):
-    column = ColumnCells(first, below)
-    row = FirstRow([column])
-    assert headers.kind_of_first_cell(column, row) == kind
-
-
-@pytest.mark.parametrize(
-    ("first", "below", "kind"),
-    [
-        ("price", ["10", "12"], CellKind.UNKNOWN),
-        ("kind", ["ham", "ham", "spam", "spam"], CellKind.UNKNOWN),
-        ("title", ["A boat", "A car"], CellKind.NAME),
-        ("spam", ["ham", "spam"], CellKind.REPEATED),
-    ],
-)
-def test_a_cell_beside_a_long_text_is_a_name_only_if_the_name_is_usual(
-    first, below, kind
-):
-    column = ColumnCells(first, below)
-    row = FirstRow([column, TEXT])
-    assert headers.kind_of_first_cell(column, row) == kind
-
-
-def test_a_column_that_a_flag_names_is_a_name_in_the_first_row():
-    column = ColumnCells("satz", ["Ein Boot"])
-    row = FirstRow([column], chosen_names=["satz"])
-    assert row.kinds == {CellKind.NAME}
-
-
-def first_row(*cells, below):
-    """Returns a row above another one."""
-    columns = zip(cells, below, strict=True)
-    return FirstRow([ColumnCells(cell, [value]) for cell, value in columns])
-
-
-@pytest.mark.parametrize(
-    ("cells", "below"),
-    [
-        (["name", "2013", "2014"], ["Peru", "7.5", "8.5"]),
-        (["name", "2013.0"], ["Peru", "7.5"]),
-        (["0", "1", "2"], ["0.5", "0.7", "0.1"]),
-        (["name", "0", "5", "10"], ["Peru", "1", "7", "8"]),
-        (["", "0"], ["0", "0.5"]),
-    ],
-)
-def test_years_and_consecutive_numbers_may_be_column_names(cells, below):
-    assert first_row(*cells, below=below).numbers_may_be_names
-
-
-@pytest.mark.parametrize(
-    ("cells", "below"),
-    [
-        (["7", "8"], ["5", "9"]),
-        (["name", "0"], ["Peru", "0.5"]),
-        (["Anna", "2013"], ["Bert", "2014"]),
-        (["name", "3", "7", "8"], ["Peru", "1", "7", "8"]),
-        (["It left at noon again.", "0", "1"], ["It sank.", "2", "3"]),
-    ],
-)
-def test_numbers_that_look_like_values_are_not_column_names(cells, below):
-    assert not first_row(*cells, below=below).numbers_may_be_names
-
-
-def test_one_word_above_at_least_four_texts_may_be_their_name():
-    texts = [f"The boat left at {hour}" for hour in range(4)]
-    assert headers.is_word_above_texts(ColumnCells("remark", texts))
-    assert not headers.is_word_above_texts(ColumnCells("a word", texts))
-    assert not headers.is_word_above_texts(ColumnCells("remark", texts[1:]))

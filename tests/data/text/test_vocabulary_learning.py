@@ -44,18 +44,20 @@ def test_extend_vocabulary_adds_rows_if_more_words_are_asked_for():
 
 
 @pytest.mark.parametrize(
-    ("added", "pieces"),
+    ("added", "num_tokens_of_words"),
     [
         ([], [25, 18, 99, 1, 4, 50]),
         (["seaweed", "wea", "zzz"], [5, 9, 99, 1, 4, 50]),
     ],
     ids=["before", "after"],
 )
-def test_count_corpus_tokens_counts_those_of_all_words(added, pieces):
+def test_count_corpus_tokens_counts_those_of_all_words(
+    added, num_tokens_of_words
+):
     _, num_tokens = vocabulary_learning.count_corpus_tokens(
         [*VOCAB, *added], COUNTS
     )
-    assert num_tokens == sum(pieces)
+    assert num_tokens == sum(num_tokens_of_words)
 
 
 def test_extension_rows_list_the_rows_that_each_row_starts_from():

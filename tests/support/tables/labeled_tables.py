@@ -16,7 +16,7 @@ from data.classification.user_tables.table_processor import (
     TableProcessor,
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
@@ -32,7 +32,7 @@ def create_processor(
     data = DataFileOptions(data_file=data_file)
     options = ColumnOptions(**kwargs)
     return open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"], folder, data, options, frozenset()
+        DEFINITION_OF_TABLE_TASK["csv"], folder, data, options, frozenset()
     )
 
 
@@ -41,7 +41,7 @@ def open_task_processor(
 ) -> TableProcessor:
     """Returns the processor of a task, with flags that the user set."""
     return open_table_processor(
-        SPEC_OF_TABLE_TASK[task_name],
+        DEFINITION_OF_TABLE_TASK[task_name],
         folder,
         DataFileOptions(),
         ColumnOptions(**flags),
@@ -100,14 +100,14 @@ def split_rows(
     path = folder / "table.csv"
     write_csv(path, names, rows)
     processor = open_table_processor(
-        SPEC_OF_TABLE_TASK[task],
+        DEFINITION_OF_TABLE_TASK[task],
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         ColumnOptions(**flags),
         frozenset(flags),
     )
     train, dev = processor.read("train"), processor.read("dev")
-    texts_of = processor.table_sets.texts_of
+    texts_of = processor.sets.texts_of
     return tuple(
         [tuple(texts_of(example)) for example in examples]
         for examples in (train, dev)

@@ -13,7 +13,7 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from data.sets.row_keys import RULE_VERSION
 from model_folders.reading.presets import Preset
@@ -51,7 +51,7 @@ def table(tmp_path):
 def create_processor(table, task_name):
     """Returns what reads the table for a task."""
     return open_table_processor(
-        SPEC_OF_TABLE_TASK[task_name],
+        DEFINITION_OF_TABLE_TASK[task_name],
         None,
         DataFileOptions(data_file=table),
         ColumnOptions(**COLUMNS),
@@ -77,7 +77,7 @@ def decide_epochs_and_length(
     )
     start = dataclasses.replace(start, parsed=start.parsed.decide(decided))
     processor = create_processor(table, task_name)
-    start = decide_by_data_file(start, processor.table_sets)
+    start = decide_by_data_file(start, processor.sets)
     options = start.config.fine_tuning
     return options.num_train_epochs, options.max_seq_length
 
@@ -148,7 +148,7 @@ def test_the_start_gets_the_rule_and_its_doubt_is_logged(table, caplog):
     start = dataclasses.replace(
         toy_task.create_start(config, None), preset=preset
     )
-    file_sets = create_processor(table, "ranking").table_sets
+    file_sets = create_processor(table, "ranking").sets
     assert tuple(file_sets.key_names) == key
     start = decide_by_data_file(start, file_sets)
     assert start.dev_set_rule == DevSetRule(

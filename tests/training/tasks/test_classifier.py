@@ -9,7 +9,7 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.models import SMALL
 from tests.support.tables.csv_files import write_csv
@@ -49,7 +49,7 @@ def create_task(tmp_path):
     ):
         labels = None if output_mode == "regression" else LABELS
         processor = open_table_processor(
-            SPEC_OF_TABLE_TASK[task_name],
+            DEFINITION_OF_TABLE_TASK[task_name],
             tmp_path,
             DataFileOptions(),
             ColumnOptions(output_mode=output_mode, labels=labels, **columns),

@@ -9,7 +9,7 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from model_folders.reading.preset_reading import read_preset
 from tests.support.models import SMALL
@@ -34,7 +34,7 @@ def create_task(tmp_path):
 
     def create_embedding_task(has_scores, **flags):
         processor = open_table_processor(
-            SPEC_OF_TABLE_TASK["embedding"],
+            DEFINITION_OF_TABLE_TASK["embedding"],
             tmp_path,
             DataFileOptions(),
             ColumnOptions(),

@@ -40,7 +40,7 @@ def create_task(tmp_path):
         start = create_start(
             create_config(NerConfig, **flags), SMALL, load_tokenizer()
         )
-        return NerTask(start, sets, tags=TAGS)
+        return NerTask(start, sets, labels=TAGS)
 
     return create_ner_task
 

@@ -1,6 +1,6 @@
 """GLUE's tasks, on its files where they are, and on small ones of our own.
 
-test_glue_files.py tests how each property of a task is read.
+test_glue_sets.py tests how each property of a task is read.
 """
 
 import csv
@@ -181,9 +181,11 @@ def test_quotes_and_odd_bytes_are_read_as_googles_code_reads_them(tmp_path):
 
 
 def test_the_train_set_has_a_file_name_of_its_own():
-    spec = glue_tasks.GlueTaskSpec(train_file="a.tsv", other_files="b_{}.tsv")
-    assert spec.file_of_set("train") == "a.tsv"
-    assert spec.file_of_set("dev") == "b_dev.tsv"
+    definition = glue_tasks.GlueTaskDefinition(
+        train_file="a.tsv", other_files="b_{}.tsv"
+    )
+    assert definition.file_of_set("train") == "a.tsv"
+    assert definition.file_of_set("dev") == "b_dev.tsv"
 
 
 @pytest.mark.parametrize(

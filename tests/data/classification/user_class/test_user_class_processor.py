@@ -4,18 +4,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from data.classification.user_class.user_class import UserClass
 from data.classification.user_class.user_class_processor import (
     LabelsOnlyProcessor,
     UserClassProcessor,
     load_user_class_processor,
 )
+from data.classification.user_class.user_class_sets import UserClassSets
 
 
 @pytest.fixture
 def tickets(write_processor):
     """The processor of the class "Tickets"."""
-    return UserClassProcessor(UserClass.load(write_processor(), None))
+    return UserClassProcessor(UserClassSets.load(write_processor(), None))
 
 
 def test_the_name_of_the_class_is_recorded(tickets):

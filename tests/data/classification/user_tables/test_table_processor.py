@@ -10,7 +10,7 @@ from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
-from data.classification.user_tables.table_tasks import SPEC_OF_TABLE_TASK
+from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.labeled_tables import open_task_processor
@@ -47,7 +47,7 @@ def test_the_kind_of_the_labels_decides_the_metrics(tmp_path, mode):
 
 
 def test_the_sets_are_those_of_the_files(topics):
-    assert topics.read("train") is topics.table_sets.read("train")
+    assert topics.read("train") is topics.sets.read("train")
     assert topics.read_labels() == ["no", "yes"]
 
 
@@ -93,7 +93,7 @@ def test_examples_of_a_dev_set_keep_their_rows(train_and_dev):
 
 def test_equal_texts_have_equal_keys(train_and_dev):
     first, second = train_and_dev.read("train")
-    keys = train_and_dev.table_sets.keys_of([first, second, first])
+    keys = train_and_dev.sets.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]
 
 
@@ -130,7 +130,7 @@ def commas_file(tmp_path):
 def check_commas(data_dir, data_file):
     """Checks the labels of the column whose name contains a comma."""
     processor = open_table_processor(
-        SPEC_OF_TABLE_TASK["csv"],
+        DEFINITION_OF_TABLE_TASK["csv"],
         data_dir,
         DataFileOptions(data_file=data_file),
         ColumnOptions(label_column="Category, main"),

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.user_class.user_class import UserClass
+from data.classification.user_class.user_class_sets import UserClassSets
 
 PAIR = 'InputExample("g1", "a", "b", "no")'
 SINGLE = 'InputExample(2, b"c", None, 1)'
@@ -13,11 +13,11 @@ SINGLE = 'InputExample(2, b"c", None, 1)'
 
 def read_set(value, set_name):
     """Returns the examples of a set that the class of FILE.py:CLASS reads."""
-    return UserClass.load(value, data_dir=None).read_set(set_name)
+    return UserClassSets.load(value, data_dir=None).read(set_name)
 
 
 def test_the_labels_have_the_order_of_the_class(write_processor):
-    assert UserClass.load(write_processor(), None).labels == ["no", "1"]
+    assert UserClassSets.load(write_processor(), None).labels == ["no", "1"]
 
 
 def test_the_examples_of_a_train_set_are_converted(write_processor):
@@ -90,20 +90,20 @@ def test_a_method_that_is_missing_is_named(tmp_path):
 
 def test_get_labels_must_return_a_list(write_processor):
     with pytest.raises(ValueError, match=r"NoneType.* is not iterable"):
-        UserClass.load(write_processor(labels="None"), None)
+        UserClassSets.load(write_processor(labels="None"), None)
 
 
 def test_one_label_is_too_few(write_processor):
     with pytest.raises(ValueError, match=r"Tickets\.get_labels"):
-        UserClass.load(write_processor(labels="['no']"), None)
+        UserClassSets.load(write_processor(labels="['no']"), None)
 
 
 def test_a_class_that_the_file_lacks_is_named(write_processor):
     value = write_processor().replace(":Tickets", ":Letters")
     with pytest.raises(ValueError, match="there is no Letters"):
-        UserClass.load(value, None)
+        UserClassSets.load(value, None)
 
 
 def test_a_name_that_is_not_a_class_is_refused():
     with pytest.raises(ValueError, match=r"must be FILE\.py:CLASS"):
-        UserClass.load("tickets.py", None)
+        UserClassSets.load("tickets.py", None)

@@ -4,7 +4,7 @@ google_code.py runs the file that contains the class.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from data.classification.classification_examples import InputExample
@@ -12,14 +12,15 @@ from data.classification.user_class.google_code import (
     UserCode,
     convert_to_unicode,
 )
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
 from model_folders.labels import check_labels, format_first_labels
 from options.path_kinds import split_file_and_name
 
 
-class UserClass:
-    """A class in a user's file, whose methods return the sets of a task.
+class UserClassSets(HeldSets[InputExample]):
+    """The sets of a task, which methods of a class in a user's file return.
 
     Args:
         code: the user's file.
@@ -30,8 +31,8 @@ class UserClass:
         data_dir: folder that the methods of the class get.
 
     Attributes:
-        name: the argument.
-        labels: the argument.
+        name: name of the class.
+        labels: the labels that the examples may have.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class UserClass:
         labels: list[str],
         data_dir: StrPath | None,
     ) -> None:
+        super().__init__()
         self.name = name
         self.labels = labels
         self._code = code
@@ -82,7 +84,9 @@ class UserClass:
         )
         return cls(code, name, user, labels, data_dir)
 
-    def read_set(self, set_name: BaseSet) -> list[InputExample]:
+    def read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[InputExample]]:
         """Calls a method of the user's class, and converts its examples.
 
         Raises:
@@ -106,7 +110,7 @@ class UserClass:
             columns.append("label")
         if set_name != "train":
             examples = [_with_row(example, columns) for example in examples]
-        return examples
+        return {set_name: examples}
 
     def _to_example(
         self, example: object, index: int, set_name: BaseSet

@@ -1,10 +1,10 @@
-"""Reads the files of a task of GLUE, or of XNLI, as examples.
+"""Reads the sets of a task of GLUE, or of XNLI.
 
 glue_layouts.py finds the columns of a file.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from absl import logging
 
@@ -13,27 +13,34 @@ from data.classification.classification_examples import (
     parse_regression_label,
 )
 from data.classification.glue import glue_layouts
-from data.classification.glue.glue_tasks import GlueTaskSpec
+from data.classification.glue.glue_tasks import GlueTaskDefinition
+from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from data.tables.table_layout import DEFAULT_LAYOUT, TableLayout
 from files.paths import StrPath
 
 
-@dataclasses.dataclass(frozen=True)
-class GlueFiles:
-    """The files of a task of GLUE, which are TSV files.
+class GlueSets(HeldSets[InputExample]):
+    """The sets of a task of GLUE, whose files are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
 
-    Attributes:
-        spec: the files, columns and labels of the task.
+    Args:
+        definition: the files, columns and labels of the task.
         data_dir: folder of the files.
         layout: how the tables of mirrors are written.
     """
 
-    spec: GlueTaskSpec
-    data_dir: StrPath | None
-    layout: TableLayout = DEFAULT_LAYOUT
+    def __init__(
+        self,
+        definition: GlueTaskDefinition,
+        data_dir: StrPath | None,
+        layout: TableLayout = DEFAULT_LAYOUT,
+    ) -> None:
+        super().__init__()
+        self._definition = definition
+        self._data_dir = data_dir
+        self._layout = layout
 
     def has_set(self, set_name: BaseSet) -> bool:
         """Returns whether the folder contains the file of a set."""
@@ -43,28 +50,26 @@ class GlueFiles:
             return False
         return True
 
-    def read_set(self, set_name: BaseSet) -> list[InputExample]:
-        """Reads the examples of a set.
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the set is empty, or a line is malformed. The message
-                names the file and the line.
-        """
+    def read_sets(
+        self, set_name: BaseSet
+    ) -> Mapping[BaseSet, list[InputExample]]:
+        """Reads the file of a set, which contains no other set."""
         path = self._find_file(set_name)
-        lines = _read_lines(path, self.layout)
-        indices = _find_indices(self.spec, set_name, path, lines[0].cells)
-        parser = _LineParser(self.spec, set_name, path, indices)
+        lines = _read_lines(path, self._layout)
+        indices = _find_indices(
+            self._definition, set_name, path, lines[0].cells
+        )
+        parser = _LineParser(self._definition, set_name, path, indices)
         examples = [*parser.parse_lines(lines)]
         if not examples:
             raise ValueError(f"{path} contains no example")
         parser.log_lines(lines)
-        return examples
+        return {set_name: examples}
 
     def _find_file(self, set_name: BaseSet) -> str:
         """Returns the path of a set, as `glue_layouts.find_table` does."""
         return glue_layouts.find_table(
-            self.data_dir, set_name, self.spec.file_of_set(set_name)
+            self._data_dir, set_name, self._definition.file_of_set(set_name)
         )
 
 
@@ -106,7 +111,7 @@ def _read_lines(path: str, layout: TableLayout) -> list[_Line]:
 
 
 def _find_indices(
-    spec: GlueTaskSpec,
+    definition: GlueTaskDefinition,
     set_name: BaseSet,
     path: str,
     header: Sequence[str],
@@ -118,18 +123,20 @@ def _find_indices(
     Raises:
         ValueError: a column is missing. The message names it.
     """
-    if spec.columns_of_set:
-        return glue_layouts.ColumnIndices([*spec.columns_of_set[set_name]])
-    columns = spec.text_columns
-    if set_name == "test" and not spec.has_header:
+    if definition.columns_of_set:
+        return glue_layouts.ColumnIndices(
+            [*definition.columns_of_set[set_name]]
+        )
+    columns = definition.text_columns
+    if set_name == "test" and not definition.has_header:
         # GLUE's test set has a header line, but other columns.
         columns = (1,)
     try:
         return glue_layouts.find_indices(
             header,
             columns,
-            None if set_name == "test" else spec.label_column,
-            has_header=spec.has_header or set_name == "test",
+            None if set_name == "test" else definition.label_column,
+            has_header=definition.has_header or set_name == "test",
         )
     except ValueError as error:
         raise ValueError(f"{path}, line 1: {error}") from error
@@ -139,7 +146,7 @@ class _LineParser:
     """Turns the lines of a set's file into examples.
 
     Args:
-        spec: the task.
+        definition: the task.
         set_name: the set that the file contains.
         path: the file, for messages.
         indices: where the texts and the label are in a line.
@@ -147,12 +154,12 @@ class _LineParser:
 
     def __init__(
         self,
-        spec: GlueTaskSpec,
+        definition: GlueTaskDefinition,
         set_name: BaseSet,
         path: str,
         indices: glue_layouts.ColumnIndices,
     ) -> None:
-        self._spec = spec
+        self._definition = definition
         self._set_name = set_name
         self._path = path
         self._indices = indices
@@ -184,10 +191,10 @@ class _LineParser:
                 line.cells[column] for line in lines if len(line.cells) > column
             )
             glue_layouts.log_label_numbers(
-                self._path, labels, self._spec.hub_labels
+                self._path, labels, self._definition.hub_labels
             )
         num_short = sum(map(self._is_short, lines))
-        if self._spec.drops_short_lines and num_short:
+        if self._definition.drops_short_lines and num_short:
             logging.warning(
                 "%s: %s %d lines with too few columns",
                 self._path,
@@ -202,11 +209,13 @@ class _LineParser:
 
     def _is_skipped(self, line: _Line) -> bool:
         """Returns whether a line is no example of the set."""
-        spec = self._spec
-        has_languages = spec.language is not None and self._set_name != "train"
-        if has_languages and line.cells[0] != spec.language:
+        definition = self._definition
+        has_languages = (
+            definition.language is not None and self._set_name != "train"
+        )
+        if has_languages and line.cells[0] != definition.language:
             return True
-        drops_short = spec.drops_short_lines and self._set_name != "test"
+        drops_short = definition.drops_short_lines and self._set_name != "test"
         return drops_short and self._is_short(line)
 
     def _fill(self, cells: list[str]) -> list[str]:
@@ -217,20 +226,22 @@ class _LineParser:
                 allow this.
         """
         num_missing = self._width - len(cells)
-        if num_missing > 0 and not self._spec.drops_short_lines:
+        if num_missing > 0 and not self._definition.drops_short_lines:
             raise glue_layouts.short_line_error(cells)
         return cells + [""] * num_missing
 
     def _create_example(self, index: int, cells: list[str]) -> InputExample:
         """Returns the example of a line with all columns."""
-        spec = self._spec
+        definition = self._definition
         columns = self._indices.columns
-        is_pair = len(spec.text_columns) == 2
-        has_label = self._set_name != "test" or spec.test_set_has_labels
+        is_pair = len(definition.text_columns) == 2
+        has_label = self._set_name != "test" or definition.test_set_has_labels
         example_id: int | str = index
-        if spec.guid_column is not None and self._indices.is_official:
-            example_id = cells[spec.guid_column]
-        prefix = spec.dev_guid if self._set_name == "dev" else self._set_name
+        if definition.guid_column is not None and self._indices.is_official:
+            example_id = cells[definition.guid_column]
+        prefix = (
+            definition.dev_guid if self._set_name == "dev" else self._set_name
+        )
         return InputExample(
             guid=f"{prefix}-{example_id}",
             text_a=cells[columns[0]],
@@ -242,13 +253,13 @@ class _LineParser:
         """Returns GLUE's own name of the label of a line, or a number."""
         column = self._indices.columns[-1]
         where = f"column {column % len(cells) + 1}"
-        labels = self._spec.labels
+        labels = self._definition.labels
         if labels is None:
             return parse_regression_label(cells[column], where)
         label = glue_layouts.translate_label(
-            self._spec.label_of_alias.get(cells[column], cells[column]),
+            self._definition.label_of_alias.get(cells[column], cells[column]),
             labels,
-            self._spec.hub_labels,
+            self._definition.hub_labels,
         )
         if label not in labels:
             raise ValueError(

@@ -6,8 +6,8 @@ mirrors.
 
 import pytest
 
-from data.classification.glue.glue_files import GlueFiles
-from data.classification.glue.glue_tasks import GlueTaskSpec, specify_xnli
+from data.classification.glue.glue_sets import GlueSets
+from data.classification.glue.glue_tasks import GlueTaskDefinition, define_xnli
 from tests.support.tables.glue_files import write_columns
 
 
@@ -23,27 +23,27 @@ def test_columns_are_found_by_their_names(tmp_path):
     write_columns(
         tmp_path, "train.tsv", "label|sentence2|x|sentence1", "1|b|-|a"
     )
-    files = GlueFiles(GlueTaskSpec(), tmp_path)
-    assert contents_of(files.read_set("train")) == [("train-1", "a", "b", "1")]
+    sets = GlueSets(GlueTaskDefinition(), tmp_path)
+    assert contents_of(sets.read("train")) == [("train-1", "a", "b", "1")]
 
 
 def test_columns_are_found_by_their_numbers(tmp_path):
     write_columns(tmp_path, "train.tsv", "any|header|here", "1|a|b")
-    files = GlueFiles(
-        GlueTaskSpec(text_columns=(1, 2), label_column=0), tmp_path
+    sets = GlueSets(
+        GlueTaskDefinition(text_columns=(1, 2), label_column=0), tmp_path
     )
-    assert contents_of(files.read_set("train")) == [("train-1", "a", "b", "1")]
+    assert contents_of(sets.read("train")) == [("train-1", "a", "b", "1")]
 
 
 def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
     write_columns(tmp_path, "dev.tsv", "source|0||fine")
     write_columns(tmp_path, "test.tsv", "index|sentence", "0|new")
-    files = GlueFiles(
-        GlueTaskSpec(text_columns=(3,), label_column=1, has_header=False),
+    sets = GlueSets(
+        GlueTaskDefinition(text_columns=(3,), label_column=1, has_header=False),
         tmp_path,
     )
-    assert contents_of(files.read_set("dev")) == [("dev-0", "fine", None, "0")]
-    (example,) = files.read_set("test")
+    assert contents_of(sets.read("dev")) == [("dev-0", "fine", None, "0")]
+    (example,) = sets.read("test")
     assert (example.guid, example.text_a) == ("test-1", "new")
 
 
@@ -51,48 +51,48 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
     write_columns(
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1"
     )
-    files = GlueFiles(
-        GlueTaskSpec(labels=("n", "y"), hub_labels=("y", "n")), tmp_path
+    sets = GlueSets(
+        GlueTaskDefinition(labels=("n", "y"), hub_labels=("y", "n")), tmp_path
     )
-    assert [example.label for example in files.read_set("dev")] == ["y", "n"]
+    assert [example.label for example in sets.read("dev")] == ["y", "n"]
 
 
 def test_a_label_of_regression_is_a_number(tmp_path):
     write_columns(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
-    files = GlueFiles(
-        GlueTaskSpec(
+    sets = GlueSets(
+        GlueTaskDefinition(
             labels=None, output_mode="regression", label_column="score"
         ),
         tmp_path,
     )
-    assert contents_of(files.read_set("dev")) == [("dev-1", "a", "b", 2.5)]
+    assert contents_of(sets.read("dev")) == [("dev-1", "a", "b", 2.5)]
 
 
 def test_a_short_line_is_an_error_that_names_it(tmp_path):
     write_columns(
         tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "a|b"
     )
-    files = GlueFiles(GlueTaskSpec(), tmp_path)
+    sets = GlueSets(GlueTaskDefinition(), tmp_path)
     with pytest.raises(ValueError, match=r"dev\.tsv, line 3: .*few columns"):
-        files.read_set("dev")
+        sets.read("dev")
 
 
 @pytest.mark.parametrize("lines", [(), ("sentence1|sentence2|label",)])
 def test_a_file_without_an_example_is_an_error(tmp_path, lines):
     write_columns(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=r"dev\.tsv contains no example"):
-        GlueFiles(GlueTaskSpec(), tmp_path).read_set("dev")
+        GlueSets(GlueTaskDefinition(), tmp_path).read("dev")
 
 
 def test_a_missing_set_is_an_error_that_names_the_folder(tmp_path):
     with pytest.raises(OSError, match=f"there is no train set in {tmp_path}"):
-        GlueFiles(GlueTaskSpec(), tmp_path).read_set("train")
+        GlueSets(GlueTaskDefinition(), tmp_path).read("train")
 
 
 def test_xnli_reads_the_rows_of_one_language(tmp_path):
     rows = [f"{code}|neutral|||||{code} a|b" for code in ("de", "fr")]
     write_columns(tmp_path, "xnli.dev.tsv", "header", *rows)
-    (example,) = GlueFiles(specify_xnli("fr"), tmp_path).read_set("dev")
+    (example,) = GlueSets(define_xnli("fr"), tmp_path).read("dev")
     assert (example.text_a, example.text_b, example.label) == (
         "fr a",
         "b",
@@ -102,6 +102,6 @@ def test_xnli_reads_the_rows_of_one_language(tmp_path):
 
 def test_has_set_looks_for_the_file_of_a_set(tmp_path):
     (tmp_path / "dev.tsv").write_text("sentence1\tsentence2\tlabel\na\tb\t1\n")
-    files = GlueFiles(GlueTaskSpec(), tmp_path)
-    assert files.has_set("dev")
-    assert not files.has_set("test")
+    sets = GlueSets(GlueTaskDefinition(), tmp_path)
+    assert sets.has_set("dev")
+    assert not sets.has_set("test")
