@@ -221,14 +221,13 @@ def _run_locked(
     parsed: ParsedCommand[ConfigT],
     path_flags: Sequence[PathFlag],
 ) -> int | None:
-    """Checks the paths, downloads models, locks the outputs, and runs `main`.
+    """Checks the paths, locks the outputs, and runs `main`.
 
     Returns the exit status.
     """
     check_paths(path_flags)
-    config = parsed.config.download()
-    with _locked(path_flags if config.is_chief else ()):
-        return main(dataclasses.replace(parsed, config=config))
+    with _locked(path_flags if parsed.config.locks_outputs else ()):
+        return main(parsed)
 
 
 @contextlib.contextmanager

@@ -17,14 +17,11 @@ from model_folders.checkpoint_folders import (
     list_checkpoint_steps,
 )
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import preset_reading
+from model_folders.reading import hub, preset_reading
 from model_folders.reading.presets import Preset
 from options.parsed_command import ParsedCommand
-from training.config.model_flags import (
-    check_required,
-    read_bert_config,
-    read_tokenizer,
-)
+from training.config.model_config import check_required
+from training.config.model_flags import read_bert_config, read_tokenizer
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import DevSetRule, dev_set_rule_of
 from training.preparation.resuming import check_resumed
@@ -92,13 +89,15 @@ def read_start(
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a command starts from, and checks all flags.
 
-    The folder of the weights decides the flags that are still open.
+    Downloads models of the hub. The folder of the weights decides the flags
+    that are still open.
 
     Raises:
         ValueError: a required flag is not set, and no folder states it. Or
             flags contradict each other, the folder, the run or a file.
-        OSError: a file is missing or cannot be read.
+        OSError: a file is missing, or cannot be read or downloaded.
     """
+    parsed = parsed.decide(_download_models(parsed.config))
     preset = read_initial_preset(parsed.config)
     parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
@@ -116,6 +115,19 @@ def read_start(
         bert_config=bert_config,
         tokenizer=tokenizer,
     )
+
+
+def _download_models(config: TrainingConfig) -> dict[str, object]:
+    """Downloads the models of the hub. Returns {flag: local folder}."""
+    path_of_flag = {
+        "init_checkpoint": config.model.init_checkpoint,
+        "teacher": config.distillation.teacher,
+    }
+    return {
+        flag: hub.to_local_folder(path)
+        for flag, path in path_of_flag.items()
+        if path
+    }
 
 
 def read_initial_preset(config: TrainingConfig) -> Preset | None:

@@ -149,3 +149,11 @@ def test_the_head_is_named_before_its_flags(
     )
     with pytest.raises(ValueError, match="contains a BertOther"):
         read_start(parsed)
+
+
+@pytest.mark.parametrize("flag", ["init_checkpoint", "teacher"])
+def test_the_models_of_the_hub_are_downloaded_first(tmp_path, flag):
+    """Otherwise their paths would be local folders, which do not exist."""
+    config = create_config(tmp_path / "run", **{flag: "hf://no-owner"})
+    with pytest.raises(ValueError, match="hf://no-owner must be hf://OWNER/"):
+        read_start(ParsedCommand(config))
