@@ -55,7 +55,7 @@ def test_an_encoder_leaves_the_head_of_a_checkpoint_unused(prefix):
 def test_a_block_starts_from_the_block_that_layers_names(classifier, prefix):
     config = dataclasses.replace(SMALL, num_hidden_layers=2)
     model = modeling.BertClassifier(config, 2)
-    load_checkpoint(model, prefix, layers=[0, 0])
+    load_checkpoint(model, prefix, initial_blocks=[0, 0])
     values = values_of(model)
     name = "bert/encoder/layer_{}/intermediate/dense/kernel"
     expected = values_of(classifier)[name.format(0)]

@@ -133,7 +133,7 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
         dataclasses.replace(bert_config, num_hidden_layers=3), 2
     )
     report = modeling.load_checkpoint(
-        student, teacher / file_format, layers=[0, 3, 3]
+        student, teacher / file_format, initial_blocks=[0, 3, 3]
     )
     assert not report.missing
     assert all("layer" in name for name in report.unused)
@@ -144,7 +144,9 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
         ):
             np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="model's 3"):
-        modeling.load_checkpoint(student, teacher / file_format, layers=[0, 1])
+        modeling.load_checkpoint(
+            student, teacher / file_format, initial_blocks=[0, 1]
+        )
 
 
 @pytest.mark.parametrize(
