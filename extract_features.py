@@ -6,8 +6,6 @@ r"""Writes the vectors that BERT's layers compute for the tokens of texts.
 A line of the input contains one text, or two texts separated by ` ||| `.
 """
 
-import functools
-
 from absl import logging
 
 from command_line import cli
@@ -39,7 +37,7 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     logging.info("Wrote %d lines to %s", num_lines, config.output_file)
 
 
-command = functools.partial(cli.run, main, ExtractFeaturesConfig)
+command = cli.Command(main, ExtractFeaturesConfig)
 
 if __name__ == "__main__":
     command()

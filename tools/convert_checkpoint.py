@@ -10,8 +10,6 @@ With --extended_vocab_file the tool also adds embeddings of new words.
 For LiteRT, ONNX and SavedModels, see tools/export.py.
 """
 
-import functools
-
 from absl import logging
 
 import modeling
@@ -58,7 +56,7 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     logging.info("Wrote %s", config.output_dir)
 
 
-command = functools.partial(cli.run, main, ConvertCheckpointConfig)
+command = cli.Command(main, ConvertCheckpointConfig)
 
 if __name__ == "__main__":
     command()

@@ -8,8 +8,6 @@ evaluates the export: run_classifier.py and the other scripts do that, if they
 export with --do_eval.
 """
 
-import functools
-
 from absl import logging
 
 import serving
@@ -47,7 +45,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     )
 
 
-command = functools.partial(cli.run, main, ExportConfig)
+command = cli.Command(main, ExportConfig)
 
 if __name__ == "__main__":
     command()

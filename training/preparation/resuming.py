@@ -88,7 +88,7 @@ def anonymize_command(
     """
     command = {
         name: value
-        for name, value in parsed.command.items()
+        for name, value in parsed.typed_values.items()
         if name not in _ADDRESS_FLAGS
     }
     values = config_values.option_values_of(parsed.config)
