@@ -63,7 +63,9 @@ class KerasFitModel(keras.Model):
         super().compile(*args, **kwargs)
 
     # The other arguments are those of `keras.Model.predict`.
-    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Tensor | Features:
+    def predict(
+        self, x: object, *args: Any, **kwargs: Any
+    ) -> Tensor | Features:
         """Predicts as Keras does, also if the rank of the ids has changed.
 
         A model of several texts per example reads ids [B, T] and [B, C, T].
