@@ -53,7 +53,7 @@ class HeadSettings(TypedDict, total=False):
         task_name: value of --task_name, such as "cola".
         output_mode: what a classifier's labels are.
         problem_type: the name of `output_mode` in transformers, a value of
-            `kinds.PROBLEM_TYPE_OF_MODE`.
+            `PROBLEM_TYPE_OF_MODE` in formats/huggingface/config.py.
         labels: names of the outputs, in order. None if the outputs have no
             names.
         num_texts: 1 for single texts, 2 for pairs, None if the model accepts

@@ -13,10 +13,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from files.paths import StrPath
-from model_folders import kinds, model_json
+from model_folders import model_json
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats.huggingface import sentence_transformers
-from model_folders.formats.huggingface.config import read_config_labels
+from model_folders.formats.huggingface.config import (
+    PROBLEM_TYPE_OF_MODE,
+    read_config_labels,
+)
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
@@ -112,7 +115,7 @@ def _class_and_settings_of(
     """Returns (class of the model, settings of its head) of a model.json."""
     settings = contents.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", kinds.PROBLEM_TYPE_OF_MODE[mode])
+        settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
     model_class = settings.pop("name", None)
     return model_class, settings
 

@@ -12,7 +12,10 @@ from imports.installation import install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.cards import copies, model_card
-from model_folders.formats.huggingface.config import create_config_json
+from model_folders.formats.huggingface.config import (
+    PROBLEM_TYPE_OF_MODE,
+    create_config_json,
+)
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json_types import HeadSettings, ModelJson
 from model_folders.reading import preset_reading, presets
@@ -168,7 +171,7 @@ def _create_config_entries(
         num_labels=model.num_labels,
         labels=labels,
         tokenizer=options.tokenizer,
-        problem_type=kinds.PROBLEM_TYPE_OF_MODE[mode] if labels else None,
+        problem_type=PROBLEM_TYPE_OF_MODE[mode] if labels else None,
     )
 
 

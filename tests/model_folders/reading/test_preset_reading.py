@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from model_folders import kinds
+from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
 from model_folders.reading import preset_reading, presets
 from tests.support.models import tiny_config
 
@@ -177,7 +177,7 @@ def test_read_preset_finds_the_statement_of_a_file(
 
 @pytest.mark.parametrize(
     ("architecture", "head"),
-    [("BertCrfForTagging", None), *kinds.CLASS_OF_ARCHITECTURE.items()],
+    [("BertCrfForTagging", None), *CLASS_OF_ARCHITECTURE.items()],
 )
 def test_read_preset_finds_the_head_of_an_architecture(
     tmp_path, architecture, head
