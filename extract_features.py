@@ -9,7 +9,7 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 from absl import logging
 
 from command_line import cli
-from model_folders.reading import hub, preset_reading, settings_check
+from model_folders.reading import folder_reading, hub, settings_check
 from options.parsed_command import ParsedCommand
 from training.extraction.extract_features_config import ExtractFeaturesConfig
 from training.extraction.feature_extraction import (
@@ -23,7 +23,7 @@ from training.extraction.feature_extraction import (
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = hub.to_local_folder(str(parsed.config.model.init_checkpoint))
-    preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
+    preset = folder_reading.read_preset(checkpoint, "--init_checkpoint")
     parsed = parsed.decide_open(preset.stated_flags, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(

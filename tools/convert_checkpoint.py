@@ -14,7 +14,7 @@ from absl import logging
 
 import modeling
 from command_line import cli
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_steps import (
     choose_format,

@@ -8,7 +8,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.format_readers import (
     ReaderCheckpoint,

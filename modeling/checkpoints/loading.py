@@ -15,8 +15,8 @@ from model_folders.formats.shape_checks import (
     describe_entries,
 )
 from model_folders.labels import find_order
-from model_folders.reading import preset_reading
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
@@ -103,7 +103,7 @@ def load_checkpoint(
     if isinstance(path, Preset):
         preset = path
     elif output_names or replaces_head:
-        preset = preset_reading.read_preset(path)
+        preset = folder_reading.read_preset(path)
     checkpoint = open_checkpoint(preset or path, best=best)
     return _load_weights(
         model,

@@ -18,7 +18,8 @@ from model_folders.formats.huggingface.config import (
 )
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json_types import HeadSettings, ModelJson
-from model_folders.reading import preset_reading, presets
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
@@ -88,8 +89,8 @@ def _create_model_json(
 ) -> ModelJson:
     """Returns the contents of the model.json of an export in `folder`."""
     preset = options.weights or None
-    if preset is not None and not isinstance(preset, presets.Preset):
-        preset = preset_reading.read_preset(preset)
+    if preset is not None and not isinstance(preset, Preset):
+        preset = folder_reading.read_preset(preset)
     contents = copies.create_model_json_of_copy(
         preset, kinds.model_class_of(model), settings
     )

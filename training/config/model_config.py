@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 import modeling
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options import config_values
 from options.config import Config
 from options.fields import group

@@ -10,7 +10,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options import fields
 from options.path_kinds import PathKind
 

@@ -7,7 +7,7 @@ the model's folder. This module imports no TensorFlow.
 import dataclasses
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
-from model_folders.reading.presets import NetworkOptions
+from model_folders.reading.preset import NetworkOptions
 from options import config_values
 from options.fields import group
 from serving.exporting.export_config import ExportFlags
@@ -128,7 +128,7 @@ class TrainingConfig(ModelConfig):
 
     @property
     def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `presets.NETWORK_OPTIONS`.
+        """{flag: value} of the flags in `NETWORK_OPTIONS`.
 
         These flags are also arguments of the model's constructor.
         """

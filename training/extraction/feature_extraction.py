@@ -22,7 +22,7 @@ from data.text.tokenization import FullTokenizer
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from model_folders.reading.settings_check import check_lengths
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.model_config import check_required

@@ -9,7 +9,7 @@ from data.label_spelling import find_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders import atomic_folders
 from model_folders.reading import settings_check
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 from training.task import AnyTask

@@ -17,8 +17,8 @@ from model_folders.checkpoint_folders import (
     list_checkpoint_steps,
 )
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import hub, preset_reading
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading, hub
+from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
 from training.config.model_config import check_required
 from training.config.model_flags import read_bert_config, read_tokenizer
@@ -142,15 +142,15 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        preset_reading.check_path(checkpoint, flag)
+        folder_reading.check_path(checkpoint, flag)
     is_run = bool(list_checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
         is_run = bool(find_best_checkpoint(folder))
     if is_run:
-        return preset_reading.read_preset(
+        return folder_reading.read_preset(
             folder, "--output_dir", is_own_run=True
         )
-    return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
+    return folder_reading.read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_and_check_flags(

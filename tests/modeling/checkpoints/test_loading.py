@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 from modeling.checkpoints.loading import create_model, load_checkpoint
 from modeling.checkpoints.variables import google_name_of, named_variables
 from tests.support.models import SMALL, built

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from tests.support.tasks.toy_task import create_config
 from training.config.model_config import check_required
 

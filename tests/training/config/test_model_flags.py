@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 from tests.support.models import write_config
 from tests.support.paths import SAMPLES
 from training.config.model_flags import (

@@ -10,7 +10,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from options.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
@@ -202,7 +202,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = preset_reading.read_preset(
+    settings = folder_reading.read_preset(
         tmp_path / "student"
     ).training_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")

@@ -34,7 +34,7 @@ from model_folders.reading.config_files import (
     list_config_files,
     read_class_and_settings,
 )
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 

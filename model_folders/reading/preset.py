@@ -1,6 +1,6 @@
-"""Defines `Preset`, all that the files in a folder state about its weights.
+"""A `Preset`: all that the files in a folder state about its weights.
 
-preset_reading.py reads the files, and creates the Preset.
+folder_reading.py reads the files, and creates the Preset.
 """
 
 import dataclasses
