@@ -224,8 +224,8 @@ class ModelJson(TypedDict, total=False):
     Attributes:
         version: version of the format.
         task: settings of the head.
-        origin: where the weights are from. Code reads the entry by
-            `model_json.provenance_of`.
+        origin: the provenance of the weights, which
+            `model_json.provenance_of` returns.
         files: names of the files in the folder that the run wrote.
         checksums: {file of an export's network: its checksum}.
         best_step: step of the best weights of the run.
