@@ -1,4 +1,4 @@
-"""Lists the kinds of models: one entry for each class in `modeling`.
+"""The kinds of models: one entry for each class in `modeling`.
 
 The name of a kind is the name of its class, which model.json records. All other
 modules look up here what depends on the kind. docs/adding_a_task.md lists the

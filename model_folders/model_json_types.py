@@ -1,4 +1,4 @@
-"""Names the entries of model.json, with their types and valid values.
+"""The entries of model.json, with their types and valid values.
 
 model_json.py checks the file by these types. The entries are plain dicts, so
 that they can be written as JSON again. Each entry may be missing. A key of the

@@ -1,4 +1,4 @@
-"""Defines an entry of a file of weights, and converts its names."""
+"""The entries of a file of weights, and the conversion of their names."""
 
 import re
 from collections.abc import Callable, Collection, Sequence

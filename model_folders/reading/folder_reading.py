@@ -1,4 +1,4 @@
-"""Reads the files beside weights, in the folders of this and other libraries.
+"""Reads a folder of weights, of this or another library, into a `Preset`.
 
 This project writes model.json, bert_config.json, vocab.txt,
 tokenizer_config.json and labels.txt beside weights. Google's, Hugging Face's
