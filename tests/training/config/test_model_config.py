@@ -1,4 +1,6 @@
-"""The required flags of a command that runs a model."""
+"""What follows from the flags of a command that runs a model."""
+
+import json
 
 import pytest
 
@@ -36,3 +38,15 @@ def test_a_folder_without_weights_is_named_before_the_flags(tmp_path):
     config = create_config("run", vocab_file=None)
     with pytest.raises(FileNotFoundError, match=f"The folder {tmp_path}"):
         check_required(config, ("vocab_file",), preset)
+
+
+@pytest.mark.parametrize(("index", "locks"), [(0, True), (1, False)])
+def test_only_the_chief_of_a_cluster_locks_the_outputs(
+    monkeypatch, index, locks
+):
+    cluster = {"worker": ["a", "b"]}
+    task = {"type": "worker", "index": index}
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": cluster, "task": task})
+    )
+    assert create_config("run").locks_outputs == locks
