@@ -12,7 +12,6 @@ writes files such as OUTPUT-00000-of-00008 and a manifest that lists them. The
 contents of these files do not depend on the number of processes.
 """
 
-import functools
 import gc
 import time
 
@@ -52,9 +51,7 @@ def main(parsed: ParsedCommand[PretrainingDataConfig]) -> None:
     )
 
 
-command = functools.partial(
-    cli.run, main, PretrainingDataConfig, may_have_beam_flags=True
-)
+command = cli.Command(main, PretrainingDataConfig, may_have_beam_flags=True)
 
 if __name__ == "__main__":
     command()

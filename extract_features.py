@@ -6,12 +6,10 @@ r"""Writes the vectors that BERT's layers compute for the tokens of texts.
 A line of the input contains one text, or two texts separated by ` ||| `.
 """
 
-import functools
-
 from absl import logging
 
 from command_line import cli
-from model_folders.reading import preset_reading, settings_check
+from model_folders.reading import folder_reading, hub, settings_check
 from options.parsed_command import ParsedCommand
 from training.extraction.extract_features_config import ExtractFeaturesConfig
 from training.extraction.feature_extraction import (
@@ -24,8 +22,8 @@ from training.extraction.feature_extraction import (
 
 def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     """Writes the vectors of the lines of --input_file."""
-    checkpoint = str(parsed.config.model.init_checkpoint)
-    preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
+    checkpoint = hub.to_local_folder(str(parsed.config.model.init_checkpoint))
+    preset = folder_reading.read_preset(checkpoint, "--init_checkpoint")
     parsed = parsed.decide_open(preset.stated_flags, checkpoint)
     config = parsed.config
     bert_config, tokenizer = read_model_files(
@@ -39,7 +37,7 @@ def main(parsed: ParsedCommand[ExtractFeaturesConfig]) -> None:
     logging.info("Wrote %d lines to %s", num_lines, config.output_file)
 
 
-command = functools.partial(cli.run, main, ExtractFeaturesConfig)
+command = cli.Command(main, ExtractFeaturesConfig)
 
 if __name__ == "__main__":
     command()

@@ -26,8 +26,6 @@ answers each text of the command line:
     python predict.py --model=DIR "a text" ["a second one"]
 """
 
-import functools
-
 from command_line import cli, flag_parsing
 from data.outputs import output_writer
 from options.parsed_command import ParsedCommand
@@ -63,8 +61,7 @@ def main(parsed: ParsedCommand[PredictConfig]) -> int:
     return int(num_failed > 0)
 
 
-command = functools.partial(
-    cli.run,
+command = cli.Command(
     main,
     PredictConfig,
     may_have_beam_flags=True,

@@ -8,8 +8,6 @@ The table is CSV, TSV, JSON lines or Parquet. The other tasks are GLUE and XNLI
 from the newest checkpoint in --output_dir.
 """
 
-import functools
-
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.classifier_config import ClassifierConfig
@@ -38,7 +36,7 @@ def main(parsed: ParsedCommand[ClassifierConfig]) -> None:
     fine_tuning.fine_tune(classifier_task)
 
 
-command = functools.partial(cli.run, main, ClassifierConfig)
+command = cli.Command(main, ClassifierConfig)
 
 if __name__ == "__main__":
     command()

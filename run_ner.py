@@ -6,8 +6,6 @@ A line of the file is a word and its tag, or in JSON, a text with its entities.
 Training resumes from the newest checkpoint in --output_dir.
 """
 
-import functools
-
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.ner_config import NerConfig
@@ -33,7 +31,7 @@ def main(parsed: ParsedCommand[NerConfig]) -> None:
     fine_tuning.fine_tune(ner_task)
 
 
-command = functools.partial(cli.run, main, NerConfig)
+command = cli.Command(main, NerConfig)
 
 if __name__ == "__main__":
     command()

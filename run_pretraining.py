@@ -8,8 +8,6 @@ Reads the TFRecords of create_pretraining_data.py. Training resumes from the
 newest checkpoint in --output_dir.
 """
 
-import functools
-
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.pretraining_config import PretrainingConfig
@@ -26,7 +24,7 @@ def main(parsed: ParsedCommand[PretrainingConfig]) -> None:
     pretraining.pretrain(start)
 
 
-command = functools.partial(cli.run, main, PretrainingConfig)
+command = cli.Command(main, PretrainingConfig)
 
 if __name__ == "__main__":
     command()

@@ -7,8 +7,6 @@ r"""Fine-tunes BERT on SQuAD v1.1 or v2.0, and predicts answers.
 Training resumes from the newest checkpoint in --output_dir.
 """
 
-import functools
-
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.squad_config import SquadConfig
@@ -28,7 +26,7 @@ def main(parsed: ParsedCommand[SquadConfig]) -> None:
     fine_tuning.fine_tune(squad_task)
 
 
-command = functools.partial(cli.run, main, SquadConfig)
+command = cli.Command(main, SquadConfig)
 
 if __name__ == "__main__":
     command()

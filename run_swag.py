@@ -6,8 +6,6 @@ r"""Fine-tunes BERT to choose among continuations of a sentence (SWAG).
 Training resumes from the newest checkpoint in --output_dir.
 """
 
-import functools
-
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from training.config.swag_config import SwagConfig
@@ -25,7 +23,7 @@ def main(parsed: ParsedCommand[SwagConfig]) -> None:
     fine_tuning.fine_tune(swag_task)
 
 
-command = functools.partial(cli.run, main, SwagConfig)
+command = cli.Command(main, SwagConfig)
 
 if __name__ == "__main__":
     command()

@@ -11,8 +11,6 @@
 The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 """
 
-import functools
-
 from command_line import cli
 from options.parsed_command import ParsedCommand
 from serving.http.serve_config import ServeConfig
@@ -34,7 +32,7 @@ def main(parsed: ParsedCommand[ServeConfig]) -> int:
     return 0
 
 
-command = functools.partial(cli.run, main, ServeConfig)
+command = cli.Command(main, ServeConfig)
 
 if __name__ == "__main__":
     command()

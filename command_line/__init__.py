@@ -1,14 +1,14 @@
 """Turns a command line into a `Config`, and shows help and errors.
 
 A script declares its flags as a `Config` of options, by options/, which knows
-no command line. The main call of the script is `cli.run`. What a command shows
+no command line. The `cli.Command` of the script runs it. What a command shows
 and hears while it runs is in terminal/. Nothing here loads TensorFlow, so that
 --help and wrong flags show quickly.
 
 Where a command line becomes a `Config`:
 
-    cli.py: `run`, from the command line to the exit status. An error in the
-        command line ends the script
+    cli.py: `Command`, whose `run` leads from the command line to the exit
+        status. An error in the command line ends the script
     flag_parsing.py: makes a flag of each option with absl, and returns the
         `ParsedCommand`
     path_flags.py: flags whose values are paths, and the check that no output

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NoReturn, TypeAlias
+from typing import Generic, NoReturn, TypeAlias
 
 from absl import app, logging
 from absl import flags as absl_flags
@@ -28,7 +28,7 @@ Main: TypeAlias = Callable[[ParsedCommand[ConfigT]], int | None]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CommonConfig(Config):
+class CommonConfig(Config):
     """Flags that every script has."""
 
     debug: bool = fields.option(
@@ -38,6 +38,31 @@ class _CommonConfig(Config):
         False,
         "Also log the first examples, and every variable that is loaded.",
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Command(Generic[ConfigT]):
+    """A script's `main` and its flags. Calling a command runs the script.
+
+    For example, `command = Command(main, SquadConfig)`. If the project is
+    installed, `command` is what the script's name in a shell calls.
+
+    Attributes: the arguments of `run`.
+    """
+
+    main: Main[ConfigT]
+    config_class: type[ConfigT]
+    may_have_beam_flags: bool = False
+    may_have_arguments: bool = False
+
+    def __call__(self) -> None:
+        """Runs the script with the arguments in `sys.argv`."""
+        run(
+            self.main,
+            self.config_class,
+            may_have_beam_flags=self.may_have_beam_flags,
+            may_have_arguments=self.may_have_arguments,
+        )
 
 
 def run(
@@ -95,7 +120,7 @@ def _define_flags(config_class: type[Config], is_on_beam: bool) -> list[str]:
     """Defines the flags of a script, and returns names of required flags."""
     script_name = flag_parsing.script_name()
     required = flag_parsing.define_flags(config_class, script_name)
-    flag_parsing.define_flags(_CommonConfig, script_name)
+    flag_parsing.define_flags(CommonConfig, script_name)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
     # unparsed.
     absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
@@ -221,14 +246,13 @@ def _run_locked(
     parsed: ParsedCommand[ConfigT],
     path_flags: Sequence[PathFlag],
 ) -> int | None:
-    """Checks the paths, downloads models, locks the outputs, and runs `main`.
+    """Checks the paths, locks the outputs, and runs `main`.
 
     Returns the exit status.
     """
     check_paths(path_flags)
-    config = parsed.config.download()
-    with _locked(path_flags if config.is_chief else ()):
-        return main(dataclasses.replace(parsed, config=config))
+    with _locked(path_flags if parsed.config.locks_outputs else ()):
+        return main(parsed)
 
 
 @contextlib.contextmanager

@@ -87,14 +87,14 @@ def parse_flags(
     values = {
         option.name: _read_value(option) for option in options_of(config_class)
     }
-    command = {
+    typed_values = {
         name: absl_flags.FLAGS[name].value
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
     return ParsedCommand(
         create_config(config_class, **values),
-        command,
+        typed_values,
         arguments,
         script=os.path.basename(sys.argv[0]),
     )

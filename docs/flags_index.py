@@ -96,7 +96,7 @@ def _rows(script: str) -> Rows:
     """Returns {flag: Markdown table row} for the flags of a script."""
     flags_of_script = [
         flag
-        for config in (find_config(script), cli._CommonConfig)
+        for config in (find_config(script), cli.CommonConfig)
         for flag in declared_options.options_of(config)
     ]
     flags_of_script.sort(key=lambda flag: flag.name)
@@ -106,9 +106,8 @@ def _rows(script: str) -> Rows:
 def find_config(script: str) -> type[Config]:
     """Returns the class of the flags of a script, such as SquadConfig."""
     module = importlib.import_module(script.removesuffix(".py"))
-    config: type[Config]
-    _, config = module.command.args
-    return config
+    command: cli.Command[Config] = module.command
+    return command.config_class
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:

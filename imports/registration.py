@@ -18,51 +18,55 @@ For example, `import modeling, keras`, then `keras.models.load_model(path)`:
 import contextlib
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from imports import lazy
 from imports.import_hooks import surround_import
 from imports.installation import ROOT
 
-# {package: its modules whose classes a `.keras` file may name}. One file may
-# name classes of both packages, so each package registers all these classes.
-# `data` does not import `modeling` by that. Only Keras does, when it loads a
-# file that names a class of `modeling`.
-SAVED_MODULES_OF_PACKAGE = {
-    "modeling": ("modeling.bert", "modeling.losses", "modeling.task_models"),
-    "data.text": ("data.text.preprocessor",),
-}
 
+def register_saved_classes(
+    modules_of_package: Mapping[str, Sequence[str]],
+) -> None:
+    """Registers classes in Keras, now or when Keras is imported.
 
-def register_saved_classes() -> None:
-    """Registers all classes in Keras, now or when Keras is imported."""
+    Args:
+        modules_of_package: {package: its modules whose classes a file may
+            name}.
+    """
     if "keras" in sys.modules:
-        _add_placeholders()
+        _add_placeholders(modules_of_package)
     else:
-        surround_import("keras", _placeholders_added)
+        surround_import(
+            "keras", lambda: _placeholders_added(modules_of_package)
+        )
 
 
 @contextlib.contextmanager
-def _placeholders_added() -> Iterator[None]:
+def _placeholders_added(
+    modules_of_package: Mapping[str, Sequence[str]],
+) -> Iterator[None]:
     """Adds the placeholders once Keras is imported."""
     yield
-    _add_placeholders()
+    _add_placeholders(modules_of_package)
 
 
-def _add_placeholders() -> None:
+def _add_placeholders(modules_of_package: Mapping[str, Sequence[str]]) -> None:
     """Adds placeholders to the classes that Keras knows."""
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
-    for module, name in _list_saved_classes():
+    for module, name in _list_saved_classes(modules_of_package):
         # The class itself is registered if its module is imported.
         objects.setdefault(f"bert>{name}", _Placeholder(module, name))
 
 
-def _list_saved_classes() -> Iterator[tuple[str, str]]:
+def _list_saved_classes(
+    modules_of_package: Mapping[str, Sequence[str]],
+) -> Iterator[tuple[str, str]]:
     """Yields (module, name) of each class, without importing the module."""
-    for package, saved_modules in SAVED_MODULES_OF_PACKAGE.items():
+    for package, saved_modules in modules_of_package.items():
         package_file = ROOT / package.replace(".", "/") / "__init__.py"
         module_of_name = lazy.read_imports(str(package_file))
         for name, module in module_of_name.items():

@@ -14,6 +14,10 @@ What the files of a folder state, and which module reads them:
     tokenizer_files.py: creates vocab.txt and the files beside it
     formats/: the files of each format of weights
 
+What Keras needs to load a `.keras` file:
+
+    saved_classes.py: the classes that the file may name
+
 What a command does with a folder:
 
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run

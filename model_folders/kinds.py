@@ -1,4 +1,4 @@
-"""Lists the kinds of models: one entry for each class in `modeling`.
+"""The kinds of models: one entry for each class in `modeling`.
 
 The name of a kind is the name of its class, which model.json records. All other
 modules look up here what depends on the kind. docs/adding_a_task.md lists the
@@ -7,8 +7,6 @@ files that a new head needs. This module imports neither Keras nor TensorFlow.
 
 import dataclasses
 from typing import Final, Literal, TypeAlias
-
-from model_folders.model_json_types import OutputMode
 
 # A class of this project. Where a class may be a user's own, its name is a str,
 # and `in KIND_OF_CLASS` tells whether the class is of this project.
@@ -28,17 +26,6 @@ TOKEN_CLASSIFIER: Final = "BertTokenClassifier"
 SPAN_LABELER: Final = "BertSpanLabeler"
 MULTIPLE_CHOICE: Final = "BertMultipleChoice"
 EMBEDDER: Final = "BertEmbedder"
-
-# Classes of transformers that contain only one of BertPretrainer's heads.
-TRANSFORMERS_MASKED_LM = "BertForMaskedLM"
-TRANSFORMERS_NEXT_SENTENCE = "BertForNextSentencePrediction"
-
-# {value of --output_mode: value of `problem_type` in transformers}.
-PROBLEM_TYPE_OF_MODE: dict[OutputMode, str] = {
-    "classification": "single_label_classification",
-    "multilabel": "multi_label_classification",
-    "regression": "regression",
-}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -117,25 +104,6 @@ KIND_OF_CLASS: Final[dict[ModelClass, ModelKind]] = {
     # The exports of an embedder contain only the encoder, and are of the kind
     # ENCODER.
     EMBEDDER: ModelKind(has_trained_head=False),
-}
-
-# {class of transformers: class of this project}.
-CLASS_OF_ARCHITECTURE: Final[dict[str, ModelClass]] = {
-    TRANSFORMERS_MASKED_LM: PRETRAINER,
-    TRANSFORMERS_NEXT_SENTENCE: PRETRAINER,
-    **{
-        kind.transformers_class: name
-        for name, kind in KIND_OF_CLASS.items()
-        if kind.transformers_class
-    },
-}
-
-# {task of KerasHub, or before it of KerasNLP: class of this project}.
-CLASS_OF_KERASHUB_TASK: Final[dict[str, ModelClass]] = {
-    "BertClassifier": CLASSIFIER,
-    "BertMaskedLM": PRETRAINER,
-    "BertTextClassifier": CLASSIFIER,
-    "BertTextEmbedder": ENCODER,
 }
 
 

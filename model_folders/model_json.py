@@ -7,8 +7,9 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, cast, get_type_hints, is_typeddict
 
-from files.json_files import find_malformed_entry, read_json
+from files.json_files import read_json
 from files.paths import StrPath
+from files.typed_dict_checks import find_malformed_entry
 from model_folders.model_json_types import (
     ModelJson,
     Provenance,
@@ -16,10 +17,9 @@ from model_folders.model_json_types import (
 )
 
 MODEL_JSON_FILE = "model.json"
-# Entry with the Provenance of the weights. The rest of the code says
-# "provenance", because an origin is something else in `training`.
+# Key of the entry with the Provenance of the weights.
 PROVENANCE: Final = "origin"
-# Entry with the checksums of an export's networks.
+# Key of the entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
 # Version of the format of model.json.
 VERSION = 1

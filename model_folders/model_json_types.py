@@ -1,4 +1,4 @@
-"""Names the entries of model.json, with their types and valid values.
+"""The entries of model.json, with their types and valid values.
 
 model_json.py checks the file by these types. The entries are plain dicts, so
 that they can be written as JSON again. Each entry may be missing. A key of the
@@ -53,7 +53,7 @@ class HeadSettings(TypedDict, total=False):
         task_name: value of --task_name, such as "cola".
         output_mode: what a classifier's labels are.
         problem_type: the name of `output_mode` in transformers, a value of
-            `kinds.PROBLEM_TYPE_OF_MODE`.
+            `PROBLEM_TYPE_OF_MODE` in formats/huggingface/config.py.
         labels: names of the outputs, in order. None if the outputs have no
             names.
         num_texts: 1 for single texts, 2 for pairs, None if the model accepts
@@ -224,8 +224,8 @@ class ModelJson(TypedDict, total=False):
     Attributes:
         version: version of the format.
         task: settings of the head.
-        origin: where the weights are from. Code reads the entry by
-            `model_json.provenance_of`.
+        origin: the provenance of the weights, which
+            `model_json.provenance_of` returns.
         files: names of the files in the folder that the run wrote.
         checksums: {file of an export's network: its checksum}.
         best_step: step of the best weights of the run.

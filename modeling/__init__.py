@@ -72,6 +72,7 @@ from typing import TYPE_CHECKING, Any
 from imports import lazy
 from imports.installation import read_version
 from imports.registration import register_saved_classes
+from model_folders.saved_classes import SAVED_MODULES_OF_PACKAGE
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
@@ -130,7 +131,7 @@ __all__ = [*_MODULE_OF_NAME]
 _import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # A `.keras` file of a model names its class and its loss.
-register_saved_classes()
+register_saved_classes(SAVED_MODULES_OF_PACKAGE)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  classes and functions

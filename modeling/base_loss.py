@@ -160,10 +160,19 @@ class Loss(BatchLoss[OutputsT_contra]):
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
         There is one distance for each loss in `unreduced_terms`, [B]. By
-        default the outputs are logits of classes. The temperature divides the
-        logits of both models before the softmax.
+        default the only output is the logits of classes, float [B, L], and the
+        temperature divides the logits of both models before the softmax. The
+        loss of a model with several outputs overrides this method.
+
+        Raises:
+            TypeError: the model returns several outputs, and the loss does not
+                override this method.
         """
-        # A loss of a model with several outputs overrides this method.
+        if isinstance(outputs, Mapping):
+            raise TypeError(
+                f"{type(self).__name__} must override `unreduced_divergences`, "
+                f"because it reads several outputs: {', '.join(outputs)}"
+            )
         logits = cast("Tensor", outputs)
         teacher_logits = cast("Tensor", teacher_outputs)
         return {"loss": divergence(logits, teacher_logits, temperature)}

@@ -21,7 +21,8 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
-from model_folders.reading import preset_reading, presets
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from modeling.keras_saving import KerasSavingModel
 from modeling.options import ModelOptions
 
@@ -75,7 +76,7 @@ class BaseModel(KerasSavingModel):
         if labels is not None:
             num_labels = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=num_labels)
-        preset = preset_reading.read_preset(path)
+        preset = folder_reading.read_preset(path)
         if cls.embeds_texts:
             preset.warn_of_pooling()
         model, report = cls.load_preset(
@@ -96,7 +97,7 @@ class BaseModel(KerasSavingModel):
     @classmethod
     def load_preset(
         cls,
-        preset: presets.Preset,
+        preset: Preset,
         *,
         config: BertConfig | None = None,
         output_names: Sequence[Sequence[str]] = (),

@@ -238,7 +238,7 @@ class BertModel(BaseModel):
             seed=dropout_seed(seed, 0),
             training=training,
         )
-        layers = self.encoder(
+        block_outputs = self.encoder(
             embedding_output,
             create_attention_mask_from_input_mask(attended, self.left_to_right),
             seed=seed,
@@ -248,9 +248,9 @@ class BertModel(BaseModel):
         )
         return {
             "embedding_output": embedding_output,
-            "all_encoder_layers": layers,
-            "sequence_output": layers[-1],
-            "pooled_output": self._pool(layers[-1], input_mask),
+            "all_encoder_layers": block_outputs,
+            "sequence_output": block_outputs[-1],
+            "pooled_output": self._pool(block_outputs[-1], input_mask),
         }
 
     def _read_inputs(

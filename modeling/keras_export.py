@@ -1,4 +1,4 @@
-"""Says with which shapes Keras exports a model, on each of its backends.
+"""The shapes with which Keras exports a model, on each of its backends.
 
 keras_saving.py exports a model by these functions.
 """

@@ -38,6 +38,8 @@ class KerasFitModel(keras.Model):
         "input_mask": 2,
         "segment_ids": 2,
     }
+    # The rank of the ids in the graph that Keras created for `predict`.
+    _rank_of_graph: int | None = None
 
     def check_features(self, features: Mapping[str, object]) -> None:
         """Checks the names of features.
@@ -59,6 +61,25 @@ class KerasFitModel(keras.Model):
         if not self.built:
             self.build()
         super().compile(*args, **kwargs)
+
+    # The other arguments are those of `keras.Model.predict`.
+    def predict(
+        self, x: object, *args: Any, **kwargs: Any
+    ) -> Tensor | Features:
+        """Predicts as Keras does, also if the rank of the ids has changed.
+
+        A model of several texts per example reads ids [B, T] and [B, C, T].
+        """
+        batch = getattr(x, "element_spec", x)
+        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
+        if isinstance(features, Mapping) and "input_ids" in features:
+            # Keras would widen the graph of the last call to ids of any rank,
+            # which have no axes.
+            rank = len(getattr(features["input_ids"], "shape", ()))
+            self.make_predict_function(force=rank != self._rank_of_graph)
+            self._rank_of_graph = rank
+        outputs: Tensor | Features = super().predict(x, *args, **kwargs)
+        return outputs
 
     # Keras passes the batch to a step as the last argument.
     def train_step(self, *arguments: object) -> dict[str, Tensor]:

@@ -6,7 +6,6 @@ choices or texts, V = vocabulary size and W = hidden size.
 The features that all models read are listed at the top of base_task_model.py.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Unpack
 
 import keras
@@ -244,30 +243,6 @@ class BertEmbedder(MultiTextModel):
     """
 
     embeds_texts = True
-
-    # The rank of the ids for which Keras created the graph of `predict`. Keras
-    # would widen this graph to ids of any rank, which have no axes.
-    _rank_of_graph: int | None = None
-
-    # The other arguments are those of `keras.Model.predict`.
-    def predict(
-        self,
-        x: Features | Iterable[object],
-        batch_size: int | None = None,
-        verbose: int | str = "auto",
-        steps: int | None = None,
-        callbacks: Sequence[object] | None = None,
-    ) -> Tensor | Features:
-        """Predicts as Keras does, one or several texts per example."""
-        batch = getattr(x, "element_spec", x)
-        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
-        if isinstance(features, Mapping) and "input_ids" in features:
-            # Create the graph again for ids of another rank, because Keras
-            # creates it only once.
-            rank = len(getattr(features["input_ids"], "shape", ()))
-            self.make_predict_function(force=rank != self._rank_of_graph)
-            self._rank_of_graph = rank
-        return super().predict(x, batch_size, verbose, steps, callbacks)
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""

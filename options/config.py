@@ -4,7 +4,6 @@ These options become flags, so the docstrings here call them flags.
 """
 
 import dataclasses
-from collections.abc import Mapping
 from typing import Self, TypeVar
 
 from options.metadata import Field, find_repeated_options
@@ -14,8 +13,9 @@ from options.metadata import Field, find_repeated_options
 class Config:
     """Base class of the flags of a script: options, and groups of options.
 
-    command_line/cli.py calls the methods, from `prepare` to `download`. A
-    script whose flags decide each other overrides them.
+    A script whose flags decide each other overrides `prepare`, and a script
+    that runs in several processes `locks_outputs`. command_line/cli.py calls
+    both.
     """
 
     def __init_subclass__(cls) -> None:
@@ -47,8 +47,11 @@ class Config:
         return fields
 
     @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the outputs that the flags name."""
+    def locks_outputs(self) -> bool:
+        """Whether this process locks the outputs that the flags name.
+
+        Of several processes that share their outputs, only one locks them.
+        """
         return True
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
@@ -61,29 +64,6 @@ class Config:
 
         Raises:
             ValueError: flags contradict each other.
-        """
-        return self
-
-    def describe_missing(
-        self, flag: str, run_settings: Mapping[str, object]
-    ) -> str:
-        """Returns what to set instead of a required flag that is not set.
-
-        Args:
-            flag: name of the flag.
-            run_settings: settings that the resumed run recorded, {} for a new
-                run.
-        """
-        return f"--{flag}"
-
-    def download(self) -> Self:
-        """Downloads models of a hub. Returns the flags with local folders.
-
-        Runs after the paths are checked.
-
-        Raises:
-            ValueError, OSError: as `download_model` in
-                model_folders/reading/hub.py raises them.
         """
         return self
 

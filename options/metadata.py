@@ -1,4 +1,4 @@
-"""Describes the option, or the group of options, that a field declares.
+"""The metadata of a field that declares an option, or a group of options.
 
 The functions of fields.py create the fields. Each field has an entry in its
 `metadata`: an `OptionDeclaration` if it is an option, an `OptionGroup` if it is

@@ -28,7 +28,7 @@ class ParsedCommand(Generic[ConfigT_co]):
 
     Attributes:
         config: the values of the flags.
-        command: {flag that the user set: value as it was typed}.
+        typed_values: {flag that the user set: value as it was typed}.
         arguments: the other arguments: texts, or flags of Apache Beam. Empty
             for a script that accepts none (see `cli.run`).
         script: name of the script, without its folder.
@@ -36,7 +36,7 @@ class ParsedCommand(Generic[ConfigT_co]):
     """
 
     config: ConfigT_co
-    command: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    typed_values: Mapping[str, object] = dataclasses.field(default_factory=dict)
     arguments: Sequence[str] = ()
     script: str = ""
     decided: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ class ParsedCommand(Generic[ConfigT_co]):
     @property
     def set_by_user(self) -> frozenset[str]:
         """Names of the flags that the user set."""
-        return frozenset(self.command)
+        return frozenset(self.typed_values)
 
     def is_open(self, name: str) -> bool:
         """Returns whether nothing has decided a flag yet, so that a file may.

@@ -15,7 +15,7 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from model_folders.kinds import ModelClass
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from serving import engines
 from serving.engines import ExportFormat, checksums
 from serving.model_cache import unpickle_model

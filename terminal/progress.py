@@ -66,7 +66,7 @@ class Progress:
         self._is_first = True
 
     def __enter__(self) -> Self:
-        """Starts the line on the terminal."""
+        """Returns this object. The first `update` starts the line."""
         return self
 
     def __exit__(self, *unused_args: object) -> None:

@@ -62,7 +62,7 @@ def test_a_script_contains_only_its_steps():
         names = [ast.unparse(node).split("(")[0] for node in steps]
         if not isinstance(docstring, ast.Expr) or names != [
             "def main",
-            "command = functools.partial",
+            "command = cli.Command",
             "if __name__ == '__main__':\n    command",
         ]:
             wrong.append(path)
@@ -80,7 +80,7 @@ def test_the_flags_of_a_script_are_in_a_module_that_is_named_after_it():
         words = path.stem.split("_")
         if words[0] in ("run", "create"):
             words = words[1:]
-        _, config = importlib.import_module(module_of(path)).command.args
+        config = importlib.import_module(module_of(path)).command.config_class
         place = config.__module__.rpartition(".")[2], config.__name__
         expected = "".join(map(str.capitalize, words))
         if place != (f"{'_'.join(words)}_config", f"{expected}Config"):

@@ -10,13 +10,11 @@ With --extended_vocab_file the tool also adds embeddings of new words.
 For LiteRT, ONNX and SavedModels, see tools/export.py.
 """
 
-import functools
-
 from absl import logging
 
 import modeling
 from command_line import cli
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 from options.parsed_command import ParsedCommand
 from tools.conversion.conversion_steps import (
     choose_format,
@@ -58,7 +56,7 @@ def main(parsed: ParsedCommand[ConvertCheckpointConfig]) -> None:
     logging.info("Wrote %s", config.output_dir)
 
 
-command = functools.partial(cli.run, main, ConvertCheckpointConfig)
+command = cli.Command(main, ConvertCheckpointConfig)
 
 if __name__ == "__main__":
     command()

@@ -12,7 +12,6 @@ tool adds words of the text to the vocabulary VOCAB. The new words replace the
 with tools.convert_checkpoint --extended_vocab_file.
 """
 
-import functools
 import os
 import time
 
@@ -61,7 +60,7 @@ def main(parsed: ParsedCommand[VocabularyConfig]) -> None:
     )
 
 
-command = functools.partial(cli.run, main, VocabularyConfig)
+command = cli.Command(main, VocabularyConfig)
 
 if __name__ == "__main__":
     command()

@@ -8,14 +8,12 @@ evaluates the export: run_classifier.py and the other scripts do that, if they
 export with --do_eval.
 """
 
-import functools
-
 from absl import logging
 
 import serving
 from command_line import cli
 from data.text.tokenization import FullTokenizer
-from model_folders.reading import preset_reading, settings_check
+from model_folders.reading import folder_reading, settings_check
 from options.parsed_command import ParsedCommand
 from serving.exporting.export_config import ExportConfig
 from serving.exporting.export_steps import (
@@ -29,7 +27,7 @@ from serving.exporting.export_steps import (
 def main(parsed: ParsedCommand[ExportConfig]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
-    preset = preset_reading.read_preset(config.model, "--model")
+    preset = folder_reading.read_preset(config.model, "--model")
     model_class = find_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights_path)
@@ -47,7 +45,7 @@ def main(parsed: ParsedCommand[ExportConfig]) -> None:
     )
 
 
-command = functools.partial(cli.run, main, ExportConfig)
+command = cli.Command(main, ExportConfig)
 
 if __name__ == "__main__":
     command()

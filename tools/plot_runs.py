@@ -7,7 +7,6 @@ image shows the losses of the training and the learning rate as light lines, and
 the evaluations as dark lines with dots.
 """
 
-import functools
 from pathlib import Path
 
 from command_line import cli
@@ -25,7 +24,7 @@ def main(parsed: ParsedCommand[PlotRunsConfig]) -> None:
         drawn.savefig(file, format=Path(config.output).suffix[1:], dpi=130)
 
 
-command = functools.partial(cli.run, main, PlotRunsConfig)
+command = cli.Command(main, PlotRunsConfig)
 
 if __name__ == "__main__":
     command()

@@ -8,8 +8,6 @@ seed_N form one row. The numbers are those in the files, so the scores of
 run_squad.py are percentages and all other scores are fractions.
 """
 
-import functools
-
 from command_line import cli
 from files.atomic import write_text
 from options.parsed_command import ParsedCommand
@@ -26,7 +24,7 @@ def main(parsed: ParsedCommand[ResultsTableConfig]) -> None:
         write_text(config.output, table)
 
 
-command = functools.partial(cli.run, main, ResultsTableConfig)
+command = cli.Command(main, ResultsTableConfig)
 
 if __name__ == "__main__":
     command()

@@ -21,7 +21,8 @@ from data.io import file_checksums
 from data.jobs.beam_workers import run_on_beam
 from data.jobs.job_json_types import UnitResult
 from data.jobs.workers import run_in_processes
-from files.json_files import find_malformed_entry, read_json
+from files.json_files import read_json
+from files.typed_dict_checks import find_malformed_entry
 from terminal import progress, signals
 
 if TYPE_CHECKING:

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING
 
 from imports import lazy
 from imports.registration import register_saved_classes
+from model_folders.saved_classes import SAVED_MODULES_OF_PACKAGE
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
@@ -53,4 +54,4 @@ __all__ = [*_MODULE_OF_NAME]
 __getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # A `.keras` file of a model that reads strings names the preprocessor.
-register_saved_classes()
+register_saved_classes(SAVED_MODULES_OF_PACKAGE)

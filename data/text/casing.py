@@ -12,7 +12,7 @@ from typing import Protocol
 from data.text.characters import strip_accents
 from files.paths import StrPath
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 # Matches the folder names of Google's releases.

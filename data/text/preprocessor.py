@@ -16,7 +16,7 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
 _MAX_ROWS_AT_ONCE = 4096

@@ -33,7 +33,7 @@ from model_folders.model_json_types import TokenizerIdentity
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
-    from model_folders.reading.presets import Preset
+    from model_folders.reading.preset import Preset
 
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK_LENGTH = 8192
@@ -126,8 +126,8 @@ class FullTokenizer:
         """
         # Import late, because nothing else here reads or downloads a model.
         from data.text.casing import find_casing
-        from model_folders.reading.preset_reading import read_preset
-        from model_folders.reading.presets import Preset
+        from model_folders.reading.folder_reading import read_preset
+        from model_folders.reading.preset import Preset
 
         preset = path if isinstance(path, Preset) else read_preset(path)
         if preset.vocab_file is None:

@@ -5,7 +5,7 @@ import os
 from data.text import vocabulary_files
 from data.text.casing import find_casing
 from data.text.tokenization import FullTokenizer
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 
 
 def load_tokenizer(

@@ -18,7 +18,8 @@ from model_folders.model_json_types import (
     Provenance,
     TrainingSettings,
 )
-from model_folders.reading import hub, presets
+from model_folders.reading import hub
+from model_folders.reading.preset import Preset
 
 
 def create_copy_files(card: model_card.Card) -> dict[str, str]:
@@ -33,7 +34,7 @@ def create_copy_files(card: model_card.Card) -> dict[str, str]:
 
 
 def create_model_json_of_copy(
-    preset: presets.Preset | None,
+    preset: Preset | None,
     model_class: str,
     settings: HeadSettings | None = None,
     *,
@@ -51,7 +52,7 @@ def create_model_json_of_copy(
         changed: names of settings in `preset` that no longer apply to the
             copy.
     """
-    preset = preset or presets.Preset("")
+    preset = preset or Preset("")
     contents = copy.deepcopy(preset.model_json)
     contents = contents or {"version": model_json.VERSION}
     # A dict with only some entries of a TypedDict of settings is of this type

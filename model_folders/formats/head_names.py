@@ -1,4 +1,4 @@
-"""Tells the head of a checkpoint by the names and shapes of its weights."""
+"""Recognizes a checkpoint's head by the names and shapes of its weights."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -59,17 +59,19 @@ def encoder_shapes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"bert/encoder/layer_{block}/{name}", entries
 
 
-def check_layers(config: BertConfig, layers: Sequence[int] | None) -> None:
-    """Checks that `layers` lists a block for each block of a model.
+def check_initial_blocks(
+    config: BertConfig, initial_blocks: Sequence[int]
+) -> None:
+    """Checks that `initial_blocks` lists a block for each block of a model.
 
     Raises:
-        ValueError: the length of `layers` is not the number of blocks.
+        ValueError: the length of `initial_blocks` is not the number of blocks.
     """
-    if layers is not None and len(layers) != config.num_hidden_layers:
+    if len(initial_blocks) != config.num_hidden_layers:
         raise ValueError(
-            "`layers` must list one block of the checkpoint for each of the "
-            f"model's {config.num_hidden_layers} blocks. "
-            f"Received: {list(layers)}"
+            "`initial_blocks` must list one block of the checkpoint for each "
+            f"of the model's {config.num_hidden_layers} blocks. "
+            f"Received: {list(initial_blocks)}"
         )
 
 
@@ -78,7 +80,7 @@ def check_shapes(
     shapes: Mapping[str, Sequence[int]],
     config: BertConfig,
     *,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
     config_file: str | None = None,
 ) -> None:
     """Checks that a checkpoint contains the encoder of a configuration.
@@ -87,9 +89,9 @@ def check_shapes(
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
-        layers: for each block of the model, the number of the checkpoint's
-            block to start from. If None, block i starts from the checkpoint's
-            block i.
+        initial_blocks: for each block of the model, the number of the
+            checkpoint's block to start from. If None, block i starts from
+            the checkpoint's block i.
         config_file: path of the configuration, for messages.
 
     Raises:
@@ -97,7 +99,8 @@ def check_shapes(
             heads does not divide the hidden size. The message names the first
             such weight.
     """
-    check_layers(config, layers)
+    if initial_blocks is not None:
+        check_initial_blocks(config, initial_blocks)
     where = config_file or "the configuration"
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(
@@ -106,7 +109,7 @@ def check_shapes(
             f"Correct it for {path}"
         )
     for name, entries in encoder_shapes(config.num_hidden_layers):
-        source = source_name(name, layers)
+        source = source_name(name, initial_blocks)
         shape = [getattr(config, entry) for entry in entries]
         file_shape = shapes.get(source)
         if file_shape is None:

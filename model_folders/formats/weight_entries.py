@@ -1,4 +1,4 @@
-"""Defines an entry of a file of weights, and converts its names."""
+"""The entries of a file of weights, and the conversion of their names."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -66,19 +66,19 @@ def printable_name(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
-def source_name(name: str, layers: Sequence[int] | None) -> str:
+def source_name(name: str, initial_blocks: Sequence[int] | None) -> str:
     """Returns the name of the checkpoint's entry that a variable starts from.
 
     Args:
         name: Google's name of the variable.
-        layers: for each block of the model, the number of the checkpoint's
-            block to start from. If None, block i starts from the checkpoint's
-            block i.
+        initial_blocks: for each block of the model, the number of the
+            checkpoint's block to start from. If None, block i starts from
+            the checkpoint's block i.
     """
-    if layers is None:
+    if initial_blocks is None:
         return name
     return re.sub(
         r"/layer_(\d+)/",
-        lambda match: f"/layer_{layers[int(match[1])]}/",
+        lambda match: f"/layer_{initial_blocks[int(match[1])]}/",
         name,
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
-from model_folders.reading.presets import NETWORK_OPTIONS, Preset
+from model_folders.reading.preset import NETWORK_OPTIONS, Preset
 from model_folders.tokenizer_files import Tokenizer
 
 # Entries of bert_config.json that inference does not use.

@@ -79,15 +79,15 @@ class Checkpoint(abc.ABC):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        initial_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
 
         Args:
             model: any model of this package, built or not.
-            layers: for each block of the model, the block of the checkpoint to
-                start from, as in `load_checkpoint`.
+            initial_blocks: for each block of the model, the block of the
+                checkpoint to start from, as in `load_checkpoint`.
             new_head: Google's names of the variables that keep their values,
                 even if the checkpoint contains them.
 

@@ -8,7 +8,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats.huggingface.weights import find_huggingface
 from model_folders.formats.shape_checks import check_shapes
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.format_readers import (
     ReaderCheckpoint,
@@ -59,7 +59,7 @@ def find_checkpoint(
     path: Source,
     best: bool | None = None,
     config: BertConfig | None = None,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
 ) -> str:
     """Returns the file, or the prefix of the files, of a checkpoint.
 
@@ -73,8 +73,8 @@ def find_checkpoint(
         config: configuration of the model that will load the checkpoint, to
             compare its sizes before the model is created. If None, the function
             does not compare them.
-        layers: for each block of `config`, the block of the checkpoint to start
-            from, as in `load_checkpoint`.
+        initial_blocks: for each block of `config`, the block of the checkpoint
+            to start from, as in `load_checkpoint`.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -84,27 +84,27 @@ def find_checkpoint(
     """
     preset = path if isinstance(path, Preset) else None
     checkpoint = open_checkpoint(path, best=best)
-    check_sizes(checkpoint, preset, config, layers=layers)
+    check_sizes(checkpoint, preset, config, initial_blocks=initial_blocks)
     return checkpoint.file
 
 
 def check_checkpoint(
     path: Source,
     config: BertConfig | None = None,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
 ) -> None:
     """Checks that there is a checkpoint, and the sizes of its files.
 
     The arguments and the errors are those of `find_checkpoint`.
     """
-    find_checkpoint(path, config=config, layers=layers)
+    find_checkpoint(path, config=config, initial_blocks=initial_blocks)
 
 
 def check_sizes(
     checkpoint: Checkpoint,
     preset: Preset | None,
     config: BertConfig | None,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
 ) -> None:
     """Checks the sizes of a checkpoint's files, and of the entries in them.
 
@@ -114,8 +114,8 @@ def check_sizes(
             configuration in messages. None if the folder was not read.
         config: configuration that the entries must fit. If None, the function
             only checks that no file is damaged.
-        layers: for each block of `config`, the block of the checkpoint to start
-            from, as in `load_checkpoint`.
+        initial_blocks: for each block of `config`, the block of the checkpoint
+            to start from, as in `load_checkpoint`.
 
     Raises:
         OSError: a file is missing, truncated or malformed.
@@ -129,7 +129,7 @@ def check_sizes(
             checkpoint.file,
             shapes,
             config,
-            layers=layers,
+            initial_blocks=initial_blocks,
             config_file=config_file,
         )
 

@@ -86,7 +86,7 @@ class ReaderCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        initial_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -105,7 +105,11 @@ class ReaderCheckpoint(Checkpoint):
         entries = _with_one_pooler(model, self.file, entries)
         _check_heads(model, self.file, entries)
         report = restore_variables(
-            model, self.file, entries, layers=layers, new_head=new_head
+            model,
+            self.file,
+            entries,
+            initial_blocks=initial_blocks,
+            new_head=new_head,
         )
         unread = [
             name for name in report.unused if not _GOOGLE_NAME.match(name)

@@ -12,7 +12,7 @@ import keras
 from model_folders import kinds
 from model_folders.formats.head_names import find_num_outputs
 from model_folders.labels import find_order, format_first_labels
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.variables import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.

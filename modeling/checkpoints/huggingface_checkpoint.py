@@ -92,7 +92,7 @@ class HuggingFaceCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        initial_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -106,7 +106,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         # List each of the file's blocks once, even if several blocks of the
         # model start from it.
         names = dict.fromkeys(
-            source_name(google_name_of(weight), layers)
+            source_name(google_name_of(weight), initial_blocks)
             for weight in model.weights
         )
         tensors = self._open_entries()
@@ -123,7 +123,11 @@ class HuggingFaceCheckpoint(Checkpoint):
         unused = _list_unused(self.file, others)
         entries |= {name: tensors[name] for name in unused}
         return restore_variables(
-            model, self.file, entries, layers=layers, new_head=new_head
+            model,
+            self.file,
+            entries,
+            initial_blocks=initial_blocks,
+            new_head=new_head,
         )
 
     def _open_entries(self) -> dict[str, WeightEntry]:

@@ -10,10 +10,13 @@ from absl import logging
 
 from model_folders.bert_config import BertConfig, check_config
 from model_folders.formats.head_names import find_num_outputs
-from model_folders.formats.shape_checks import check_layers, describe_entries
+from model_folders.formats.shape_checks import (
+    check_initial_blocks,
+    describe_entries,
+)
 from model_folders.labels import find_order
-from model_folders.reading import preset_reading
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from modeling.checkpoints.checkpoint import Checkpoint, LoadReport
 from modeling.checkpoints.finding import (
     Source,
@@ -47,7 +50,7 @@ def load_checkpoint(
     model: "KerasFitModel",
     path: Source,
     *,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
     output_names: Sequence[Sequence[str]] = (),
     best: bool | None = None,
     replaces_head: bool = False,
@@ -64,9 +67,10 @@ def load_checkpoint(
             a training run, the function loads the weights that the run exports.
             These are the weights of the best step, or of the last step with
             --noload_best or without a best step. The log names the step.
-        layers: for each block of the model, the number of the checkpoint's
-            block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
-            If None, block i starts from the checkpoint's block i.
+        initial_blocks: for each block of the model, the number of the
+            checkpoint's block to start from, such as `[0, 2, 5]` for a
+            student of 3 blocks. If None, block i starts from the
+            checkpoint's block i.
         output_names: lists of names of the model's outputs, in order, such as
             `[["no", "yes"]]`. Several lists are alternative names. If the
             checkpoint's folder lists the same names in a different order, the
@@ -87,24 +91,25 @@ def load_checkpoint(
     Raises:
         FileNotFoundError: the path contains no checkpoint.
         OSError: the checkpoint cannot be read.
-        ValueError: `layers` does not name one block for each block of the
-            model, a variable of the encoder is missing or has another shape, a
-            value is not a finite floating-point number, or `path` contains an
-            adapter.
+        ValueError: `initial_blocks` does not name one block for each block of
+            the model, a variable of the encoder is missing or has another
+            shape, a value is not a finite floating-point number, or `path`
+            contains an adapter.
     """
-    if layers is not None:
-        check_layers(model.config, layers)
+    # A user's model around a BertModel has no `config`.
+    if initial_blocks is not None:
+        check_initial_blocks(model.config, initial_blocks)
     preset = None
     if isinstance(path, Preset):
         preset = path
     elif output_names or replaces_head:
-        preset = preset_reading.read_preset(path)
+        preset = folder_reading.read_preset(path)
     checkpoint = open_checkpoint(preset or path, best=best)
     return _load_weights(
         model,
         checkpoint,
         preset,
-        layers=layers,
+        initial_blocks=initial_blocks,
         output_names=output_names,
         replaces_head=replaces_head,
     )
@@ -192,7 +197,7 @@ def _load_weights(
     checkpoint: Checkpoint,
     preset: Preset | None,
     *,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
     output_names: Sequence[Sequence[str]] = (),
     replaces_head: bool = False,
 ) -> LoadReport:
@@ -203,8 +208,8 @@ def _load_weights(
     new_head: Sequence[str] = ()
     if preset and replaces_head:
         new_head = _find_new_head(model, checkpoint, preset, output_names)
-    report = checkpoint.load(model, layers, new_head)
-    if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
+    report = checkpoint.load(model, initial_blocks, new_head)
+    if initial_blocks is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",

@@ -67,7 +67,7 @@ class Tf1Checkpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        initial_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -91,7 +91,11 @@ class Tf1Checkpoint(Checkpoint):
                         ),
                     )
             return restore_variables(
-                model, self.file, entries, layers=layers, new_head=new_head
+                model,
+                self.file,
+                entries,
+                initial_blocks=initial_blocks,
+                new_head=new_head,
             )
 
 

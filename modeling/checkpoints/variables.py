@@ -103,7 +103,7 @@ def restore_variables(
     path: StrPath,
     entries: Mapping[str, StoredEntry],
     *,
-    layers: Sequence[int] | None = None,
+    initial_blocks: Sequence[int] | None = None,
     new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
@@ -118,8 +118,8 @@ def restore_variables(
         path: path of the checkpoint, for messages.
         entries: {Google's name: entry of the checkpoint}. The report lists the
             entries that the model lacks as unused, whatever their names are.
-        layers: for each block of the model, the block of the checkpoint to
-            start from, as in `load_checkpoint`.
+        initial_blocks: for each block of the model, the block of the checkpoint
+            to start from, as in `load_checkpoint`.
         new_head: Google's names of the variables that keep their values, even
             if the checkpoint contains them.
 
@@ -130,7 +130,7 @@ def restore_variables(
     """
     if not model.built:
         model.build()
-    assignments = _list_assignments(model, layers)
+    assignments = _list_assignments(model, initial_blocks)
     wanted = [item for item in assignments if item.name not in {*new_head}]
     missing = [item for item in wanted if item.source not in entries]
     _check_complete(path, assignments, missing, entries)
@@ -152,7 +152,7 @@ def restore_variables(
 
 
 def _list_assignments(
-    model: keras.Model, layers: Sequence[int] | None
+    model: keras.Model, initial_blocks: Sequence[int] | None
 ) -> list[_Assignment]:
     """Returns an assignment for each of a model's weights.
 
@@ -166,7 +166,7 @@ def _list_assignments(
             "Load the checkpoint into each BertModel separately"
         )
     return [
-        _Assignment(name, variable, source_name(name, layers))
+        _Assignment(name, variable, source_name(name, initial_blocks))
         for name, variable in variables.items()
     ]
 

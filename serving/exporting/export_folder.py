@@ -12,10 +12,14 @@ from imports.installation import install_command
 from model_folders import atomic_folders, kinds, model_json
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.cards import copies, model_card
-from model_folders.formats.huggingface.config import create_config_json
+from model_folders.formats.huggingface.config import (
+    PROBLEM_TYPE_OF_MODE,
+    create_config_json,
+)
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_json_types import HeadSettings, ModelJson
-from model_folders.reading import preset_reading, presets
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
@@ -85,8 +89,8 @@ def _create_model_json(
 ) -> ModelJson:
     """Returns the contents of the model.json of an export in `folder`."""
     preset = options.weights or None
-    if preset is not None and not isinstance(preset, presets.Preset):
-        preset = preset_reading.read_preset(preset)
+    if preset is not None and not isinstance(preset, Preset):
+        preset = folder_reading.read_preset(preset)
     contents = copies.create_model_json_of_copy(
         preset, kinds.model_class_of(model), settings
     )
@@ -168,7 +172,7 @@ def _create_config_entries(
         num_labels=model.num_labels,
         labels=labels,
         tokenizer=options.tokenizer,
-        problem_type=kinds.PROBLEM_TYPE_OF_MODE[mode] if labels else None,
+        problem_type=PROBLEM_TYPE_OF_MODE[mode] if labels else None,
     )
 
 

@@ -10,7 +10,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
-from model_folders.reading import presets
+from model_folders.reading.preset import Preset
 from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
 from serving.exporting.signatures.export_options import ExportOptions
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from modeling.base_model import BaseModel
 
 
-def find_model_class(
-    config: ExportConfig, preset: presets.Preset
-) -> kinds.ModelClass:
+def find_model_class(config: ExportConfig, preset: Preset) -> kinds.ModelClass:
     """Returns the name of the model class to export.
 
     Raises:
@@ -51,9 +49,7 @@ def find_model_class(
     return model_class
 
 
-def load_model(
-    preset: presets.Preset, model_class: kinds.ModelClass
-) -> "BaseModel":
+def load_model(preset: Preset, model_class: kinds.ModelClass) -> "BaseModel":
     """Loads a model of the class `model_class` from a folder.
 
     Raises:
@@ -75,7 +71,7 @@ def load_model(
 
 def create_options(
     config: ExportConfig,
-    preset: presets.Preset,
+    preset: Preset,
     model: "BaseModel",
     tokenizer: FullTokenizer,
 ) -> ExportOptions:
@@ -99,7 +95,7 @@ def create_options(
 
 
 def settings_of_head(
-    preset: presets.Preset, model_class: kinds.ModelClass
+    preset: Preset, model_class: kinds.ModelClass
 ) -> HeadSettings:
     """Returns {setting of the head: value} that the folder records."""
     settings: HeadSettings = {

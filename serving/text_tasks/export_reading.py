@@ -11,8 +11,8 @@ from data.text.tokenization import FullTokenizer
 from model_folders import model_json
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
-from model_folders.reading import preset_reading
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from serving.engines import Engine
 from serving.text_tasks.loaded_model import (
     LoadedModel,
@@ -35,8 +35,8 @@ def read_export_preset(folder: Path) -> Preset:
     extra = folder / "assets.extra"
     has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()
     if extra.is_dir() and not has_model_json:
-        return preset_reading.read_preset(extra)
-    return preset_reading.read_preset(folder)
+        return folder_reading.read_preset(extra)
+    return folder_reading.read_preset(folder)
 
 
 def read_settings(preset: Preset) -> HeadSettings:

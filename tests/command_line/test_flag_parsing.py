@@ -34,7 +34,7 @@ def test_parsed_flags_list_which_ones_the_user_set(monkeypatch):
     parsed = flag_parsing.parse_flags(Config)
     assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.set_by_user == {"folder", "steps"}
-    assert parsed.command == {"folder": "x", "steps": 5}
+    assert parsed.typed_values == {"folder": "x", "steps": 5}
     # model.json, which others may read, names no folder.
     assert parsed.script == "script.py"
 

@@ -5,7 +5,7 @@ import importlib
 import keras
 import pytest
 
-from imports.registration import SAVED_MODULES_OF_PACKAGE
+from model_folders.saved_classes import SAVED_MODULES_OF_PACKAGE
 from tests.support import fresh_process
 
 NAME = "bert>ClassifierLoss"

@@ -7,19 +7,6 @@ import pytest
 from model_folders import kinds
 
 
-@pytest.mark.parametrize(
-    ("transformers_class", "kind"),
-    [
-        ("BertForSequenceClassification", kinds.CLASSIFIER),
-        ("BertForPreTraining", kinds.PRETRAINER),
-        ("BertForMaskedLM", kinds.PRETRAINER),
-        ("BertForNextSentencePrediction", kinds.PRETRAINER),
-    ],
-)
-def test_a_class_of_transformers_has_a_kind(transformers_class, kind):
-    assert kinds.CLASS_OF_ARCHITECTURE[transformers_class] == kind
-
-
 @pytest.mark.parametrize("head", [kinds.CLASSIFIER, "ModelOfAUser"])
 def test_the_head_of_a_task_is_of_this_task_alone(head):
     assert kinds.is_task_specific(head)

@@ -76,3 +76,9 @@ def test_a_loss_of_a_task_names_the_loss_for_other_models():
     labels, logits = np.zeros(2, "int32"), np.zeros((2, 3), "float32")
     with pytest.raises(TypeError, match="SparseCategoricalCrossentropy"):
         ClassifierLoss()(labels, logits)
+
+
+def test_a_loss_of_several_outputs_needs_divergences_of_its_own():
+    outputs = {"start": IDS, "end": IDS}
+    with pytest.raises(TypeError, match=r"ConstantLoss .*: start, end"):
+        ConstantLoss().unreduced_divergences(outputs, outputs, 1.0)

@@ -13,7 +13,7 @@ import safetensors.numpy
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders.reading import preset_reading, settings_check
+from model_folders.reading import folder_reading, settings_check
 from tests.support import script_runner
 from tests.support.checkpoints import convert
 from tests.support.models import built, tiny_config
@@ -165,7 +165,7 @@ def test_the_card_of_a_copy_names_no_folder_of_the_user(converted, name):
 )
 def test_a_copy_and_its_copy_keep_the_labels(converted, name):
     assert (
-        preset_reading.read_preset(converted / f"{name}-back").labels == LABELS
+        folder_reading.read_preset(converted / f"{name}-back").labels == LABELS
     )
 
 
@@ -292,7 +292,7 @@ def test_copies_in_any_format_keep_the_class_the_mode_and_the_length(
 ):
     """Google's format has no entry for them."""
     for name in ("tf1", "back", "more"):
-        preset = preset_reading.read_preset(multilabel_copies / name)
+        preset = folder_reading.read_preset(multilabel_copies / name)
         assert preset.model_class == "BertClassifier"
         assert preset.head_settings["output_mode"] == "multilabel"
         assert preset.head_settings["max_seq_length"] == 20
@@ -305,7 +305,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     )
     for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
-    settings = preset_reading.read_preset(tmp_path / "tf1").head_settings
+    settings = folder_reading.read_preset(tmp_path / "tf1").head_settings
     assert settings["output_mode"] == "regression"
 
 
@@ -353,7 +353,7 @@ def test_a_copy_in_googles_format_keeps_the_pooling_of_sentences(
         convert(start, tmp_path / "tf1")
         convert(tmp_path / "tf1", tmp_path / "back")
     assert (
-        preset_reading.read_preset(tmp_path / "tf1").head_settings[
+        folder_reading.read_preset(tmp_path / "tf1").head_settings[
             "max_seq_length"
         ]
         == 7
@@ -377,7 +377,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     tokens = [*vocab_file.read_text("utf-8").splitlines(), "more"]
     extended = str(write_vocab(tmp_path / "extended.txt", tokens))
     convert(run, tmp_path / "tf1", **options, extended_vocab_file=extended)
-    preset = preset_reading.read_preset(tmp_path / "tf1")
+    preset = folder_reading.read_preset(tmp_path / "tf1")
     assert preset.network["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")

@@ -18,7 +18,8 @@ from model_folders.formats.head_names import find_head_classes
 from model_folders.formats.huggingface.sentence_transformers import (
     read_vector_files,
 )
-from model_folders.reading import presets, settings_check
+from model_folders.reading import settings_check
+from model_folders.reading.preset import Preset
 from tools.conversion.convert_checkpoint_config import (
     CLASS_OF_FLAG,
     FLAG_OF_CLASS,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def choose_model_class(
-    config: ConvertCheckpointConfig, checkpoint: str, preset: presets.Preset
+    config: ConvertCheckpointConfig, checkpoint: str, preset: Preset
 ) -> kinds.ModelClass:
     """Returns the class of the model in a checkpoint.
 
@@ -58,7 +59,7 @@ def choose_model_class(
 def choose_format(
     config: ConvertCheckpointConfig,
     checkpoint: str,
-    preset: presets.Preset,
+    preset: Preset,
     model_class: kinds.ModelClass,
 ) -> CheckpointFormat:
     """Returns the format to write, which can contain the checkpoint's network.
@@ -80,7 +81,7 @@ def choose_format(
 
 
 def _check_for_transformers(
-    checkpoint: str, preset: presets.Preset, model_class: kinds.ModelClass
+    checkpoint: str, preset: Preset, model_class: kinds.ModelClass
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
     network = {name for name, is_on in preset.network.items() if is_on}
@@ -98,7 +99,7 @@ def _check_for_transformers(
 def load_tokenizer(
     config: ConvertCheckpointConfig,
     bert_config: "modeling.BertConfig",
-    preset: presets.Preset,
+    preset: Preset,
 ) -> tokenization.FullTokenizer:
     """Returns the checkpoint's tokenizer, after checking that it fits.
 
@@ -142,7 +143,7 @@ def extend_tokenizer(
 
 
 def load_model(
-    preset: presets.Preset,
+    preset: Preset,
     bert_config: "modeling.BertConfig",
     model_class: kinds.ModelClass,
 ) -> tuple["BaseModel", list[str]]:
@@ -174,7 +175,7 @@ def load_model(
 
 def write_copy(
     config: ConvertCheckpointConfig,
-    preset: presets.Preset,
+    preset: Preset,
     model: "BaseModel",
     tokenizer: tokenization.FullTokenizer,
     *,
@@ -249,7 +250,7 @@ class _Save(Protocol):
 
 
 def _choose_save(
-    preset: presets.Preset,
+    preset: Preset,
     model_class: kinds.ModelClass,
     max_seq_length: int,
     output_format: CheckpointFormat,

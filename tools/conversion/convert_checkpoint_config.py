@@ -1,10 +1,9 @@
 """The flags of tools/convert_checkpoint.py."""
 
 import dataclasses
-from typing import Literal, Self, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from model_folders import kinds
-from model_folders.reading import hub
 from options.config import Config
 from options.fields import option
 from options.path_kinds import PathKind
@@ -76,9 +75,3 @@ class ConvertCheckpointConfig(Config):
         "of the weights determine it.",
         choices=list(CLASS_OF_FLAG),
     )
-
-    def download(self) -> Self:
-        """Downloads a model of the hub. Returns the flags with its folder."""
-        return dataclasses.replace(
-            self, init_checkpoint=hub.to_local_folder(self.init_checkpoint)
-        )

@@ -1,9 +1,10 @@
 """The flags of every training command, each with its default and help.
 
-What the scripts share, extract_features.py the first two too:
+What the scripts share, extract_features.py the first three too:
 
-    model_flags.py: the model, which flags are missing, and its files
+    model_flags.py: the model and its files
     device_flags.py: the devices, and the precision of the computation
+    model_config.py: `ModelConfig`: these flags, and which of them are missing
     training_flags.py: the training loop, and what the run's folder keeps. The
         optimizer and the learning rate. A student that learns from a teacher
     training_config.py: `TrainingConfig`: the flags of every run

@@ -6,7 +6,7 @@ from typing import Self, TypeVar
 
 from data.sets.data_file_split import DataFileOptions
 from data.sets.set_names import BaseSet, SetName
-from model_folders.reading.presets import NetworkOptions
+from model_folders.reading.preset import NetworkOptions
 from options import config_values, fields
 from options.fields import group, like
 from options.path_kinds import PathKind
@@ -172,7 +172,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `presets.NETWORK_OPTIONS`."""
+        """{flag: value} of the flags in `NETWORK_OPTIONS`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 
     @property

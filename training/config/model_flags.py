@@ -4,22 +4,17 @@ Training scripts and extract_features.py share them.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import modeling
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders.bert_config import BertConfig
-from model_folders.reading.presets import Preset
-from options import config_values, fields
-from options.config import Config
+from model_folders.reading.preset import Preset
+from options import fields
 from options.path_kinds import PathKind
 
 ValueT = TypeVar("ValueT")
-
-# Flags that --init_checkpoint makes unnecessary.
-_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 def required_value(value: ValueT | None) -> ValueT:
@@ -76,48 +71,6 @@ class ModelFlags:
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
         return required_value(self.vocab_file)
-
-
-def check_required(
-    config: Config, required_flags: Sequence[str], preset: Preset | None
-) -> None:
-    """Checks that flags are set, by the user or by the folder of the weights.
-
-    Call this function before those that read the files.
-
-    Args:
-        config: the flags, as the user and the folder of the weights set them.
-        required_flags: names of the flags that must be set.
-        preset: Preset of the weights, None without weights.
-
-    Raises:
-        ValueError: a flag is not set. The message names all of them.
-        OSError: a flag is not set, and the folder contains no weights.
-    """
-    values = config_values.option_values_of(config)
-    missing = [name for name in required_flags if values[name] is None]
-    if not missing:
-        return
-    if preset:
-        # Fail here if the path does not exist or contains no weights, such as
-        # the path of an export.
-        modeling.check_checkpoint(preset)
-    run_settings: Mapping[str, object] = {}
-    if preset and preset.is_own_run:
-        run_settings = preset.training_settings
-    descriptions = []
-    if not preset and "bert_config_file" in missing:
-        descriptions.append(
-            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
-            "random weights)"
-        )
-        missing = [
-            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
-        ]
-    descriptions += [
-        config.describe_missing(name, run_settings) for name in missing
-    ]
-    raise ValueError(f"missing required flags: {', '.join(descriptions)}")
 
 
 def read_bert_config(model: ModelFlags, preset: Preset | None) -> BertConfig:

@@ -7,14 +7,11 @@ the model's folder. This module imports no TensorFlow.
 import dataclasses
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
-from model_folders.reading import hub
-from model_folders.reading.presets import NetworkOptions
+from model_folders.reading.preset import NetworkOptions
 from options import config_values
-from options.config import Config
 from options.fields import group
 from serving.exporting.export_config import ExportFlags
-from training.config.device_flags import DeviceFlags
-from training.config.model_flags import ModelFlags
+from training.config.model_config import ModelConfig
 from training.config.training_flags import (
     DistillationFlags,
     OptimizerFlags,
@@ -30,20 +27,17 @@ class NumSteps(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TrainingConfig(Config):
+class TrainingConfig(ModelConfig):
     """Base class of the flags of a training script.
 
     A property is a fact that follows from flags of several groups. A command
     calls the methods in this order:
 
     1. `prepare` decides flags by other flags, before any file is read.
-    2. `download` fetches models of the hub.
-    3. `describe_missing` and `check`, after the folder of the weights has
+    2. `describe_missing` and `check`, after the folder of the weights has
        decided flags too.
     """
 
-    model: ModelFlags = group(ModelFlags)
-    devices: DeviceFlags = group(DeviceFlags)
     export: ExportFlags = group(ExportFlags)
     optimizer: OptimizerFlags = group(OptimizerFlags)
     training: TrainingFlags = group(TrainingFlags)
@@ -72,11 +66,6 @@ class TrainingConfig(Config):
         """Input length in WordPieces, None if no flag states it."""
         return None
 
-    @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the run's files."""
-        return self.devices.is_chief
-
     def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Checks the flags of the export, and returns all flags.
 
@@ -88,20 +77,6 @@ class TrainingConfig(Config):
         """
         self.export.check()
         return self
-
-    def download(self) -> Self:
-        """Returns the flags with local folders for models of the hub."""
-        checkpoint = self.model.init_checkpoint
-        model = dataclasses.replace(
-            self.model,
-            init_checkpoint=checkpoint and hub.to_local_folder(checkpoint),
-        )
-        teacher = self.distillation.teacher
-        distillation = dataclasses.replace(
-            self.distillation,
-            teacher=teacher and hub.to_local_folder(teacher),
-        )
-        return config_values.with_groups(self, model, distillation)
 
     def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.
@@ -153,7 +128,7 @@ class TrainingConfig(Config):
 
     @property
     def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `presets.NETWORK_OPTIONS`.
+        """{flag: value} of the flags in `NETWORK_OPTIONS`.
 
         These flags are also arguments of the model's constructor.
         """

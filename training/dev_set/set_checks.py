@@ -22,7 +22,7 @@ from typing import NamedTuple
 from absl import logging
 
 from model_folders.model_json_types import Fingerprint
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.config.fine_tuning_config import FineTuningConfig
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 from training.dev_set.set_fingerprints import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from data.sets.set_names import file_stem_of
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 
 # Key of the list of each `SetFingerprint` in the settings of model.json. It
 # stays as it is, because the folders of earlier runs contain it.

@@ -22,11 +22,11 @@ from data.text.tokenization import FullTokenizer
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from model_folders.reading.settings_check import check_lengths
 from training.config.device_flags import POLICY_OF_PRECISION
+from training.config.model_config import check_required
 from training.config.model_flags import (
-    check_required,
     read_bert_config,
     read_tokenizer,
 )

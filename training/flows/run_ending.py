@@ -13,7 +13,7 @@ import serving
 from imports.installation import with_command_names
 from model_folders import kinds
 from model_folders.cards import copies, model_card
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
 from training.loop.trainer import Trainer
 from training.preparation.starting_point import StartingPoint

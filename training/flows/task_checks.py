@@ -8,7 +8,7 @@ import modeling
 from data.label_spelling import find_similar_labels
 from data.sets.set_names import suffix_of
 from model_folders.reading import settings_check
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.task import AnyTask
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import modeling
 from model_folders.bert_config import BertConfig
 from model_folders.model_json_types import OutputMode
-from model_folders.reading import preset_reading, settings_check
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading, settings_check
+from model_folders.reading.preset import Preset
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import TrainingConfig
 from training.flows.run_plan import CreateModel
@@ -132,4 +132,4 @@ def _read_teacher_preset(
     )
     if start.preset and begins_with_teacher:
         return start.preset
-    return preset_reading.read_preset(path, "--teacher")
+    return folder_reading.read_preset(path, "--teacher")

@@ -141,7 +141,7 @@ class RunWeights:
         report = modeling.load_checkpoint(
             self._model,
             self.preset or config.initial_checkpoint,
-            layers=config.distillation.initial_blocks,
+            initial_blocks=config.distillation.initial_blocks,
             output_names=label_alternatives,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.

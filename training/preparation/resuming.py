@@ -12,7 +12,7 @@ from typing import Any
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.model_json_types import TrainingSettings
 from model_folders.reading import hub, settings_check
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options import config_values
 from options.config import Config
 from options.declared_options import options_of
@@ -88,7 +88,7 @@ def anonymize_command(
     """
     command = {
         name: value
-        for name, value in parsed.command.items()
+        for name, value in parsed.typed_values.items()
         if name not in _ADDRESS_FLAGS
     }
     values = config_values.option_values_of(parsed.config)

@@ -23,7 +23,7 @@ def check_start(start: StartingPoint[TrainingConfig]) -> None:
         modeling.check_checkpoint(
             start.preset,
             config=start.bert_config,
-            layers=config.distillation.initial_blocks,
+            initial_blocks=config.distillation.initial_blocks,
         )
     outputs = {
         "--export_dir": config.export.export_dir,

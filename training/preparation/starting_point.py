@@ -17,14 +17,11 @@ from model_folders.checkpoint_folders import (
     list_checkpoint_steps,
 )
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import preset_reading
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading, hub
+from model_folders.reading.preset import Preset
 from options.parsed_command import ParsedCommand
-from training.config.model_flags import (
-    check_required,
-    read_bert_config,
-    read_tokenizer,
-)
+from training.config.model_config import check_required
+from training.config.model_flags import read_bert_config, read_tokenizer
 from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.dev_set.rules import DevSetRule, dev_set_rule_of
 from training.preparation.resuming import check_resumed
@@ -92,13 +89,15 @@ def read_start(
 ) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a command starts from, and checks all flags.
 
-    The folder of the weights decides the flags that are still open.
+    Downloads models of the hub. The folder of the weights decides the flags
+    that are still open.
 
     Raises:
         ValueError: a required flag is not set, and no folder states it. Or
             flags contradict each other, the folder, the run or a file.
-        OSError: a file is missing or cannot be read.
+        OSError: a file is missing, or cannot be read or downloaded.
     """
+    parsed = parsed.decide(_download_models(parsed.config))
     preset = read_initial_preset(parsed.config)
     parsed = complete_and_check_flags(parsed, preset)
     config = parsed.config
@@ -118,6 +117,19 @@ def read_start(
     )
 
 
+def _download_models(config: TrainingConfig) -> dict[str, object]:
+    """Downloads the models of the hub. Returns {flag: local folder}."""
+    path_of_flag = {
+        "init_checkpoint": config.model.init_checkpoint,
+        "teacher": config.distillation.teacher,
+    }
+    return {
+        flag: hub.to_local_folder(path)
+        for flag, path in path_of_flag.items()
+        if path
+    }
+
+
 def read_initial_preset(config: TrainingConfig) -> Preset | None:
     """Reads the folder of the weights that a training command begins with.
 
@@ -130,15 +142,15 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        preset_reading.check_path(checkpoint, flag)
+        folder_reading.check_path(checkpoint, flag)
     is_run = bool(list_checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
         is_run = bool(find_best_checkpoint(folder))
     if is_run:
-        return preset_reading.read_preset(
+        return folder_reading.read_preset(
             folder, "--output_dir", is_own_run=True
         )
-    return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
+    return folder_reading.read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_and_check_flags(

@@ -11,9 +11,9 @@ from files.json_files import read_entry, read_json
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.kerashub import weights as kerashub_weights
 from model_folders.model_json_types import Fingerprint, TrainingSettings
-from model_folders.reading import preset_reading, settings_check
-from model_folders.reading.preset_reading import find_folder
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading, settings_check
+from model_folders.reading.folder_reading import find_folder
+from model_folders.reading.preset import Preset
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
 
@@ -33,7 +33,7 @@ def fingerprint_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     }
     if teacher:
         settings["teacher_network"] = _fingerprint_network(
-            preset_reading.read_preset(teacher, "--teacher")
+            folder_reading.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
@@ -56,7 +56,7 @@ def _fingerprint_init_checkpoint(
         return {}
     # If the command is on a run, `start.preset` is that of --output_dir.
     preset = None if start.is_own_run else start.preset
-    preset = preset or preset_reading.read_preset(
+    preset = preset or folder_reading.read_preset(
         checkpoint, "--init_checkpoint"
     )
     return {

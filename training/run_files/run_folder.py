@@ -16,8 +16,8 @@ from model_folders.model_json_types import (
     ModelJson,
     TrainingSettings,
 )
-from model_folders.reading import preset_reading
-from model_folders.reading.presets import Preset
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from options.path_kinds import STATE_FOLDER
 from training.config.training_config import TrainingConfig
 from training.preparation.starting_point import StartingPoint
@@ -133,7 +133,7 @@ class RunFolder:
                 self.best_folder, files, description
             )
         self.write_card(is_finished=False)
-        return preset_reading.create_preset_of_run(str(self.path), description)
+        return folder_reading.create_preset_of_run(str(self.path), description)
 
     def write_evaluation(self, step: int, scores: Mapping[str, float]) -> None:
         """Writes scores on the dev sets to the history and eval_results.txt.

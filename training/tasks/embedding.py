@@ -17,7 +17,7 @@ from data.classification.classification_processor import ClassificationProcessor
 from data.classification.similarity import pair_scores, pair_vectors
 from data.io import feature_specs
 from data.sets.set_names import SetName, suffix_of
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from model_folders.scores import Scores
 from training import task
 from training.config.fine_tuning_config import DataFileConfig

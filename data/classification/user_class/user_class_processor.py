@@ -8,7 +8,7 @@ from data.classification.user_class.user_class_sets import UserClassSets
 from data.sets.held_sets import HeldSets
 from data.sets.set_names import BaseSet
 from files.paths import StrPath
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 
 # Entry of model.json: the name of the class that read the sets.
 PROCESSOR_ENTRY: Final = "processor"

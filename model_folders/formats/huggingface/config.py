@@ -12,16 +12,14 @@ from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import (
-    CLASS_OF_ARCHITECTURE,
-    PROBLEM_TYPE_OF_MODE,
+    KIND_OF_CLASS,
+    PRETRAINER,
     TOKEN_CLASSIFIER,
-    TRANSFORMERS_MASKED_LM,
-    TRANSFORMERS_NEXT_SENTENCE,
     ModelClass,
     find_kind,
 )
 from model_folders.labels import check_labels
-from model_folders.model_json_types import HeadSettings
+from model_folders.model_json_types import HeadSettings, OutputMode
 from model_folders.tokenizer_files import Tokenizer
 
 # Names of files of weights, and of index files, which list the file that
@@ -33,6 +31,25 @@ HUGGINGFACE_WEIGHTS = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
+# Classes that contain only one of BertPretrainer's heads.
+_MASKED_LM = "BertForMaskedLM"
+_NEXT_SENTENCE = "BertForNextSentencePrediction"
+# {class of transformers: class of this project}.
+CLASS_OF_ARCHITECTURE: dict[str, ModelClass] = {
+    _MASKED_LM: PRETRAINER,
+    _NEXT_SENTENCE: PRETRAINER,
+    **{
+        kind.transformers_class: name
+        for name, kind in KIND_OF_CLASS.items()
+        if kind.transformers_class
+    },
+}
+# {value of --output_mode: value of `problem_type` in transformers}.
+PROBLEM_TYPE_OF_MODE: dict[OutputMode, str] = {
+    "classification": "single_label_classification",
+    "multilabel": "multi_label_classification",
+    "regression": "regression",
+}
 # {activation in config.json: activation in `BertConfig`}. If several names mean
 # the same activation, `create_config_json` writes the last name.
 _ACTIVATION_OF_NAME = {
@@ -243,9 +260,9 @@ def _choose_architecture(
         leave_out: Google's names of the weights that the file lacks.
     """
     if "cls/seq_relationship/output_weights" in leave_out:
-        return TRANSFORMERS_MASKED_LM
+        return _MASKED_LM
     if "cls/predictions/output_bias" in leave_out:
-        return TRANSFORMERS_NEXT_SENTENCE
+        return _NEXT_SENTENCE
     return transformers_class
 
 

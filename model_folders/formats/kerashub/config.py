@@ -11,12 +11,7 @@ import os
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import BertConfig
-from model_folders.kinds import (
-    CLASS_OF_KERASHUB_TASK,
-    CLASSIFIER,
-    ENCODER,
-    ModelClass,
-)
+from model_folders.kinds import CLASSIFIER, ENCODER, PRETRAINER, ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.tokenizer_files import StatedCasing, warn_of_tokenizer
 
@@ -30,6 +25,13 @@ PREPROCESSOR_FILE = "preprocessor.json"
 TOKENIZER_FILE = "tokenizer.json"
 VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
+# {task of KerasHub, or before it of KerasNLP: class of this project}.
+_CLASS_OF_TASK: dict[str, ModelClass] = {
+    "BertClassifier": CLASSIFIER,
+    "BertMaskedLM": PRETRAINER,
+    "BertTextClassifier": CLASSIFIER,
+    "BertTextEmbedder": ENCODER,
+}
 # {entry of BertConfig: entry of a BertBackbone}.
 KERASHUB_NAME_OF_SIZE = {
     "vocab_size": "vocabulary_size",
@@ -157,8 +159,8 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    entries = parse_object(values, path, *CLASS_OF_KERASHUB_TASK)
-    model_class = CLASS_OF_KERASHUB_TASK[str(values["class_name"])]
+    entries = parse_object(values, path, *_CLASS_OF_TASK)
+    model_class = _CLASS_OF_TASK[str(values["class_name"])]
     num_labels = entries.get("num_classes")
     if model_class == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Names the variables to which the datasets of KerasHub's files belong.
+"""Finds the variable to which each dataset of KerasHub's files belongs.
 
 The functions return {name in the file: its `WeightTarget`}.
 """

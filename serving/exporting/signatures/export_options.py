@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from serving.engines import ExportFormat
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from data.classification import classification_features
 from data.classification.classification_examples import InputExample
 from data.text import tokenization, tokenizer_loading
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from tests.support import golden
 from tests.support.paths import ROOT
 from tests.support.tokenizers import reference_tokenizer

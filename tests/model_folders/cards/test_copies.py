@@ -7,7 +7,7 @@ import re
 import modeling
 from model_folders import kinds
 from model_folders.cards import copies, model_card
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from tests.support import models
 from tests.support.models import built
 from tests.support.tasks import toy_task
@@ -83,7 +83,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
     copied = copies.create_model_json_of_copy(
-        preset_reading.read_preset(tmp_path),
+        folder_reading.read_preset(tmp_path),
         "BertClassifier",
         {"doc_stride": 3},
         step=5,

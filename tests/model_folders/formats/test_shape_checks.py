@@ -7,7 +7,7 @@ import pytest
 
 from model_folders.bert_config import BertConfig
 from model_folders.formats.shape_checks import (
-    check_layers,
+    check_initial_blocks,
     check_shapes,
     describe_entries,
     encoder_shapes,
@@ -107,11 +107,11 @@ def test_the_blocks_of_a_checkpoint_may_be_chosen(shapes):
     config = dataclasses.replace(CONFIG, num_hidden_layers=1)
     other = "bert/encoder/layer_0/output/dense/bias"
     shapes[other] = [9]
-    check_shapes("a.ckpt", shapes, config, layers=[1])
+    check_shapes("a.ckpt", shapes, config, initial_blocks=[1])
     with pytest.raises(ValueError, match=other):
-        check_shapes("a.ckpt", shapes, config, layers=[0])
+        check_shapes("a.ckpt", shapes, config, initial_blocks=[0])
 
 
 def test_a_block_is_chosen_for_each_block_of_the_model():
     with pytest.raises(ValueError, match=r"2 blocks\. Received: \[0\]"):
-        check_layers(CONFIG, [0])
+        check_initial_blocks(CONFIG, [0])

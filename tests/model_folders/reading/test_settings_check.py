@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders.reading import preset_reading, settings_check
+from model_folders.reading import folder_reading, settings_check
 from tests.support.models import tiny_config
 
 
@@ -14,7 +14,7 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file.write_text(json.dumps({"version": 1, "origin": provenance}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
         settings_check.check_trained_settings(
-            preset_reading.read_preset(tmp_path), tiny_config()
+            folder_reading.read_preset(tmp_path), tiny_config()
         )
 
 

@@ -21,7 +21,7 @@ class CountingCheckpoint(Checkpoint):
         self.reads.append(self.file)
         return {"bert/pooler/dense/bias": (4,)}
 
-    def load(self, model, layers=None, new_head=()):
+    def load(self, model, initial_blocks=None, new_head=()):
         raise NotImplementedError
 
 

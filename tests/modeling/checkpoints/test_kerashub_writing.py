@@ -16,7 +16,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from modeling import task_models
 from modeling.checkpoints.variables import google_name_of
 from tests.support.models import built, tiny_config
@@ -123,7 +123,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(classifier, preset):
 def test_labels_casing_length_and_vocabulary_come_back(
     source, preset, lower_case
 ):
-    saved = preset_reading.read_preset(preset)
+    saved = folder_reading.read_preset(preset)
     assert (saved.model_class, saved.labels) == (kinds.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
@@ -148,7 +148,7 @@ def test_a_folder_without_our_own_files_is_a_preset_of_kerashub(
     for name in ("model.json", "labels.txt"):
         (preset / name).unlink()
     check_equal(classifier, modeling.BertClassifier.from_preset(preset))
-    assert preset_reading.read_preset(preset).do_lower_case is lower_case
+    assert folder_reading.read_preset(preset).do_lower_case is lower_case
 
 
 def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
@@ -157,7 +157,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     assert list_files(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
     assert (
-        preset_reading.read_preset(tmp_path / "preset").model_class
+        folder_reading.read_preset(tmp_path / "preset").model_class
         == kinds.ENCODER
     )
 
@@ -213,7 +213,7 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
     assert (
-        preset_reading.read_preset(tmp_path / "preset").head_settings[
+        folder_reading.read_preset(tmp_path / "preset").head_settings[
             "output_mode"
         ]
         == mode
@@ -225,7 +225,7 @@ def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
     source = write_release(tmp_path / "tf1", model, output_mode="multilabel")
     write_preset(source, tmp_path / "preset")
     (tmp_path / "preset/model.json").unlink()
-    settings = preset_reading.read_preset(tmp_path / "preset").head_settings
+    settings = folder_reading.read_preset(tmp_path / "preset").head_settings
     assert settings["output_mode"] == "multilabel"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 from modeling.checkpoints.loading import create_model, load_checkpoint
 from modeling.checkpoints.variables import google_name_of, named_variables
 from tests.support.models import SMALL, built
@@ -55,7 +55,7 @@ def test_an_encoder_leaves_the_head_of_a_checkpoint_unused(prefix):
 def test_a_block_starts_from_the_block_that_layers_names(classifier, prefix):
     config = dataclasses.replace(SMALL, num_hidden_layers=2)
     model = modeling.BertClassifier(config, 2)
-    load_checkpoint(model, prefix, layers=[0, 0])
+    load_checkpoint(model, prefix, initial_blocks=[0, 0])
     values = values_of(model)
     name = "bert/encoder/layer_{}/intermediate/dense/kernel"
     expected = values_of(classifier)[name.format(0)]

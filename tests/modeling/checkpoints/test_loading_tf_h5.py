@@ -9,8 +9,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds
-from model_folders.reading import preset_reading
+from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
+from model_folders.reading import folder_reading
 from tests.support import script_runner
 from tests.support.paths import ROOT
 from tests.support.weights.odd_datasets import ODD_DATASETS
@@ -43,8 +43,8 @@ def assert_near(value, name):
 
 
 def load_recorded(name):
-    head = kinds.CLASS_OF_ARCHITECTURE[name]
-    assert preset_reading.read_preset(RECORDED / name).model_class == head
+    head = CLASS_OF_ARCHITECTURE[name]
+    assert folder_reading.read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
 
 

@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from modeling import (
     BertClassifier,
     load_checkpoint,
@@ -71,7 +71,7 @@ def test_a_model_replaces_an_earlier_one_and_its_labels(released, save):
     model, folder = released
     model.head.output_bias.assign([1.0, 2.0])
     save(model, folder)
-    assert preset_reading.read_preset(folder).labels in (
+    assert folder_reading.read_preset(folder).labels in (
         None,
         ["LABEL_0", "LABEL_1"],
     )

@@ -86,7 +86,7 @@ def test_blocks_are_copied_from_the_layers_of_the_file(model, entries):
         name.replace("layer_0", "layer_5"): value
         for name, value in entries.items()
     }
-    assert restore_model(model, renamed, layers=[5]).missing == []
+    assert restore_model(model, renamed, initial_blocks=[5]).missing == []
 
 
 def test_a_file_without_a_weight_of_the_encoder_is_refused(model, entries):

@@ -6,13 +6,14 @@ import tensorflow as tf
 
 from data.probabilities import to_probabilities
 from model_folders import kinds
+from model_folders.formats.huggingface.config import PROBLEM_TYPE_OF_MODE
 from serving.engines import exported_outputs
 from serving.exporting.signatures.ids_graph import compute_outputs
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 
 
-@pytest.mark.parametrize("mode", kinds.PROBLEM_TYPE_OF_MODE)
+@pytest.mark.parametrize("mode", PROBLEM_TYPE_OF_MODE)
 @pytest.mark.parametrize("stride", [0, 3])
 def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS

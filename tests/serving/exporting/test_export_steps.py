@@ -5,7 +5,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options.config_values import create_config
 from serving.exporting.export_config import ExportConfig
 from serving.exporting.export_steps import (

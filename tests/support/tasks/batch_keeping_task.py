@@ -11,7 +11,7 @@ from typing import Any
 
 from data.arrays import FloatArray
 from files.paths import StrPath
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
@@ -67,7 +67,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         state = RunFolder.open(self.start).state_folder
         written = encoded_sets.write_encoded_sets(self, state)
-        kind: Any = preset_reading.read_preset(folder).model_class
+        kind: Any = folder_reading.read_preset(folder).model_class
         return fine_tuning_export.evaluate_export(
             self, kind, folder, [*written.values()]
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 import modeling
 from model_folders import model_json
 from model_folders.model_json_types import TrainingSettings
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
@@ -51,7 +51,7 @@ def start_or_resume(
     """Checks settings against those of a run, if it has any; records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
     preset = None
-    read = preset_reading.read_preset(folder, "--output_dir", is_own_run=True)
+    read = folder_reading.read_preset(folder, "--output_dir", is_own_run=True)
     # Without this file, the run begins.
     if (folder / model_json.MODEL_JSON_FILE).exists():
         preset = read

@@ -203,7 +203,7 @@ def _from_preset(folder: Path) -> None:
 def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from data.text.tokenizer_loading import create_tokenizer
-    from model_folders.reading import preset_reading, settings_check
+    from model_folders.reading import folder_reading, settings_check
     from serving.exporting import export_steps
     from serving.exporting.export_config import ExportConfig, ExportFlags
 
@@ -212,7 +212,7 @@ def _export(folder: Path) -> None:
         export=ExportFlags(export_dir="unused"),
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
-    preset = preset_reading.read_preset(folder, "--model")
+    preset = folder_reading.read_preset(folder, "--model")
     kind = export_steps.find_model_class(config, preset)
     export_steps.settings_of_head(preset, kind)
     model = export_steps.load_model(preset, kind)

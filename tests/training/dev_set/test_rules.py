@@ -7,7 +7,7 @@ import pytest
 
 from data.sets.row_keys import RULE_VERSION
 from model_folders import kinds
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig

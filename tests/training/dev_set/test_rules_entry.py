@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.dev_set.rules import DevSetRule, dev_set_rule_of, has_data_file
 
 RULE = DevSetRule(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from data.sets.row_keys import RULE_VERSION
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support.tasks import toy_task
 from training.config.classifier_config import ClassifierConfig

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.dev_set.set_checks import check_train_set
 from training.dev_set.set_fingerprints import SetFingerprint
 

@@ -1,6 +1,6 @@
 """How model.json identifies the sets of a run."""
 
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from training.dev_set.set_fingerprints import (
     SetFingerprint,
     set_fingerprints_of,

@@ -7,7 +7,7 @@ import pytest
 import modeling
 from data.io import record_datasets
 from data.io.tfrecord_files import RecordWriter
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from options import config_values
 from tests.support import models
 from tests.support.tasks import toy_task

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import modeling
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from tests.support.models import built, tiny_config
@@ -34,7 +34,7 @@ def check_task(
     class Config(FineTuningConfig):
         model_class = head
 
-    preset = preset_reading.read_preset(folder, is_own_run=is_own_run)
+    preset = folder_reading.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
         parsed=ParsedCommand(create_config(Config, **create_flags("run"))),
         preset=preset,

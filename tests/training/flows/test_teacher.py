@@ -10,7 +10,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from options.config_values import create_config
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, read_checkpoint
@@ -133,7 +133,7 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
         dataclasses.replace(bert_config, num_hidden_layers=3), 2
     )
     report = modeling.load_checkpoint(
-        student, teacher / file_format, layers=[0, 3, 3]
+        student, teacher / file_format, initial_blocks=[0, 3, 3]
     )
     assert not report.missing
     assert all("layer" in name for name in report.unused)
@@ -144,7 +144,9 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
         ):
             np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="model's 3"):
-        modeling.load_checkpoint(student, teacher / file_format, layers=[0, 1])
+        modeling.load_checkpoint(
+            student, teacher / file_format, initial_blocks=[0, 1]
+        )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = preset_reading.read_preset(
+    settings = folder_reading.read_preset(
         tmp_path / "student"
     ).training_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")

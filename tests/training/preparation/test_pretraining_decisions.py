@@ -44,7 +44,7 @@ def test_the_length_of_the_records_wins_over_that_of_the_weights(decide):
 
 def test_a_length_that_the_records_decide_is_not_in_the_command(decide):
     """model.json records what the user typed as the command."""
-    assert "max_seq_length" not in decide("masked").command
+    assert "max_seq_length" not in decide("masked").typed_values
 
 
 @pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])

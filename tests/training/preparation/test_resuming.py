@@ -6,7 +6,7 @@ with the same settings.
 
 import pytest
 
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import (
     RECORDS,
@@ -26,7 +26,7 @@ def folder(tmp_path):
 def test_more_epochs_resume(folder):
     start_or_resume(folder, {}, num_train_epochs=2)
     start_or_resume(folder, {}, num_train_epochs=3)
-    flags = preset_reading.read_preset(folder).training_settings["flags"]
+    flags = folder_reading.read_preset(folder).training_settings["flags"]
     assert flags["num_train_epochs"] == 3
 
 
@@ -54,7 +54,7 @@ def evaluated_run(folder):
 
 def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated_run):
     start_or_resume(evaluated_run, {"seed": 1})
-    settings = preset_reading.read_preset(evaluated_run).training_settings
+    settings = folder_reading.read_preset(evaluated_run).training_settings
     assert settings["seed"] == 1
     assert settings["eval_input_file"] == RECORDS
 

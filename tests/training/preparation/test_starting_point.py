@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model_folders import model_json
-from model_folders.reading import preset_reading, settings_check
+from model_folders.reading import folder_reading, settings_check
 from options import config_values
 from options.parsed_command import ParsedCommand
 from tests.support.models import tiny_config
@@ -43,7 +43,7 @@ def check_network(folder, **changes):
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
 def test_the_network_that_a_folder_states_is_read(left_to_right, path):
-    network = preset_reading.read_preset(left_to_right / path).network
+    network = folder_reading.read_preset(left_to_right / path).network
     assert network == {"left_to_right": True, "bilstm": False}
 
 
@@ -149,3 +149,11 @@ def test_the_head_is_named_before_its_flags(
     )
     with pytest.raises(ValueError, match="contains a BertOther"):
         read_start(parsed)
+
+
+@pytest.mark.parametrize("flag", ["init_checkpoint", "teacher"])
+def test_the_models_of_the_hub_are_downloaded_first(tmp_path, flag):
+    """Otherwise their paths would be local folders, which do not exist."""
+    config = create_config(tmp_path / "run", **{flag: "hf://no-owner"})
+    with pytest.raises(ValueError, match="hf://no-owner must be hf://OWNER/"):
+        read_start(ParsedCommand(config))

@@ -8,7 +8,7 @@ import h5py
 import pytest
 
 import modeling
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from tests.support.models import TINY, built
 from tests.support.paths import ROOT
 from tests.support.tasks import toy_task

@@ -11,7 +11,7 @@ from data.classification.user_tables.table_processor import (
 )
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
 from data.sets.data_file_split import DataFileOptions
-from model_folders.reading.preset_reading import read_preset
+from model_folders.reading.folder_reading import read_preset
 from tests.support.models import SMALL
 from tests.support.tasks.task_sets import create_set, create_task_start
 from training.tasks.embedding import EmbeddingTask

@@ -93,3 +93,16 @@ def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write_config_json):
     path = write_config_json(architectures=["BertForTokenClassification"])
     _, settings = config_files.read_class_and_settings(path)
     assert settings == {"legal_tags": False}
+
+
+@pytest.mark.parametrize(
+    ("transformers_class", "kind"),
+    [
+        ("BertForSequenceClassification", kinds.CLASSIFIER),
+        ("BertForPreTraining", kinds.PRETRAINER),
+        ("BertForMaskedLM", kinds.PRETRAINER),
+        ("BertForNextSentencePrediction", kinds.PRETRAINER),
+    ],
+)
+def test_a_class_of_transformers_has_a_kind(transformers_class, kind):
+    assert huggingface_config.CLASS_OF_ARCHITECTURE[transformers_class] == kind

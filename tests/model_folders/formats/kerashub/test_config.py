@@ -7,7 +7,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds
-from model_folders.reading import preset_reading
+from model_folders.reading import folder_reading
 from tests.support.weights.kerashub_presets import copy_recorded, edit
 
 
@@ -18,7 +18,7 @@ def classifier(tmp_path):
 
 
 def test_a_preset_states_the_network(classifier):
-    assert preset_reading.read_preset(
+    assert folder_reading.read_preset(
         classifier
     ).load_config() == modeling.BertConfig(
         vocab_size=1600,
@@ -35,13 +35,13 @@ def test_a_preset_states_the_network(classifier):
 
 def test_a_preset_states_the_head(classifier):
     assert (
-        preset_reading.read_preset(classifier).model_class == kinds.CLASSIFIER
+        folder_reading.read_preset(classifier).model_class == kinds.CLASSIFIER
     )
 
 
 def test_a_preset_states_the_vocabulary(classifier):
     vocab_file = classifier / "assets/tokenizer/vocabulary.txt"
-    assert preset_reading.read_preset(classifier).vocab_file == str(vocab_file)
+    assert folder_reading.read_preset(classifier).vocab_file == str(vocab_file)
     tokenizer = FullTokenizer.from_preset(classifier)
     assert tokenizer.vocab_bytes == vocab_file.read_bytes()
 
@@ -49,19 +49,19 @@ def test_a_preset_states_the_vocabulary(classifier):
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_a_preset_states_the_casing(classifier, lowercase):
     edit(classifier / "tokenizer.json", lowercase=lowercase)
-    assert preset_reading.read_preset(classifier).do_lower_case is lowercase
+    assert folder_reading.read_preset(classifier).do_lower_case is lowercase
     tokenizer = FullTokenizer.from_preset(classifier)
     assert tokenizer.do_lower_case is lowercase
 
 
 def test_a_preset_states_the_length_of_the_inputs(classifier):
-    settings = preset_reading.read_preset(classifier).head_settings
+    settings = folder_reading.read_preset(classifier).head_settings
     assert settings == {"max_seq_length": 16}
 
 
 def test_another_length_of_the_inputs_is_the_limit(classifier):
     edit(classifier / "preprocessor.json", sequence_length=7)
-    preset = preset_reading.read_preset(classifier)
+    preset = folder_reading.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
     assert preset.read_max_seq_length(kinds.CLASSIFIER, 48) == 7
 
@@ -69,7 +69,7 @@ def test_another_length_of_the_inputs_is_the_limit(classifier):
 def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):
     # KerasHub's default.
     edit(classifier / "preprocessor.json", sequence_length=512)
-    settings = preset_reading.read_preset(classifier).head_settings
+    settings = folder_reading.read_preset(classifier).head_settings
     assert settings == {"max_seq_length": 48}
 
 
@@ -78,23 +78,23 @@ def test_inputs_without_a_length_have_that_of_the_network(classifier):
     values = json.loads(file.read_text())
     del values["config"]["sequence_length"]
     file.write_text(json.dumps(values))
-    settings = preset_reading.read_preset(classifier).head_settings
+    settings = folder_reading.read_preset(classifier).head_settings
     assert settings == {"max_seq_length": 48}
 
 
 def test_a_preset_without_a_preprocessor_states_no_length(classifier):
     (classifier / "preprocessor.json").unlink()
-    assert not preset_reading.read_preset(classifier).head_settings
+    assert not folder_reading.read_preset(classifier).head_settings
 
 
 def test_a_preset_that_keeps_accents_is_warned_of(classifier, caplog):
-    preset_reading.read_preset(classifier)
+    folder_reading.read_preset(classifier)
     assert "keeps the accents" in caplog.text
     caplog.clear()
     # It is said once, so the second preset has another path.
     folder = classifier.rename(classifier.with_name("other"))
     edit(folder / "tokenizer.json", strip_accents=True)
-    preset_reading.read_preset(folder)
+    folder_reading.read_preset(folder)
     assert not caplog.text
 
 
@@ -105,7 +105,7 @@ def test_an_embedder_states_how_it_pools(classifier):
         registered_name="keras_hub>BertTextEmbedder",
         pooling_mode="cls",
     )
-    preset = preset_reading.read_preset(classifier)
+    preset = folder_reading.read_preset(classifier)
     assert (preset.model_class, preset.pooling) == (
         kinds.ENCODER,
         "pooling by cls",

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model_folders import kinds
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 
 # {file: its entries}, each with another length.
 LENGTHS = {

@@ -1,6 +1,6 @@
-"""Defines `Preset`, all that the files in a folder state about its weights.
+"""A `Preset`: all that the files in a folder state about its weights.
 
-preset_reading.py reads the files, and creates the Preset.
+folder_reading.py reads the files, and creates the Preset.
 """
 
 import dataclasses
@@ -49,8 +49,8 @@ class Preset:
     """What the files in a folder state about its weights.
 
     Some entries of model.json are attributes of their own: `head_settings` is
-    its entry `task`, and `training_settings` is the entry `settings` in its
-    entry `origin`.
+    its entry `task`, and `training_settings` are the `settings` of its
+    provenance (`model_json.provenance_of`).
 
     Attributes:
         path: path of the folder.

@@ -1,14 +1,15 @@
 """The statements of a folder of weights, whoever wrote it.
 
-test_preset_reading_odd_entries.py tries entries of any type in each file.
+test_folder_reading_odd_entries.py tries entries of any type in each file.
 """
 
 import json
 
 import pytest
 
-from model_folders import kinds
-from model_folders.reading import preset_reading, presets
+from model_folders.formats.huggingface.config import CLASS_OF_ARCHITECTURE
+from model_folders.reading import folder_reading
+from model_folders.reading.preset import Preset
 from tests.support.models import tiny_config
 
 
@@ -24,7 +25,7 @@ def write_files(folder, files):
 def read_files(folder, files):
     """Writes {name: contents}, and returns the Preset of the folder."""
     write_files(folder, files)
-    return preset_reading.read_preset(folder)
+    return folder_reading.read_preset(folder)
 
 
 def model_json(task=None, **settings):
@@ -177,7 +178,7 @@ def test_read_preset_finds_the_statement_of_a_file(
 
 @pytest.mark.parametrize(
     ("architecture", "head"),
-    [("BertCrfForTagging", None), *kinds.CLASS_OF_ARCHITECTURE.items()],
+    [("BertCrfForTagging", None), *CLASS_OF_ARCHITECTURE.items()],
 )
 def test_read_preset_finds_the_head_of_an_architecture(
     tmp_path, architecture, head
@@ -187,8 +188,8 @@ def test_read_preset_finds_the_head_of_an_architecture(
 
 
 def test_read_preset_of_a_folder_that_states_nothing(tmp_path):
-    preset = preset_reading.read_preset(tmp_path, "--init_checkpoint")
-    assert preset == presets.Preset(
+    preset = folder_reading.read_preset(tmp_path, "--init_checkpoint")
+    assert preset == Preset(
         path=str(tmp_path), weights_path=str(tmp_path), flag="--init_checkpoint"
     )
     assert preset.do_lower_case is None
@@ -258,7 +259,7 @@ def test_read_preset_reads_the_first_module_of_sentence_transformers(tmp_path):
 
 def test_read_preset_of_a_checkpoint_reads_its_folder(tmp_path):
     write_files(tmp_path, {"model.ckpt-7.index": "", GOOGLES: BERT_CONFIG})
-    preset = preset_reading.read_preset(tmp_path / "model.ckpt-7")
+    preset = folder_reading.read_preset(tmp_path / "model.ckpt-7")
     assert preset.path == str(tmp_path)
     assert preset.weights_path == str(tmp_path / "model.ckpt-7")
     assert preset.config_file == str(tmp_path / GOOGLES)
@@ -306,12 +307,12 @@ def test_read_preset_refuses_files_that_contradict_each_other(
 def test_read_preset_refuses_a_value_of_another_type(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=str(tmp_path)):
-        preset_reading.read_preset(tmp_path)
+        folder_reading.read_preset(tmp_path)
 
 
 def test_check_path_names_the_flag_and_the_models_of_the_hub():
     with pytest.raises(FileNotFoundError) as raised:
-        preset_reading.check_path("my/model", "--init_checkpoint")
+        folder_reading.check_path("my/model", "--init_checkpoint")
     assert str(raised.value) == (
         "--init_checkpoint=my/model does not exist; for a model of the hub, "
         "use hf://my/model"

@@ -1,4 +1,4 @@
-"""Reads the files beside weights, in the folders of this and other libraries.
+"""Reads a folder of weights, of this or another library, into a `Preset`.
 
 This project writes model.json, bert_config.json, vocab.txt,
 tokenizer_config.json and labels.txt beside weights. Google's, Hugging Face's
@@ -13,10 +13,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from files.paths import StrPath
-from model_folders import kinds, model_json
+from model_folders import model_json
 from model_folders.bert_config import CONFIG_FILE
 from model_folders.formats.huggingface import sentence_transformers
-from model_folders.formats.huggingface.config import read_config_labels
+from model_folders.formats.huggingface.config import (
+    PROBLEM_TYPE_OF_MODE,
+    read_config_labels,
+)
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from model_folders.formats.kerashub import config as kerashub_config
 from model_folders.formats.object_based import folders as object_folders
@@ -31,7 +34,7 @@ from model_folders.reading.config_files import (
     list_config_files,
     read_class_and_settings,
 )
-from model_folders.reading.presets import Preset
+from model_folders.reading.preset import Preset
 from model_folders.tokenizer_files import TOKENIZER_FILE, StatedCasing
 
 
@@ -112,7 +115,7 @@ def _class_and_settings_of(
     """Returns (class of the model, settings of its head) of a model.json."""
     settings = contents.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", kinds.PROBLEM_TYPE_OF_MODE[mode])
+        settings.setdefault("problem_type", PROBLEM_TYPE_OF_MODE[mode])
     model_class = settings.pop("name", None)
     return model_class, settings
 

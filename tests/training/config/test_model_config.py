@@ -1,0 +1,52 @@
+"""What follows from the flags of a command that runs a model."""
+
+import json
+
+import pytest
+
+from model_folders.reading.preset import Preset
+from tests.support.tasks.toy_task import create_config
+from training.config.model_config import check_required
+
+
+def test_without_weights_the_files_of_random_weights_are_asked_for():
+    config = create_config("run", bert_config_file=None, vocab_file=None)
+    says = (
+        r"^missing required flags: --init_checkpoint \(or --bert_config_file "
+        r"and --vocab_file, for random weights\)$"
+    )
+    with pytest.raises(ValueError, match=says):
+        check_required(config, config.required_flags, None)
+
+
+def test_all_missing_flags_are_named_at_once():
+    config = create_config("run", max_seq_length=None)
+    names = ("max_seq_length", "init_checkpoint")
+    with pytest.raises(ValueError, match="missing required flags") as caught:
+        check_required(config, names, None)
+    assert "--max_seq_length, --init_checkpoint" in str(caught.value)
+
+
+def test_flags_that_are_set_are_not_missing():
+    config = create_config("run")
+    check_required(config, ("bert_config_file", "vocab_file"), None)
+
+
+def test_a_folder_without_weights_is_named_before_the_flags(tmp_path):
+    preset = Preset(str(tmp_path), str(tmp_path), "--init_checkpoint")
+    check_required(create_config("run"), ("vocab_file",), preset)
+    config = create_config("run", vocab_file=None)
+    with pytest.raises(FileNotFoundError, match=f"The folder {tmp_path}"):
+        check_required(config, ("vocab_file",), preset)
+
+
+@pytest.mark.parametrize(("index", "locks"), [(0, True), (1, False)])
+def test_only_the_chief_of_a_cluster_locks_the_outputs(
+    monkeypatch, index, locks
+):
+    cluster = {"worker": ["a", "b"]}
+    task = {"type": "worker", "index": index}
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": cluster, "task": task})
+    )
+    assert create_config("run").locks_outputs == locks
