@@ -36,6 +36,7 @@ from serving.text_tasks.text_task import (
     OriginT,
     ReplyOptions,
     ReplyT,
+    RequestT,
     TextTask,
 )
 
@@ -202,7 +203,7 @@ class TextModel(TaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[OriginT, ReplyT],
+        text_task: TextTask[RequestT, OriginT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -15,7 +15,6 @@ from serving.http.errors import HttpError, create_error_response
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
 from serving.text_tasks.registry import list_text_tasks
-from serving.text_tasks.request_fields import LIST_FIELDS
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
 # Paths that need no token. The page asks the user for the token.
@@ -137,8 +136,9 @@ def _describe_body() -> dict[str, object]:
         {
             "title": text_task.name,
             "properties": {
-                name: {"type": "array" if name in LIST_FIELDS else "string"}
-                for name in text_task.text_names
+                name: {"type": "array" if field.is_list_as(name) else "string"}
+                for field in text_task.fields
+                for name in field.names
             },
         }
         for text_task in list_text_tasks()

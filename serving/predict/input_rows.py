@@ -18,7 +18,7 @@ from data.tables.column_names import find_usual_columns
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
 from files.paths import named_errors
-from serving.text_tasks.request_fields import LIST_FIELDS, Field, Request
+from serving.text_tasks.request_fields import Field, Request
 from serving.text_tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = TableLayout(has_header=None)
@@ -71,7 +71,7 @@ def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     if len(names) == 1:
         return [{names[0]: text} for text in texts]
     values: list[object] = [*texts]
-    if names[-1] in LIST_FIELDS and len(texts) > 1:
+    if text_task.fields[-1].is_list and len(texts) > 1:
         values = [texts[0], [*texts[1:]]]
     num_required = sum(field.is_required for field in text_task.fields)
     if not num_required <= len(values) <= len(names):
@@ -129,13 +129,15 @@ class RequestColumns:
             if column
         }
         trained = {
-            field: column
-            for field, column in zip(names, trained_columns, strict=False)
+            field.name: column
+            for field, column in zip(
+                text_task.fields, trained_columns, strict=False
+            )
             if column
-            and field not in LIST_FIELDS
+            and not field.is_list
             # Training names its text column "text" by default, so the name says
             # nothing, except for a second text.
-            and (column != "text" or field == "text_b")
+            and (column != "text" or field.name == "text_b")
         }
         return cls(text_task, chosen, trained)
 
@@ -296,9 +298,11 @@ class RequestParser:
         }
         for field, column in columns.items():
             if field in renamed:
-                request[field.name] = _to_text(field.name, row[column])
+                request[field.name] = _fill_empty_text(
+                    field, field.name, row[column]
+                )
             elif self.is_table and field.is_required:
-                request[column] = _to_text(column, row[column])
+                request[column] = _fill_empty_text(field, column, row[column])
         words = request.get("words")
         if self.is_table and isinstance(words, str):
             request["words"] = words.split()
@@ -337,9 +341,9 @@ class RequestParser:
         return columns
 
 
-def _to_text(name: str, cell: object) -> object:
-    """Returns the value of a field. An empty cell is an empty text."""
-    return "" if cell is None and name not in LIST_FIELDS else cell
+def _fill_empty_text(field: Field, name: str, cell: object) -> object:
+    """Returns the value of a field under a name: "" for an empty cell."""
+    return "" if cell is None and not field.is_list_as(name) else cell
 
 
 def _guess_and_log_column(row: Mapping[str, object]) -> str | None:

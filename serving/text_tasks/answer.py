@@ -9,12 +9,19 @@ from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.engines import OutputArrays, PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
     TextTask,
 )
+
+
+class AnswerRequest(TypedDict):
+    """A question about a passage, the `context`."""
+
+    question: str
+    context: str
 
 
 class AnswerReply(TypedDict):
@@ -55,7 +62,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: AnswerRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(

@@ -14,12 +14,13 @@ from serving.engines import OutputArrays, exported_outputs
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
+    PairRequest,
     check_pair,
     encode_pair,
     pack_input,
     pair_of,
 )
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -40,6 +41,13 @@ class ClassifyReply(CutReply):
     label: NotRequired[str | list[str] | None]
     probabilities: NotRequired[dict[str, float]]
     value: NotRequired[float]
+
+
+class RerankRequest(TypedDict):
+    """A query, and the passages to rank."""
+
+    query: str
+    passages: list[str]
 
 
 class RankedPassage(TypedDict):
@@ -65,7 +73,7 @@ class RerankReply(CutReply):
 
 
 def _encode_texts(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: PairRequest
 ) -> EncodedRequest[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
@@ -143,7 +151,7 @@ CLASSIFY = TextTask(
 
 
 def _encode_passages(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: RerankRequest
 ) -> EncodedRequest[None]:
     max_seq_length = loaded_model.max_seq_length
     tokenize = loaded_model.tokenizer.tokenize_beginning
@@ -182,5 +190,5 @@ RERANK = TextTask(
     name="rerank",
     encode=_encode_passages,
     decode=_decode_ranking,
-    fields=[Field("query"), Field("passages")],
+    fields=[Field("query"), Field("passages", is_list=True)],
 )

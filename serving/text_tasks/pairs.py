@@ -11,12 +11,25 @@ from data.text.token_windows import pack_tokens
 from serving.engines import PackedInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
-    CheckedRequest,
     Field,
     Request,
     RequestError,
 )
 from serving.text_tasks.text_task import AnyTextTask, EncodedRequest
+
+
+class PairRequest(TypedDict):
+    """A text or a pair of texts.
+
+    Attributes:
+        text_a: the only or the first text.
+        text: the same text under its other name. A request contains one name.
+        text_b: second text of a pair.
+    """
+
+    text_a: NotRequired[str]
+    text: NotRequired[str]
+    text_b: NotRequired[str]
 
 
 class CutReply(TypedDict):
@@ -31,7 +44,7 @@ class CutReply(TypedDict):
 
 
 def encode_pair(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: PairRequest
 ) -> EncodedRequest[PackedInput]:
     """Packs one or two texts into one input, which decoding reads too."""
     max_seq_length = loaded_model.max_seq_length
@@ -99,7 +112,7 @@ def _check_single_text(request: Request) -> None:
         )
 
 
-def pair_of(request: CheckedRequest) -> tuple[str, str]:
+def pair_of(request: PairRequest) -> tuple[str, str]:
     """Returns the text of a request and its second text, which may be ""."""
     text_a = request["text"] if "text" in request else request["text_a"]
     return text_a, request.get("text_b", "")

@@ -12,11 +12,7 @@ from serving.text_tasks.pairs import (
     encode_pair,
     pack_input,
 )
-from serving.text_tasks.request_fields import (
-    CheckedRequest,
-    Field,
-    RequestError,
-)
+from serving.text_tasks.request_fields import Field, RequestError
 from serving.text_tasks.text_task import (
     MASK,
     EncodedRequest,
@@ -35,6 +31,12 @@ class MaskCandidate(TypedDict):
 
     token: str
     probability: float
+
+
+class FillMaskRequest(TypedDict):
+    """A text with masks."""
+
+    text: str
 
 
 class FillMaskReply(CutReply):
@@ -72,7 +74,7 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: FillMaskRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise RequestError(
