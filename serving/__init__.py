@@ -18,7 +18,7 @@ To call an export from Python, the module to read first at the top:
     task_methods.py: the methods of `TextModel`, one for each text task
     model_cache.py: loads a model once in a process, also from pickles
     text_tasks/: converts requests to inputs, and outputs to replies
-    engines/: runs the network in a runtime, arrays in, arrays out
+    engines/: loads and runs the network, arrays in, arrays out
 
 To call an export in other ways, with the modules above:
 

@@ -67,8 +67,8 @@ class TextModel(TaskMethods):
             may read and write your files, so load only models that you trust.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
-            TensorFlow. None chooses an installed runtime whose file is in the
-            folder.
+            TensorFlow. None chooses one that is installed and whose file is in
+            the folder.
 
     Attributes:
         path: path of the folder of the export that is loaded.
@@ -84,7 +84,7 @@ class TextModel(TaskMethods):
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed, or model.json lacks a setting
+        ValueError: the engine is not installed, or model.json lacks a setting
             or contains one that does not fit the network.
     """
 
@@ -233,14 +233,14 @@ def load(
     Args:
         path: folder of an export, or another folder that `TextModel` accepts.
         num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx" or "saved_model". None chooses an installed
-            runtime whose file is in the folder.
+        engine: "litert", "onnx" or "saved_model". None chooses one that
+            is installed and whose file is in the folder.
 
     Raises:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed, or model.json lacks a setting
+        ValueError: the engine is not installed, or model.json lacks a setting
             or contains one that does not fit the network.
     """
     return TextModel(path, num_threads, engine)

@@ -157,7 +157,7 @@ def inference(spec: timing.WorkSpec) -> timing.Work:
     inputs = timing.random_inputs(spec, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = spec["variant"]
-    if variant in engines.RUNTIME_OF_FORMAT:
+    if variant in engines.FILE_OF_FORMAT:
         forward = load_engine(spec, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
@@ -280,9 +280,7 @@ def export_model(
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=spec["seq_length"],
-        formats=[
-            name for name in engines.RUNTIME_OF_FORMAT if name == words[0]
-        ],
+        formats=[name for name in engines.FILE_OF_FORMAT if name == words[0]],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 

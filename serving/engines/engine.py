@@ -1,4 +1,4 @@
-"""Defines an engine: a network in a runtime, which runs batches of inputs.
+"""An engine: a loaded network, which runs batches of inputs.
 
 A caller of an engine or of a model can tell these errors apart:
 
@@ -19,7 +19,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, TypeAlias
 
 from data.arrays import IntArray
 from serving.engines.batching import (
@@ -29,10 +29,8 @@ from serving.engines.batching import (
     list_padded_lengths,
     plan_batches,
 )
+from serving.engines.export_formats import ExportFormat
 
-# Format of an export, which a runtime loads.
-ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
-EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 # Maximum number of WordPieces in a batch, including padding.
 MAX_BATCH_TOKENS = 1024
 # Maximum number of values that the network outputs for a batch.
@@ -46,12 +44,12 @@ class EngineError(ValueError):
     """A network failed, or returned values that are not finite numbers.
 
     The cause is not the request, but a lack of memory, the model or the
-    runtime.
+    package that runs it.
     """
 
 
 class Engine(abc.ABC):
-    """A network that is loaded into a runtime.
+    """A network that a package such as ONNX Runtime has loaded.
 
     A subclass loads a file: `Subclass(path, num_threads)`, where `num_threads`
     None means one per CPU. It raises an OSError if the file cannot be loaded,
@@ -64,8 +62,7 @@ class Engine(abc.ABC):
             with as little padding as possible.
 
     Attributes:
-        name: format of the networks that the runtime loads, which also names
-            the runtime.
+        name: format of the networks that the engine loads.
     """
 
     name: ClassVar[ExportFormat]
@@ -80,7 +77,7 @@ class Engine(abc.ABC):
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network. Several threads may call this method.
 
-        Only the calls of the runtime are inside of `engine_errors`, so that a
+        Only the calls of the package are inside of `engine_errors`, so that a
         bug in this method stays visible as such.
 
         Raises:
@@ -98,7 +95,7 @@ class Engine(abc.ABC):
             ValueError: the batch has no rows.
         """
         if not len(features["input_ids"]):
-            # Some runtimes crash on a batch without rows.
+            # Some packages crash on a batch without rows.
             raise ValueError("a batch must contain at least one row")
         return self._compute(features)
 
@@ -163,7 +160,7 @@ def count_threads(num_threads: int | None) -> int:
 # The errors of ONNX Runtime have no common base class but Exception.
 @contextlib.contextmanager
 def named_load_errors(path: Path) -> Iterator[None]:
-    """Turns the errors of a runtime that loads `path` into an OSError.
+    """Turns the errors of a package that loads `path` into an OSError.
 
     The message names the file. A MemoryError is raised unchanged.
     """
@@ -180,7 +177,7 @@ def named_load_errors(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def engine_errors() -> Iterator[None]:
-    """Turns the errors of a runtime that runs a network into an EngineError."""
+    """Turns the errors of a package that runs a network into an EngineError."""
     try:
         yield
     except Exception as error:

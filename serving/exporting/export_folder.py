@@ -68,7 +68,7 @@ def _write_networks(
 ) -> None:
     """Writes the network in each of the formats."""
     for name in options.formats:
-        path = folder / engines.RUNTIME_OF_FORMAT[name].file
+        path = folder / engines.FILE_OF_FORMAT[name]
         path.parent.mkdir(exist_ok=True)
         _WRITER_OF_FORMAT[name](path, model, signatures, options)
 
@@ -121,9 +121,7 @@ def _create_card(
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         files=files,
-        networks={
-            name: engines.RUNTIME_OF_FORMAT[name].file for name in formats
-        },
+        networks={name: engines.FILE_OF_FORMAT[name] for name in formats},
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
         output=exported_outputs.output_name_of(signatures.exported_output),
@@ -200,7 +198,7 @@ class _WriteNetwork(Protocol):
         signatures: ExportSignatures,
         options: ExportOptions,
     ) -> None:
-        """Writes the file `path` of a runtime."""
+        """Writes the network of a format to the file `path`."""
 
 
 # {format: function that writes its file}. Formats other than SavedModels

@@ -17,7 +17,7 @@ class ExportToServe:
 
     Attributes:
         folder: folder of the export.
-        engine_flags: flags that choose and configure the runtime.
+        engine_flags: flags that choose and configure the engine.
     """
 
     folder: str

@@ -28,7 +28,7 @@ class BulkOptions:
     Attributes:
         model: folder of the export, `TextModel.path`.
         checksum: checksum of the model's files, `TextModel.checksum`.
-        engine: name of the runtime.
+        engine: format of the engine.
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
         reply_options: options that change the replies.

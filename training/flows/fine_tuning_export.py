@@ -102,8 +102,8 @@ def evaluate_export(
     """
     scores: Scores = {}
     length = task.config.fine_tuning.max_seq_length
-    for format_name, runtime in engines.RUNTIME_OF_FORMAT.items():
-        if not (encoded_sets and (folder / runtime.file).is_file()):
+    for format_name, file in engines.FILE_OF_FORMAT.items():
+        if not (encoded_sets and (folder / file).is_file()):
             continue
         engine = _open_engine(folder, format_name, length)
         if engine is None:
@@ -205,7 +205,7 @@ def check_export_scores(
     """
     config = task.config
     for format_name, encoded_set in itertools.product(
-        engines.RUNTIME_OF_FORMAT, encoded_sets
+        engines.FILE_OF_FORMAT, encoded_sets
     ):
         metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
         expected = model_scores[metric]
@@ -283,7 +283,7 @@ def group_scores(scores: Mapping[str, float]) -> dict[str, Scores]:
             for name, score in scores.items()
             if name.startswith(f"{format_name}_")
         }
-        for format_name in engines.RUNTIME_OF_FORMAT
+        for format_name in engines.FILE_OF_FORMAT
     }
     return {
         format_name: values for format_name, values in grouped.items() if values

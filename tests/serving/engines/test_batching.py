@@ -84,7 +84,7 @@ def test_features_are_int32():
 
 
 def test_inputs_are_padded_to_few_lengths():
-    """A runtime keeps memory for each length. None is beyond the positions."""
+    """An engine keeps memory for each length. None is beyond the positions."""
     assert batching.list_padded_lengths(30) == [8, 16, 24, 30]
 
 
