@@ -27,7 +27,6 @@ The engine of each format:
 
 from serving.engines.batching import OutputArrays, PackedInput, pad_batch
 from serving.engines.engine import (
-    MAX_BATCH_TOKENS,
     Engine,
     EngineError,
     InputShapes,
@@ -46,7 +45,6 @@ from serving.engines.onnx_names import ONNX_NAME_OF_INPUT
 __all__ = [
     "EXPORT_FORMATS",
     "FILE_OF_FORMAT",
-    "MAX_BATCH_TOKENS",
     "ONNX_NAME_OF_INPUT",
     "PACKAGE_OF_FORMAT",
     "Engine",

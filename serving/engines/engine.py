@@ -23,11 +23,13 @@ from typing import ClassVar, TypeAlias
 
 from data.arrays import IntArray
 from serving.engines.batching import (
+    BatchLimits,
     OutputArrays,
     OutputCollector,
     PackedInput,
     list_padded_lengths,
     plan_batches,
+    resize_last_axis,
 )
 from serving.engines.export_formats import ExportFormat
 
@@ -99,17 +101,55 @@ class Engine(abc.ABC):
             raise ValueError("a batch must contain at least one row")
         return self._compute(features)
 
-    def lengths(self, max_seq_length: int, *, needs_padding: bool) -> list[int]:
-        """Returns the lengths to which inputs are padded, the shortest first.
+    def run_padded(
+        self, features: Mapping[str, IntArray], limits: BatchLimits
+    ) -> OutputArrays:
+        """Runs inputs that are padded to any length, in their order.
+
+        Pads the inputs again, to the length that `run_all` would choose. So
+        this method and `run_all` compute the same outputs.
+
+        Args:
+            features: input_ids, input_mask and segment_ids, int32 [B, T], or
+                [B, C, T] for a network that chooses among C texts.
+            limits: limits of the engine's batches.
+
+        Raises:
+            EngineError: the network fails.
+            ValueError: the batch has no rows, or an input is too long.
+        """
+        length = limits.padded_length(features["input_mask"].sum(-1).max())
+        return self.run(
+            {
+                name: resize_last_axis(features[name], length)
+                for name in self.inputs
+            }
+        )
+
+    def limit_batches(
+        self,
+        max_seq_length: int,
+        *,
+        needs_padding: bool,
+        values_per_token: int = 1,
+    ) -> BatchLimits:
+        """Returns the limits of the engine's batches.
 
         Args:
             max_seq_length: maximum length of an input in WordPieces.
             needs_padding: True to pad all inputs to `max_seq_length`.
+            values_per_token: number of values that the network outputs for
+                each WordPiece.
         """
         fixed = self.inputs["input_ids"][-1]
+        lengths = list_padded_lengths(max_seq_length)
         if fixed or needs_padding:
-            return [fixed or max_seq_length]
-        return list_padded_lengths(max_seq_length)
+            lengths = [fixed or max_seq_length]
+        return BatchLimits(
+            lengths,
+            min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_token),
+            self.needs_single_rows,
+        )
 
     def run_all(
         self,
@@ -138,14 +178,13 @@ class Engine(abc.ABC):
         """
         if empty := [key for key, inputs in requests.items() if not inputs]:
             yield {key: [] for key in empty}
-        batches = plan_batches(
-            requests,
-            self.lengths(max_seq_length, needs_padding=needs_padding),
-            max_tokens=min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_token),
-            needs_single_rows=self.needs_single_rows,
+        limits = self.limit_batches(
+            max_seq_length,
+            needs_padding=needs_padding,
+            values_per_token=values_per_token,
         )
         collector = OutputCollector(requests)
-        for batch in batches:
+        for batch in plan_batches(requests, limits):
             outputs = self.run(batch.to_features())
             yield collector.add_batch(batch.rows, outputs)
 

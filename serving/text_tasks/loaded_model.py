@@ -67,9 +67,10 @@ class LoadedModel:
         The first run with inputs of a new length is slow, because the engine
         allocates memory or compiles the network.
         """
-        for length in self.engine.lengths(
+        limits = self.engine.limit_batches(
             self.max_seq_length, needs_padding=self.needs_padding
-        ):
+        )
+        for length in limits.lengths:
             padding = PackedInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 

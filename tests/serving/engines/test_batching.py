@@ -15,13 +15,14 @@ def packed(length, first_id=1):
     return PackedInput([*range(first_id, first_id + length)], length)
 
 
-def plan(lengths_of_key, lengths=(8, 16), **options):
+def plan(lengths_of_key, max_tokens, needs_single_rows=False):
     """Returns the batches of requests, {key: lengths of the inputs}."""
     requests = {
         key: [packed(length) for length in input_lengths]
         for key, input_lengths in lengths_of_key.items()
     }
-    return [*batching.plan_batches(requests, lengths, **options)]
+    limits = batching.BatchLimits((8, 16), max_tokens, needs_single_rows)
+    return [*batching.plan_batches(requests, limits)]
 
 
 def places(batch):
@@ -105,7 +106,8 @@ def collect(collector, batch, values):
 def two_batches():
     """Requests 0, of a short and a long input, and 1, in two batches."""
     requests = {0: [packed(3), packed(12)], 1: [packed(9)]}
-    batches = batching.plan_batches(requests, [8, 16], max_tokens=32)
+    limits = batching.BatchLimits([8, 16], max_tokens=32)
+    batches = batching.plan_batches(requests, limits)
     return batching.OutputCollector(requests), [*batches]
 
 

@@ -76,6 +76,31 @@ def test_a_network_that_needs_single_rows_gets_them():
     assert engine.shapes == [(1, 8), (1, 8)]
 
 
+@pytest.mark.parametrize("padded_length", [6, 8, 16])
+def test_padded_inputs_get_the_padding_of_requests(padded_length):
+    engine = NumpyEngine()
+    limits = engine.limit_batches(16, needs_padding=False)
+    features = engines.pad_batch(
+        [PackedInput([4, 5], 2), PackedInput([6], 1)], padded_length
+    )
+    outputs = engine.run_padded(features, limits)
+    assert engine.shapes == [(2, 8)]
+    assert outputs["ids_sum"].tolist() == [9, 6]
+
+
+def test_an_input_of_several_texts_keeps_its_axes():
+    engine = NumpyEngine()
+    limits = engine.limit_batches(16, needs_padding=False)
+    features = {
+        name: values.reshape(1, 2, 10)
+        for name, values in engines.pad_batch(
+            [PackedInput([4, 5], 2)] * 2, 10
+        ).items()
+    }
+    engine.run_padded(features, limits)
+    assert engine.shapes == [(1, 2, 8)]
+
+
 def test_a_batch_without_rows_is_refused():
     with pytest.raises(ValueError, match="at least one row"):
         NumpyEngine().run(engines.pad_batch([], 8))
