@@ -80,7 +80,7 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
     [(ONE_STEP_S, NUM_SHORT_STEPS + 1), (ALL_STEPS_S, LONG_SIZE)],
 )
 def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
-    """`max_texts` of the long calls are computed between two short ones."""
+    """At most `max_texts` of long calls come between two short ones."""
 
     async def main():
         engine = EchoEngine()
