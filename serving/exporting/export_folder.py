@@ -20,7 +20,7 @@ from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
 from serving.engines import ExportFormat, checksums, exported_outputs
-from serving.exporting.signatures.export_options import ExportOptions
+from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers import litert_writer, saved_model_writer
 

@@ -6,11 +6,11 @@ from typing import Generic, TypeVar
 
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
+from serving.export_options import ExportOptions
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
