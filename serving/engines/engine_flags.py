@@ -1,4 +1,4 @@
-"""Defines the flags of predict.py and serve.py that choose an engine."""
+"""The flags of predict.py and serve.py that choose an engine."""
 
 import dataclasses
 

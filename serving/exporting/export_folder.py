@@ -159,14 +159,16 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
-    mode = exported_outputs.output_mode_of(settings)
+    output_mode = exported_outputs.output_mode_of(settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),
         num_labels=model.num_labels,
         labels=labels,
         tokenizer=options.tokenizer,
-        problem_type=kinds.PROBLEM_TYPE_OF_MODE[mode] if labels else None,
+        problem_type=(
+            kinds.PROBLEM_TYPE_OF_MODE[output_mode] if labels else None
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Defines the exports of --model, and the state that all requests share."""
+"""The exports of --model, and the state that all requests share."""
 
 import dataclasses
 import os

@@ -108,14 +108,14 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = loaded_model.output_mode
+    output_mode = loaded_model.output_mode
     labels = loaded_model.labels
-    predictions = _read_outputs(outputs, mode)
-    if mode == exported_outputs.REGRESSION:
+    predictions = _read_outputs(outputs, output_mode)
+    if output_mode == exported_outputs.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
-    if mode == exported_outputs.CLASSIFICATION:
+    if output_mode == exported_outputs.CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:
@@ -125,7 +125,9 @@ def _decode_labels(
     return {"label": label, "probabilities": probabilities}
 
 
-def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> FloatArray:
+def _read_outputs(
+    outputs: list[OutputArrays], output_mode: OutputMode
+) -> FloatArray:
     """Returns the probability of each label, or [value] in regression."""
     ((name, values),) = outputs[0].items()
     if name == "probabilities":
@@ -133,7 +135,7 @@ def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> FloatArray:
     # Models that read a text in windows output logits, which are averaged. A
     # regression model outputs its value.
     windows = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
-    pooled = to_probabilities(pool_logits(windows, [0])[0], mode)
+    pooled = to_probabilities(pool_logits(windows, [0])[0], output_mode)
     return pooled.astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Defines what text tasks read of a loaded export, such as its tokenizer."""
+"""A loaded export: its engine, its tokenizer and the settings of its head."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Defines requests, their fields, and the texts in the fields.
+"""The requests to text tasks, their fields, and the texts in the fields.
 
 For example, the requests to `classify` have these fields:
 

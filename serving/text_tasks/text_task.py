@@ -1,4 +1,4 @@
-"""Defines a text task, and the options that change its replies.
+"""A text task, and the options that change its replies.
 
 asking.py asks a model by a text task.
 

@@ -1,4 +1,4 @@
-"""Defines what the modules of this folder tell about the head of a model."""
+"""The `HeadExporter` of a kind of model: its signatures and its ONNX head."""
 
 import dataclasses
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the signatures of all exports need, and those that all exports have.
+"""The parts of all signatures, and the signatures that all exports have.
 
 heads/ contains the signatures that differ between the kinds of models.
 
