@@ -25,7 +25,7 @@ The engine of each format:
     onnx_names.py: names of inputs and outputs in ONNX files
 """
 
-from serving.engines.batching import OutputArrays, PackedInput, pad_batch
+from serving.engines.batching import NetworkInput, OutputArrays, pad_batch
 from serving.engines.engine import (
     Engine,
     EngineError,
@@ -52,8 +52,8 @@ __all__ = [
     "EngineFlags",
     "ExportFormat",
     "InputShapes",
+    "NetworkInput",
     "OutputArrays",
-    "PackedInput",
     "find_export_folder",
     "load_engine",
     "pad_batch",

@@ -19,7 +19,7 @@ OutputArrays: TypeAlias = dict[str, FloatArray]
 _ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
-class PackedInput(NamedTuple):
+class NetworkInput(NamedTuple):
     """One input of a network.
 
     Attributes:
@@ -45,7 +45,7 @@ class BatchRow(NamedTuple):
 
     key: int
     input_index: int
-    input: PackedInput
+    input: NetworkInput
 
 
 class BatchLimits(NamedTuple):
@@ -112,7 +112,7 @@ def list_padded_lengths(max_seq_length: int) -> list[int]:
 
 
 def plan_batches(
-    requests: Mapping[int, Sequence[PackedInput]], limits: BatchLimits
+    requests: Mapping[int, Sequence[NetworkInput]], limits: BatchLimits
 ) -> Iterator[InputBatch]:
     """Yields the inputs of requests in batches, the longest inputs first.
 
@@ -133,17 +133,17 @@ def plan_batches(
 
 
 def _list_rows(
-    requests: Mapping[int, Sequence[PackedInput]],
+    requests: Mapping[int, Sequence[NetworkInput]],
 ) -> list[BatchRow]:
     return [
-        BatchRow(key, input_index, packed)
+        BatchRow(key, input_index, network_input)
         for key, inputs in requests.items()
-        for input_index, packed in enumerate(inputs)
+        for input_index, network_input in enumerate(inputs)
     ]
 
 
 def pad_batch(
-    inputs: Sequence[PackedInput], length: int
+    inputs: Sequence[NetworkInput], length: int
 ) -> dict[str, IntArray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
@@ -179,7 +179,7 @@ class OutputCollector:
         requests: {key: inputs of a request}.
     """
 
-    def __init__(self, requests: Mapping[int, Sequence[PackedInput]]) -> None:
+    def __init__(self, requests: Mapping[int, Sequence[NetworkInput]]) -> None:
         # {key of a request: outputs of its inputs, {} until they are computed}.
         self._outputs: dict[int, list[OutputArrays]] = {
             key: [{} for _ in inputs] for key, inputs in requests.items()

@@ -24,9 +24,9 @@ from typing import ClassVar, TypeAlias
 from data.arrays import IntArray
 from serving.engines.batching import (
     BatchLimits,
+    NetworkInput,
     OutputArrays,
     OutputCollector,
-    PackedInput,
     list_padded_lengths,
     plan_batches,
     resize_last_axis,
@@ -153,7 +153,7 @@ class Engine(abc.ABC):
 
     def run_all(
         self,
-        requests: Mapping[int, Sequence[PackedInput]],
+        requests: Mapping[int, Sequence[NetworkInput]],
         *,
         max_seq_length: int,
         needs_padding: bool,

@@ -7,7 +7,7 @@ from data.squad import answer_decoding, token_spans
 from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
@@ -81,7 +81,7 @@ def _encode_question(
         )
     ]
     inputs = [
-        PackedInput(
+        NetworkInput(
             window.input_ids[: len(window.tokens)],
             window.tokens.index("[SEP]") + 1,
         )

@@ -16,8 +16,8 @@ from serving.text_tasks.pairs import (
     CutReply,
     PairRequest,
     check_pair,
+    create_input,
     encode_pair,
-    pack_input,
     pair_of,
 )
 from serving.text_tasks.request_fields import Field
@@ -75,7 +75,7 @@ class RerankReply(CutReply):
 def _encode_texts(
     loaded_model: LoadedModel, request: PairRequest
 ) -> EncodedRequest[None]:
-    """Packs a text or a pair into one input, or a text into its windows.
+    """Turns a text or a pair into one input, or a text into its windows.
 
     A model reads windows if it has a `doc_stride`: the WordPieces between the
     starts of two windows. The first window begins at the beginning of the text.
@@ -90,7 +90,7 @@ def _encode_texts(
         max(len(tokens), 1), loaded_model.max_seq_length - 2, stride
     )
     inputs = [
-        pack_input(loaded_model, tokens[start : start + length])
+        create_input(loaded_model, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
@@ -159,7 +159,7 @@ def _encode_passages(
     tokenize = loaded_model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        pack_input(loaded_model, query, tokenize(passage, max_seq_length))
+        create_input(loaded_model, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)

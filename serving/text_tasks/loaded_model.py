@@ -11,7 +11,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings, OutputMode
-from serving.engines import Engine, PackedInput, exported_outputs, pad_batch
+from serving.engines import Engine, NetworkInput, exported_outputs, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class LoadedModel:
             self.max_seq_length, needs_padding=self.needs_padding
         )
         for length in limits.lengths:
-            padding = PackedInput([0] * length, length)
+            padding = NetworkInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
 

@@ -1,4 +1,4 @@
-"""Packs a text or a pair of texts into an input of the network.
+"""Turns a text or a pair of texts into an input of the network.
 
 Tasks over a text or a pair share these functions.
 """
@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
-from data.text.token_windows import pack_tokens
-from serving.engines import PackedInput
+from data.text.token_windows import join_tokens
+from serving.engines import NetworkInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
     Field,
@@ -45,30 +45,30 @@ class CutReply(TypedDict):
 
 def encode_pair(
     loaded_model: LoadedModel, request: PairRequest
-) -> EncodedRequest[PackedInput]:
-    """Packs one or two texts into one input, which decoding reads too."""
+) -> EncodedRequest[NetworkInput]:
+    """Turns one or two texts into one input, which decoding reads too."""
     max_seq_length = loaded_model.max_seq_length
     text_a, text_b = pair_of(request)
-    packed = pack_input(
+    network_input = create_input(
         loaded_model,
         loaded_model.tokenizer.tokenize_beginning(text_a, max_seq_length),
         loaded_model.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
-    return EncodedRequest([packed], packed)
+    return EncodedRequest([network_input], network_input)
 
 
-def pack_input(
+def create_input(
     loaded_model: LoadedModel,
     tokens_a: list[str],
     tokens_b: Sequence[str] = (),
-) -> PackedInput:
-    """Packs the WordPieces of one or two texts into one input."""
+) -> NetworkInput:
+    """Creates the input that joins the WordPieces of one or two texts."""
     max_seq_length = loaded_model.max_seq_length
-    tokens, first_length, num_cut = pack_tokens(
+    tokens, first_length, num_cut = join_tokens(
         tokens_a, tokens_b, max_seq_length
     )
     ids = loaded_model.tokenizer.convert_tokens_to_ids(tokens)
-    return PackedInput(ids, first_length, num_cut)
+    return NetworkInput(ids, first_length, num_cut)
 
 
 def check_pair(request: Request) -> None:

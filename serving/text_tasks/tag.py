@@ -5,7 +5,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
@@ -96,7 +96,7 @@ def _encode_words(
     ]
     lengths = [len(window.tokens) for window in windows]
     inputs = [
-        PackedInput(window.input_ids[:length], length)
+        NetworkInput(window.input_ids[:length], length)
         for window, length in zip(windows, lengths, strict=True)
     ]
     return EncodedRequest(

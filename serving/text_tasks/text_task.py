@@ -20,7 +20,7 @@ from typing import (
 )
 
 from options.fields import option
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
     CheckedRequest,
@@ -86,7 +86,7 @@ class EncodedRequest(NamedTuple, Generic[OriginT]):
             None.
     """
 
-    inputs: list[PackedInput]
+    inputs: list[NetworkInput]
     origin: OriginT
 
 

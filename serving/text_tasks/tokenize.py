@@ -7,7 +7,7 @@ from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     PairRequest,
     check_pair,
-    pack_input,
+    create_input,
     pair_of,
 )
 from serving.text_tasks.request_fields import Field
@@ -37,9 +37,9 @@ def _encode_tokens(
     """Creates the reply, and no input, so that the network does not run."""
     tokenizer = loaded_model.tokenizer
     tokens_a, tokens_b = map(tokenizer.tokenize, pair_of(request))
-    packed = pack_input(loaded_model, tokens_a, tokens_b)
+    network_input = create_input(loaded_model, tokens_a, tokens_b)
     reply: TokenizeReply = {
-        "tokens": tokenizer.convert_ids_to_tokens(packed.ids),
+        "tokens": tokenizer.convert_ids_to_tokens(network_input.ids),
         "num_wordpieces": len(tokens_a) + len(tokens_b),
     }
     return EncodedRequest([], reply)

@@ -178,8 +178,8 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     rows = []
     for text in texts:
         encoded = in_int8.task().encode(in_int8.loaded_model, {"text_a": text})
-        (packed,) = encoded.inputs
-        rows.append(packed.ids)
+        (network_input,) = encoded.inputs
+        rows.append(network_input.ids)
     task = BatchKeepingTask(tmp_path, rows)
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])

@@ -55,7 +55,7 @@ def test_a_run_that_fails_without_a_message_lacks_memory():
 
 def test_a_bug_in_an_engine_is_not_an_engine_error():
     """Callers blame the model or the input for an EngineError."""
-    features = engines.pad_batch([engines.PackedInput([7], 1)], 8)
+    features = engines.pad_batch([engines.NetworkInput([7], 1)], 8)
     engine = NumpyEngine()
     del engine.batches
     with pytest.raises(AttributeError, match="batches"):

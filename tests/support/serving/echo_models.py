@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypedDict, cast
 
-from serving.engines import EngineError, EngineFlags, OutputArrays, PackedInput
+from serving.engines import EngineError, EngineFlags, NetworkInput, OutputArrays
 from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
@@ -49,7 +49,7 @@ def _encode(
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
-    return EncodedRequest([PackedInput(cast(list[int], [text]), 1)], text)
+    return EncodedRequest([NetworkInput(cast(list[int], [text]), 1)], text)
 
 
 def _decode(
