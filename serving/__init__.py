@@ -10,7 +10,8 @@ What users call:
 
 To write an export:
 
-    exporting/: `ExportOptions` and `export`, and what writes each format
+    export_options.py: `ExportOptions`, which `export` takes
+    exporting/: `export`, and what writes each format
 
 To call an export from Python, the module to read first at the top:
 
@@ -18,7 +19,7 @@ To call an export from Python, the module to read first at the top:
     task_methods.py: the methods of `TextModel`, one for each text task
     model_cache.py: loads a model once in a process, also from pickles
     text_tasks/: converts requests to inputs, and outputs to replies
-    engines/: runs the network in a runtime, arrays in, arrays out
+    engines/: loads and runs the network, arrays in, arrays out
 
 To call an export in other ways, with the modules above:
 
@@ -41,10 +42,8 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
+    from serving.export_options import ExportOptions as ExportOptions
     from serving.exporting.export import export as export
-    from serving.exporting.signatures.export_options import (
-        ExportOptions as ExportOptions,
-    )
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 

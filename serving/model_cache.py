@@ -36,7 +36,7 @@ class _ModelKey(NamedTuple):
     Attributes:
         path: absolute path of the folder.
         num_threads: number of threads.
-        engine: name of the runtime, "" to choose one.
+        engine: format of the engine, "" to choose one.
         checksum: checksum of the model, "" if it is unknown.
     """
 
@@ -106,7 +106,7 @@ def load_cached(
         text_model_class: class of the model, `TextModel`.
         path: folder of the export.
         num_threads: number of threads.
-        engine: name of the runtime, None to choose one.
+        engine: format of the engine, None to choose one.
         checksum: checksum of the model, if it is known. A worker of a cluster
             may have kept the model of an earlier job from the same folder. If
             the folder contains another model, the function returns that model.
@@ -158,7 +158,7 @@ def unpickle_model(
         text_model_class: class of the model.
         path: absolute path of the export.
         num_threads: number of threads.
-        engine: name of the runtime.
+        engine: format of the engine.
         checksum: checksum of the model that was pickled.
     """
     try:

@@ -24,6 +24,7 @@ from serving.text_tasks.text_task import (
     OriginT,
     ReplyOptions,
     ReplyT,
+    RequestT,
     TextTask,
 )
 from serving.text_tasks.tokenize import TOKENIZE, TokenizeReply
@@ -42,7 +43,7 @@ class TaskMethods(abc.ABC):
     @abc.abstractmethod
     def _ask(
         self,
-        text_task: TextTask[OriginT, ReplyT],
+        text_task: TextTask[RequestT, OriginT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:

@@ -8,27 +8,19 @@ an `Asker` (text_tasks/asking.py).
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import cast
 
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from model_folders.kinds import ModelClass
-from model_folders.reading.preset import Preset
 from serving import engines
 from serving.engines import ExportFormat, checksums
 from serving.model_cache import unpickle_model
 from serving.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Asker, Failure
-from serving.text_tasks.export_reading import (
-    read_export_preset,
-    read_loaded_model,
-    read_settings,
-    read_text_columns,
-)
+from serving.text_tasks.export_reading import read_export
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS, create_text_tasks
 from serving.text_tasks.request_fields import Request, Texts, describe_place
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
@@ -36,6 +28,7 @@ from serving.text_tasks.text_task import (
     OriginT,
     ReplyOptions,
     ReplyT,
+    RequestT,
     TextTask,
 )
 
@@ -66,8 +59,8 @@ class TextModel(TaskMethods):
             may read and write your files, so load only models that you trust.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx" or "saved_model". Only "saved_model" needs
-            TensorFlow. None chooses an installed runtime whose file is in the
-            folder.
+            TensorFlow. None chooses one that is installed and whose file is in
+            the folder.
 
     Attributes:
         path: path of the folder of the export that is loaded.
@@ -83,7 +76,7 @@ class TextModel(TaskMethods):
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed, or model.json lacks a setting
+        ValueError: the engine is not installed, or model.json lacks a setting
             or contains one that does not fit the network.
     """
 
@@ -101,24 +94,11 @@ class TextModel(TaskMethods):
         self.checksum = checksums.compute_export_checksum(
             folder, self.engine.name
         )
-        preset = read_export_preset(folder)
-        checksums.check_network_files(
-            folder, self.engine.name, preset.model_json
-        )
-        self.settings = read_settings(preset)
-        self.columns: Sequence[str | None] = ()
-        self._loaded_model: LoadedModel | None = None
-        self._text_tasks: Mapping[str, AnyTextTask] = {}
-        if preset.model_class in TEXT_TASKS_OF_CLASS:
-            self._read_text_tasks(preset, preset.model_class)
-
-    def _read_text_tasks(self, preset: Preset, model_class: ModelClass) -> None:
-        """Reads what text tasks need of an export that accepts text."""
-        loaded_model = read_loaded_model(self.engine, preset, model_class)
-        self._loaded_model = loaded_model
-        self._text_tasks = create_text_tasks(model_class, loaded_model)
-        self.settings["max_seq_length"] = loaded_model.max_seq_length
-        self.columns = read_text_columns(preset)
+        contents = read_export(folder, self.engine)
+        self.settings = contents.settings
+        self.columns = contents.columns
+        self._loaded_model = contents.loaded_model
+        self._text_tasks = contents.text_tasks
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
@@ -202,7 +182,7 @@ class TextModel(TaskMethods):
 
     def _ask(
         self,
-        text_task: TextTask[OriginT, ReplyT],
+        text_task: TextTask[RequestT, OriginT, ReplyT],
         reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS,
         **fields: Texts,
     ) -> Replies[ReplyT]:
@@ -232,14 +212,14 @@ def load(
     Args:
         path: folder of an export, or another folder that `TextModel` accepts.
         num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx" or "saved_model". None chooses an installed
-            runtime whose file is in the folder.
+        engine: "litert", "onnx" or "saved_model". None chooses one that
+            is installed and whose file is in the folder.
 
     Raises:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged, or a file of another export replaced its
             network.
-        ValueError: the runtime is not installed, or model.json lacks a setting
+        ValueError: the engine is not installed, or model.json lacks a setting
             or contains one that does not fit the network.
     """
     return TextModel(path, num_threads, engine)

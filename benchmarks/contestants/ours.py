@@ -159,7 +159,7 @@ def inference(workload: timing.Workload) -> timing.Work:
     inputs = timing.random_inputs(workload, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = workload["variant"]
-    if variant in engines.RUNTIME_OF_FORMAT:
+    if variant in engines.FILE_OF_FORMAT:
         forward = load_engine(workload, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
@@ -285,9 +285,7 @@ def export_model(
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=workload["seq_length"],
-        formats=[
-            name for name in engines.RUNTIME_OF_FORMAT if name == words[0]
-        ],
+        formats=[name for name in engines.FILE_OF_FORMAT if name == words[0]],
         quantize="int8" if workload["precision"] == "int8" else None,
     )
 

@@ -59,7 +59,7 @@ def convert_single_example(
 ) -> ClassificationFeatures:
     """Converts a text or a pair of texts to the network's input.
 
-    `token_windows.pack_tokens` shows the inputs, and cuts long texts.
+    `token_windows.join_tokens` shows the inputs, and cuts long texts.
 
     Args:
         ex_index: index of the example. The first five examples are logged.
@@ -73,7 +73,7 @@ def convert_single_example(
         ValueError: the label is not in `label_list`, or is not a number in
             regression.
     """
-    tokens, first_length, num_cut = token_windows.pack_tokens(
+    tokens, first_length, num_cut = token_windows.join_tokens(
         tokenizer.tokenize(example.text_a),
         tokenizer.tokenize(example.text_b or ""),
         max_seq_length,

@@ -187,7 +187,7 @@ def _split_texts(
     A word belongs to the rest if any of its WordPieces is cut.
     """
     texts = [example.text_a, *filter(None, [example.text_b])]
-    tokens, first_length, num_cut = token_windows.pack_tokens(
+    tokens, first_length, num_cut = token_windows.join_tokens(
         tokenizer.tokenize(example.text_a),
         tokenizer.tokenize(example.text_b or ""),
         max_seq_length,

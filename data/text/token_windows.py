@@ -35,7 +35,7 @@ def log_num_cut(
         logging.info("%d of %d %s", num_cut, num_items, what)
 
 
-class PackedTokens(NamedTuple):
+class JoinedTokens(NamedTuple):
     """The tokens of an input.
 
     Attributes:
@@ -49,9 +49,9 @@ class PackedTokens(NamedTuple):
     num_cut: int
 
 
-def pack_tokens(
+def join_tokens(
     tokens_a: Sequence[str], tokens_b: Sequence[str], max_seq_length: int
-) -> PackedTokens:
+) -> JoinedTokens:
     """Joins one or two texts to an input of at most `max_seq_length` tokens.
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
@@ -72,7 +72,7 @@ def pack_tokens(
     tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
     tokens = ["[CLS]", *tokens_a, "[SEP]"]
     second = [*tokens_b[: room - len(tokens_a)], "[SEP]"] if tokens_b else []
-    return PackedTokens(
+    return JoinedTokens(
         tokens=tokens + second, first_length=len(tokens), num_cut=num_cut
     )
 

@@ -18,7 +18,7 @@ from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import (
     PaddedInput,
-    pack_tokens,
+    join_tokens,
     pad_input,
     stack_inputs,
 )
@@ -241,7 +241,7 @@ class FullTokenizer:
         if text_pairs is not None:
             seconds = text_lists.to_list(text_pairs)
         rows = [
-            pack_tokens(self.tokenize(first), self.tokenize(second), max_length)
+            join_tokens(self.tokenize(first), self.tokenize(second), max_length)
             for first, second in zip(firsts, seconds, strict=True)
         ]
         width = max((len(row.tokens) for row in rows), default=0)

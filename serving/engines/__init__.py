@@ -1,62 +1,60 @@
-"""Runs exported networks in runtimes such as ONNX Runtime.
+"""Loads exported networks, and runs them on batches of inputs.
 
-An export is written in an `ExportFormat`, which the flag --engine names. A
-`Runtime` is a library that runs this format, and an `Engine` is a network that
-the library has loaded.
+An export contains its network in one or several formats (`ExportFormat`). An
+`Engine` is a network in memory. Each format has one class of engines, so the
+name of a format chooses the engine too: in the argument `engine` of
+`serving.load`, in the flag --engine, and as `Engine.name`.
+
+    export_formats.py: the formats, with their files and packages
+    export_versions.py: finds the folder of an export
+    engine_loading.py: chooses a format of an export, and loads its engine
+    engine_flags.py: the flags that choose an engine
+    checksums.py: computes checksums, which tell the files of two exports apart
+
+To run a network:
 
     engine.py: `Engine`, arrays in, arrays out, and the errors of engines
     batching.py: plans the batches of many requests, and collects their outputs
-    runtimes.py: lists the runtimes, and loads an export into one of them
-    checksums.py: computes checksums, which tell the files of two exports apart
     exported_outputs.py: what exports compute from logits, and how to undo this
 
-Each runtime has a module:
+The engine of each format:
 
     saved_model.py: TensorFlow
     litert.py: LiteRT
     onnx.py: ONNX Runtime
+    onnx_names.py: names of inputs and outputs in ONNX files
 """
 
-from serving.engines.batching import OutputArrays, PackedInput, pad_batch
+from serving.engines.batching import NetworkInput, OutputArrays, pad_batch
 from serving.engines.engine import (
-    EXPORT_FORMATS,
-    MAX_BATCH_TOKENS,
     Engine,
     EngineError,
-    ExportFormat,
     InputShapes,
-    count_threads,
-    engine_errors,
-    named_load_errors,
 )
-from serving.engines.runtimes import (
-    NETWORK_FILES,
-    ONNX_NAME_OF_INPUT,
-    RUNTIME_OF_FORMAT,
-    EngineFlags,
-    Runtime,
-    find_export_folder,
-    load_engine,
+from serving.engines.engine_flags import EngineFlags
+from serving.engines.engine_loading import load_engine
+from serving.engines.export_formats import (
+    EXPORT_FORMATS,
+    FILE_OF_FORMAT,
+    PACKAGE_OF_FORMAT,
+    ExportFormat,
 )
+from serving.engines.export_versions import find_export_folder
+from serving.engines.onnx_names import ONNX_NAME_OF_INPUT
 
 __all__ = [
     "EXPORT_FORMATS",
-    "MAX_BATCH_TOKENS",
-    "NETWORK_FILES",
+    "FILE_OF_FORMAT",
     "ONNX_NAME_OF_INPUT",
-    "RUNTIME_OF_FORMAT",
+    "PACKAGE_OF_FORMAT",
     "Engine",
     "EngineError",
     "EngineFlags",
     "ExportFormat",
     "InputShapes",
+    "NetworkInput",
     "OutputArrays",
-    "PackedInput",
-    "Runtime",
-    "count_threads",
-    "engine_errors",
     "find_export_folder",
     "load_engine",
-    "named_load_errors",
     "pad_batch",
 ]

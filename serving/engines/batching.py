@@ -8,7 +8,7 @@ B = batch size, F = length of an input in WordPieces, with padding.
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from data.arrays import FloatArray, IntArray
 
 # {name of an output: its array}
 OutputArrays: TypeAlias = dict[str, FloatArray]
+_ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
-class PackedInput(NamedTuple):
+class NetworkInput(NamedTuple):
     """One input of a network.
 
     Attributes:
@@ -44,7 +45,40 @@ class BatchRow(NamedTuple):
 
     key: int
     input_index: int
-    input: PackedInput
+    input: NetworkInput
+
+
+class BatchLimits(NamedTuple):
+    """How long and how large the batches of an engine may be.
+
+    Attributes:
+        lengths: lengths to which inputs may be padded, in WordPieces, the
+            shortest first.
+        max_tokens: maximum number of WordPieces in a batch, including padding.
+            A longer input is a batch of its own.
+        needs_single_rows: whether each batch contains one row.
+    """
+
+    lengths: Sequence[int]
+    max_tokens: int
+    needs_single_rows: bool = False
+
+    def padded_length(self, num_tokens: int) -> int:
+        """Returns the length to which an input of WordPieces is padded.
+
+        Raises:
+            ValueError: the input is longer than all `lengths`.
+        """
+        return min(length for length in self.lengths if length >= num_tokens)
+
+    def max_rows(self, tokens_per_row: int) -> int:
+        """Returns the maximum number of rows in a batch.
+
+        `tokens_per_row` is the number of WordPieces in a row, with padding.
+        """
+        if self.needs_single_rows:
+            return 1
+        return max(self.max_tokens // tokens_per_row, 1)
 
 
 class InputBatch(NamedTuple):
@@ -78,48 +112,38 @@ def list_padded_lengths(max_seq_length: int) -> list[int]:
 
 
 def plan_batches(
-    requests: Mapping[int, Sequence[PackedInput]],
-    lengths: Sequence[int],
-    *,
-    max_tokens: int,
-    needs_single_rows: bool = False,
+    requests: Mapping[int, Sequence[NetworkInput]], limits: BatchLimits
 ) -> Iterator[InputBatch]:
     """Yields the inputs of requests in batches, the longest inputs first.
 
     Inputs of the same length stay in the order of the requests.
 
     Args:
-        requests: {key: inputs of a request}.
-        lengths: lengths to which inputs may be padded, the shortest first. No
-            input is longer than the last one.
-        max_tokens: maximum number of WordPieces in a batch, including
-            padding. A longer input is a batch of its own.
-        needs_single_rows: True to create batches of one row.
+        requests: {key: inputs of a request}. No input is longer than the last
+            of `limits.lengths`.
+        limits: limits of the engine's batches.
     """
     rows = sorted(_list_rows(requests), key=lambda row: -len(row.input.ids))
     start = 0
     while start < len(rows):
-        num_ids = len(rows[start].input.ids)
-        length = min(length for length in lengths if length >= num_ids)
-        num_rows = max(max_tokens // length, 1)
-        if needs_single_rows:
-            num_rows = 1
+        length = limits.padded_length(len(rows[start].input.ids))
+        num_rows = limits.max_rows(length)
         yield InputBatch(rows[start : start + num_rows], length)
         start += num_rows
 
 
 def _list_rows(
-    requests: Mapping[int, Sequence[PackedInput]],
+    requests: Mapping[int, Sequence[NetworkInput]],
 ) -> list[BatchRow]:
     return [
-        BatchRow(key, input_index, packed)
+        BatchRow(key, input_index, network_input)
         for key, inputs in requests.items()
-        for input_index, packed in enumerate(inputs)
+        for input_index, network_input in enumerate(inputs)
     ]
 
 
 def pad_batch(
-    inputs: Sequence[PackedInput], length: int
+    inputs: Sequence[NetworkInput], length: int
 ) -> dict[str, IntArray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
@@ -139,6 +163,12 @@ def pad_batch(
     }
 
 
+def resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
+    """Cuts the last axis of an array to `size`, or pads it with 0."""
+    padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
+    return np.pad(values, padding)[..., :size]
+
+
 class OutputCollector:
     """Collects outputs of batches until all outputs of a request are complete.
 
@@ -149,7 +179,7 @@ class OutputCollector:
         requests: {key: inputs of a request}.
     """
 
-    def __init__(self, requests: Mapping[int, Sequence[PackedInput]]) -> None:
+    def __init__(self, requests: Mapping[int, Sequence[NetworkInput]]) -> None:
         # {key of a request: outputs of its inputs, {} until they are computed}.
         self._outputs: dict[int, list[OutputArrays]] = {
             key: [{} for _ in inputs] for key, inputs in requests.items()

@@ -16,8 +16,7 @@ from data.io import file_checksums
 from data.jobs.job_json_types import InputEntry
 from model_folders import model_json
 from model_folders.model_json_types import ModelJson
-from serving.engines.engine import ExportFormat
-from serving.engines.runtimes import RUNTIME_OF_FORMAT
+from serving.engines.export_formats import FILE_OF_FORMAT, ExportFormat
 
 
 def checksums_of_networks(
@@ -47,7 +46,7 @@ def list_file_checksums(
         folder: folder of the export.
         export_format: format of the network.
     """
-    network = RUNTIME_OF_FORMAT[export_format].file
+    network = FILE_OF_FORMAT[export_format]
     patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
     patterns += [f"assets.extra/{pattern}" for pattern in patterns[:2]]
     files = {path for pattern in patterns for path in folder.glob(pattern)}
@@ -97,7 +96,7 @@ def check_network_files(
 
 
 def _network_files(folder: Path, export_format: ExportFormat) -> list[Path]:
-    files = [folder / RUNTIME_OF_FORMAT[export_format].file]
+    files = [folder / FILE_OF_FORMAT[export_format]]
     if export_format == "saved_model":
         # The weights of a SavedModel.
         files += sorted((folder / "variables").glob("variables.*"))

@@ -1,4 +1,4 @@
-"""Defines an engine: a network in a runtime, which runs batches of inputs.
+"""An engine: a loaded network, which runs batches of inputs.
 
 A caller of an engine or of a model can tell these errors apart:
 
@@ -19,20 +19,20 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, TypeAlias
 
 from data.arrays import IntArray
 from serving.engines.batching import (
+    BatchLimits,
+    NetworkInput,
     OutputArrays,
     OutputCollector,
-    PackedInput,
     list_padded_lengths,
     plan_batches,
+    resize_last_axis,
 )
+from serving.engines.export_formats import ExportFormat
 
-# Format of an export, which a runtime loads.
-ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
-EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 # Maximum number of WordPieces in a batch, including padding.
 MAX_BATCH_TOKENS = 1024
 # Maximum number of values that the network outputs for a batch.
@@ -46,12 +46,12 @@ class EngineError(ValueError):
     """A network failed, or returned values that are not finite numbers.
 
     The cause is not the request, but a lack of memory, the model or the
-    runtime.
+    package that runs it.
     """
 
 
 class Engine(abc.ABC):
-    """A network that is loaded into a runtime.
+    """A network that a package such as ONNX Runtime has loaded.
 
     A subclass loads a file: `Subclass(path, num_threads)`, where `num_threads`
     None means one per CPU. It raises an OSError if the file cannot be loaded,
@@ -64,8 +64,7 @@ class Engine(abc.ABC):
             with as little padding as possible.
 
     Attributes:
-        name: format of the networks that the runtime loads, which also names
-            the runtime.
+        name: format of the networks that the engine loads.
     """
 
     name: ClassVar[ExportFormat]
@@ -80,7 +79,7 @@ class Engine(abc.ABC):
     def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network. Several threads may call this method.
 
-        Only the calls of the runtime are inside of `engine_errors`, so that a
+        Only the calls of the package are inside of `engine_errors`, so that a
         bug in this method stays visible as such.
 
         Raises:
@@ -98,25 +97,63 @@ class Engine(abc.ABC):
             ValueError: the batch has no rows.
         """
         if not len(features["input_ids"]):
-            # Some runtimes crash on a batch without rows.
+            # Some packages crash on a batch without rows.
             raise ValueError("a batch must contain at least one row")
         return self._compute(features)
 
-    def lengths(self, max_seq_length: int, *, needs_padding: bool) -> list[int]:
-        """Returns the lengths to which inputs are padded, the shortest first.
+    def run_padded(
+        self, features: Mapping[str, IntArray], limits: BatchLimits
+    ) -> OutputArrays:
+        """Runs inputs that are padded to any length, in their order.
+
+        Pads the inputs again, to the length that `run_all` would choose. So
+        this method and `run_all` compute the same outputs.
+
+        Args:
+            features: input_ids, input_mask and segment_ids, int32 [B, T], or
+                [B, C, T] for a network that chooses among C texts.
+            limits: limits of the engine's batches.
+
+        Raises:
+            EngineError: the network fails.
+            ValueError: the batch has no rows, or an input is too long.
+        """
+        length = limits.padded_length(features["input_mask"].sum(-1).max())
+        return self.run(
+            {
+                name: resize_last_axis(features[name], length)
+                for name in self.inputs
+            }
+        )
+
+    def limit_batches(
+        self,
+        max_seq_length: int,
+        *,
+        needs_padding: bool,
+        values_per_token: int = 1,
+    ) -> BatchLimits:
+        """Returns the limits of the engine's batches.
 
         Args:
             max_seq_length: maximum length of an input in WordPieces.
             needs_padding: True to pad all inputs to `max_seq_length`.
+            values_per_token: number of values that the network outputs for
+                each WordPiece.
         """
         fixed = self.inputs["input_ids"][-1]
+        lengths = list_padded_lengths(max_seq_length)
         if fixed or needs_padding:
-            return [fixed or max_seq_length]
-        return list_padded_lengths(max_seq_length)
+            lengths = [fixed or max_seq_length]
+        return BatchLimits(
+            lengths,
+            min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_token),
+            self.needs_single_rows,
+        )
 
     def run_all(
         self,
-        requests: Mapping[int, Sequence[PackedInput]],
+        requests: Mapping[int, Sequence[NetworkInput]],
         *,
         max_seq_length: int,
         needs_padding: bool,
@@ -141,14 +178,13 @@ class Engine(abc.ABC):
         """
         if empty := [key for key, inputs in requests.items() if not inputs]:
             yield {key: [] for key in empty}
-        batches = plan_batches(
-            requests,
-            self.lengths(max_seq_length, needs_padding=needs_padding),
-            max_tokens=min(MAX_BATCH_TOKENS, MAX_VALUES // values_per_token),
-            needs_single_rows=self.needs_single_rows,
+        limits = self.limit_batches(
+            max_seq_length,
+            needs_padding=needs_padding,
+            values_per_token=values_per_token,
         )
         collector = OutputCollector(requests)
-        for batch in batches:
+        for batch in plan_batches(requests, limits):
             outputs = self.run(batch.to_features())
             yield collector.add_batch(batch.rows, outputs)
 
@@ -163,7 +199,7 @@ def count_threads(num_threads: int | None) -> int:
 # The errors of ONNX Runtime have no common base class but Exception.
 @contextlib.contextmanager
 def named_load_errors(path: Path) -> Iterator[None]:
-    """Turns the errors of a runtime that loads `path` into an OSError.
+    """Turns the errors of a package that loads `path` into an OSError.
 
     The message names the file. A MemoryError is raised unchanged.
     """
@@ -180,7 +216,7 @@ def named_load_errors(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def engine_errors() -> Iterator[None]:
-    """Turns the errors of a runtime that runs a network into an EngineError."""
+    """Turns the errors of a package that runs a network into an EngineError."""
     try:
         yield
     except Exception as error:

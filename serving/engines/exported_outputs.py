@@ -1,4 +1,4 @@
-"""Names what the signature `ids` computes from logits, and undoes it.
+"""The outputs of the signature `ids`, and the way back to their logits.
 
 The signature `ids` of each kind of model returns
 
@@ -52,10 +52,10 @@ def exported_output_of(
         return LOGITS
     if not kind.classifies_texts:
         return CLASSIFICATION
-    mode = output_mode_of(settings)
-    if settings.get("doc_stride") and mode != REGRESSION:
+    output_mode = output_mode_of(settings)
+    if settings.get("doc_stride") and output_mode != REGRESSION:
         return LOGITS
-    return mode
+    return output_mode
 
 
 def output_mode_of(settings: HeadSettings) -> OutputMode:

@@ -7,10 +7,16 @@ from pathlib import Path
 from ai_edge_litert.interpreter import Interpreter
 
 from data.arrays import IntArray
-from serving import engines
+from serving.engines.batching import OutputArrays
+from serving.engines.engine import (
+    Engine,
+    count_threads,
+    engine_errors,
+    named_load_errors,
+)
 
 
-class LiteRt(engines.Engine):
+class LiteRt(Engine):
     """An Engine that uses LiteRT."""
 
     name = "litert"
@@ -18,12 +24,12 @@ class LiteRt(engines.Engine):
     def __init__(self, path: Path, num_threads: int | None = None) -> None:
         # Allow one call at a time, because calls share memory.
         self._lock = threading.Lock()
-        with engines.named_load_errors(path):
+        with named_load_errors(path):
             # If LiteRT mapped the file into memory, overwriting the file would
             # change the replies or crash the process.
             interpreter = Interpreter(
                 model_content=path.read_bytes(),
-                num_threads=engines.count_threads(num_threads),
+                num_threads=count_threads(num_threads),
             )
             self._serve = interpreter.get_signature_runner("serve")
             inputs = {
@@ -35,9 +41,7 @@ class LiteRt(engines.Engine):
             }
         super().__init__(inputs)
 
-    def _compute(
-        self, features: Mapping[str, IntArray]
-    ) -> engines.OutputArrays:
-        with self._lock, engines.engine_errors():
-            outputs: engines.OutputArrays = self._serve(**features)
+    def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
+        with self._lock, engine_errors():
+            outputs: OutputArrays = self._serve(**features)
         return outputs

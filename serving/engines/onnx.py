@@ -9,18 +9,21 @@ from absl import logging
 
 from data.arrays import IntArray
 from imports.installation import with_command_names
-from serving import engines
+from serving.engines.batching import OutputArrays
+from serving.engines.engine import (
+    Engine,
+    InputShapes,
+    count_threads,
+    engine_errors,
+    named_load_errors,
+)
+from serving.engines.onnx_names import ONNX_NAME_OF_INPUT, OWN_NAME_OF_OUTPUT
 
 # Name of ONNX Runtime's execution provider for CUDA.
 _GPU_PROVIDER = "CUDAExecutionProvider"
-# {Hugging Face's name of an output: name in this project}.
-_OWN_NAME_OF_OUTPUT = {
-    "last_hidden_state": "sequence_output",
-    "pooler_output": "pooled_output",
-}
 
 
-class OnnxRuntime(engines.Engine):
+class OnnxRuntime(Engine):
     """An Engine that uses ONNX Runtime.
 
     `needs_single_rows` is True for an int8 model, because ONNX Runtime
@@ -30,8 +33,8 @@ class OnnxRuntime(engines.Engine):
     name = "onnx"
 
     def __init__(self, path: Path, num_threads: int | None = None) -> None:
-        with engines.named_load_errors(path):
-            session = _start_session(path, engines.count_threads(num_threads))
+        with named_load_errors(path):
+            session = _start_session(path, count_threads(num_threads))
             metadata = session.get_modelmeta().custom_metadata_map
             inputs = _read_inputs(session, path)
         self._session = session
@@ -40,14 +43,12 @@ class OnnxRuntime(engines.Engine):
             inputs, needs_single_rows=metadata.get("precision") == "int8"
         )
 
-    def _compute(
-        self, features: Mapping[str, IntArray]
-    ) -> engines.OutputArrays:
+    def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         inputs = {
-            engines.ONNX_NAME_OF_INPUT[name]: np.asarray(value, np.int64)
+            ONNX_NAME_OF_INPUT[name]: np.asarray(value, np.int64)
             for name, value in features.items()
         }
-        with engines.engine_errors():
+        with engine_errors():
             outputs = self._session.run([*self._outputs.values()], inputs)
         return dict(zip(self._outputs, outputs, strict=True))
 
@@ -75,7 +76,7 @@ def _start_session(
 
 def _read_inputs(
     session: onnxruntime.InferenceSession, path: Path
-) -> engines.InputShapes:
+) -> InputShapes:
     """Returns the shapes of the inputs by their names in this project.
 
     Raises an OSError if an input is missing.
@@ -86,15 +87,13 @@ def _read_inputs(
         )
         for node in session.get_inputs()
     }
-    if missing := engines.ONNX_NAME_OF_INPUT.values() - theirs.keys():
+    if missing := ONNX_NAME_OF_INPUT.values() - theirs.keys():
         raise OSError(
             f"{path} has no input {min(missing)}, so another program wrote it. "
             "Export the model with serving.export, or its weights with "
             f"{with_command_names('python -m tools.export')}"
         )
-    return {
-        ours: theirs[name] for ours, name in engines.ONNX_NAME_OF_INPUT.items()
-    }
+    return {ours: theirs[name] for ours, name in ONNX_NAME_OF_INPUT.items()}
 
 
 def _read_outputs(session: onnxruntime.InferenceSession) -> dict[str, str]:
@@ -103,7 +102,7 @@ def _read_outputs(session: onnxruntime.InferenceSession) -> dict[str, str]:
     if len(names) > 1 and "logits" in names:
         # Only Hugging Face's clients use this output.
         names.remove("logits")
-    return {_OWN_NAME_OF_OUTPUT.get(name, name): name for name in names}
+    return {OWN_NAME_OF_OUTPUT.get(name, name): name for name in names}
 
 
 def has_gpu() -> bool:

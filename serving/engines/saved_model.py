@@ -11,10 +11,15 @@ import tensorflow as tf
 from data.arrays import IntArray
 from files.paths import literal_path
 from imports.installation import with_command_names
-from serving import engines
+from serving.engines.batching import OutputArrays
+from serving.engines.engine import (
+    Engine,
+    engine_errors,
+    named_load_errors,
+)
 
 
-class SavedModel(engines.Engine):
+class SavedModel(Engine):
     """An Engine that uses TensorFlow.
 
     `num_threads` is the number of threads per operation, for all models of the
@@ -29,7 +34,7 @@ class SavedModel(engines.Engine):
     def __init__(self, path: Path, num_threads: int | None = None) -> None:
         if num_threads:
             tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-        with engines.named_load_errors(path):
+        with named_load_errors(path):
             with literal_path(path.parent) as name:
                 # Keep a reference to the model, because it owns the variables.
                 self._loaded = tf.saved_model.load(name)
@@ -39,10 +44,8 @@ class SavedModel(engines.Engine):
             inputs = {name: tuple(spec.shape) for name, spec in specs.items()}
         super().__init__(inputs)
 
-    def _compute(
-        self, features: Mapping[str, IntArray]
-    ) -> engines.OutputArrays:
-        with engines.engine_errors():
+    def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
+        with engine_errors():
             inputs = {
                 name: tf.constant(values) for name, values in features.items()
             }

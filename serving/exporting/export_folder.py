@@ -24,7 +24,7 @@ from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import BaseModel
 from serving import engines
 from serving.engines import ExportFormat, checksums, exported_outputs
-from serving.exporting.signatures.export_options import ExportOptions
+from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.writers import litert_writer, saved_model_writer
 
@@ -72,7 +72,7 @@ def _write_networks(
 ) -> None:
     """Writes the network in each of the formats."""
     for name in options.formats:
-        path = folder / engines.RUNTIME_OF_FORMAT[name].file
+        path = folder / engines.FILE_OF_FORMAT[name]
         path.parent.mkdir(exist_ok=True)
         _WRITER_OF_FORMAT[name](path, model, signatures, options)
 
@@ -125,9 +125,7 @@ def _create_card(
         labels=signatures.settings.get("labels"),
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
         files=files,
-        networks={
-            name: engines.RUNTIME_OF_FORMAT[name].file for name in formats
-        },
+        networks={name: engines.FILE_OF_FORMAT[name] for name in formats},
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
         output=exported_outputs.output_name_of(signatures.exported_output),
@@ -165,14 +163,14 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
-    mode = exported_outputs.output_mode_of(settings)
+    output_mode = exported_outputs.output_mode_of(settings)
     return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),
         num_labels=model.num_labels,
         labels=labels,
         tokenizer=options.tokenizer,
-        problem_type=PROBLEM_TYPE_OF_MODE[mode] if labels else None,
+        problem_type=PROBLEM_TYPE_OF_MODE[output_mode] if labels else None,
     )
 
 
@@ -204,7 +202,7 @@ class _WriteNetwork(Protocol):
         signatures: ExportSignatures,
         options: ExportOptions,
     ) -> None:
-        """Writes the file `path` of a runtime."""
+        """Writes the network of a format to the file `path`."""
 
 
 # {format: function that writes its file}. Formats other than SavedModels

@@ -11,8 +11,8 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading.preset import Preset
+from serving.export_options import ExportOptions
 from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
-from serving.exporting.signatures.export_options import ExportOptions
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel

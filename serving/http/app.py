@@ -1,4 +1,4 @@
-"""Defines the ASGI application of the server, through which requests pass.
+"""The ASGI application of the server, through which requests pass.
 
 server_process.py receives the requests, and routes.py finds the handler that
 answers each.

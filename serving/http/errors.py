@@ -1,4 +1,4 @@
-"""Defines the errors of the server, each of which is the reply to a request.
+"""The errors of the server, each of which is the reply to a request.
 
 A `RequestError` of a text task tells the client what is wrong. Of any other
 error the client learns only that it is internal, and the log contains it.

@@ -1,4 +1,4 @@
-"""Defines calls to a model of the server, and computes them together, in turns.
+"""The calls to a model of the server, which are computed together, in turns.
 
 A call is the requests of one body. A call that needs more time than a batch of
 short calls is computed in several turns, so that the other calls need not wait

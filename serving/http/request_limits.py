@@ -11,7 +11,6 @@ from serving.http.errors import HttpError
 from serving.http.queued_calls import QueuedCall
 from serving.http.serve_config import LimitFlags
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import AnyTextTask
 
 
@@ -115,12 +114,12 @@ def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
     A pair counts as one. If a field contains a list of texts, the network reads
     the other fields once for each text of the list.
     """
-    names = {*text_task.field_names} & {*LIST_FIELDS}
     values = [
-        request.get(name)
+        request.get(field.name)
         for request in requests
         if isinstance(request, dict)
-        for name in names
+        for field in text_task.fields
+        if field.is_list
     ]
     counts = [len(texts) for texts in values if isinstance(texts, list)]
     return max(len(requests), sum(counts))

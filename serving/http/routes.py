@@ -15,7 +15,6 @@ from serving.http.errors import HttpError, create_error_response
 from serving.http.handlers import PAGE_FOLDER, PREDICT_SUFFIX, Handlers
 from serving.http.server_state import ServerState
 from serving.text_tasks.registry import list_text_tasks
-from serving.text_tasks.request_fields import LIST_FIELDS
 
 _PAGE_FILES = [f"/{file.name}" for file in PAGE_FOLDER.iterdir()]
 # Paths that need no token. The page asks the user for the token.
@@ -68,11 +67,26 @@ def create_router(state: ServerState) -> fastapi.FastAPI:
             methods=[route.method],
             openapi_extra=body_schema if route.method == "POST" else None,
             include_in_schema=route.operation is not None,
-            name=route.operation,
+            operation_id=route.operation and route.operation.id,
+            summary=route.operation and route.operation.summary,
         )(route.handler)
     for path in _PAGE_FILES:
         router.get(path, include_in_schema=False)(handlers.answer_page_request)
     return router
+
+
+class _Operation(NamedTuple):
+    """What openapi.json says about a path.
+
+    Attributes:
+        id: id by which generated clients call the operation. It must never
+            change.
+        summary: title of the operation. The space at its beginning keeps
+            openapi.json the same.
+    """
+
+    id: str
+    summary: str
 
 
 class _Route(NamedTuple):
@@ -82,14 +96,13 @@ class _Route(NamedTuple):
         method: method of HTTP.
         path: path for which the route stands, "/v1/models/{name}".
         handler: method of Handlers that answers the requests.
-        operation: name of the operation in openapi.json, None for a path that
-            the file omits.
+        operation: the path in openapi.json, None if the file omits it.
     """
 
     method: str
     path: str
     handler: Callable[..., Awaitable[Response]]
-    operation: str | None
+    operation: _Operation | None
 
     def __str__(self) -> str:
         """Returns the route as messages show it."""
@@ -99,31 +112,39 @@ class _Route(NamedTuple):
 def _list_routes(handlers: Handlers) -> list[_Route]:
     """Returns the routes, in the order in which messages list them.
 
-    The ids in openapi.json, by which generated clients call the operations,
-    begin with the names of the operations, so that the names must never change.
     The page that browsers show is not an operation.
     """
     return [
         _Route("GET", "/", handlers.answer_page_request, None),
-        _Route("GET", "/healthz", handlers.answer_health_request, "_health"),
-        _Route("GET", "/api/models", handlers.answer_models_request, "_list"),
+        _Route(
+            "GET",
+            "/healthz",
+            handlers.answer_health_request,
+            _Operation("_health_healthz_get", " Health"),
+        ),
+        _Route(
+            "GET",
+            "/api/models",
+            handlers.answer_models_request,
+            _Operation("_list_api_models_get", " List"),
+        ),
         _Route(
             "POST",
             "/api/models/{name}/{task}",
             handlers.answer_task_request,
-            "_do_task",
+            _Operation("_do_task_api_models__name___task__post", " Do Task"),
         ),
         _Route(
             "GET",
             "/v1/models/{name}",
             handlers.answer_status_request,
-            "_status",
+            _Operation("_status_v1_models__name__get", " Status"),
         ),
         _Route(
             "POST",
             f"/v1/models/{{name}}{PREDICT_SUFFIX}",
             handlers.answer_predict_request,
-            "_predict",
+            _Operation("_predict_v1_models__name__predict_post", " Predict"),
         ),
     ]
 
@@ -137,8 +158,9 @@ def _describe_body() -> dict[str, object]:
         {
             "title": text_task.name,
             "properties": {
-                name: {"type": "array" if name in LIST_FIELDS else "string"}
-                for name in text_task.text_names
+                name: {"type": "array" if field.is_list_as(name) else "string"}
+                for field in text_task.fields
+                for name in field.names
             },
         }
         for text_task in list_text_tasks()

@@ -1,4 +1,4 @@
-"""Defines the exports of --model, and the state that all requests share."""
+"""The exports of --model, and the state that all requests share."""
 
 import dataclasses
 import os
@@ -17,7 +17,7 @@ class ExportToServe:
 
     Attributes:
         folder: folder of the export.
-        engine_flags: flags that choose and configure the runtime.
+        engine_flags: flags that choose and configure the engine.
     """
 
     folder: str

@@ -9,8 +9,8 @@ data/outputs/ writes the rows as JSON lines, CSV or npy.
 
 To answer requests:
 
-    input_rows.py: reads requests from files, or from arguments, and chooses the
-        columns of their fields
+    input_rows.py: reads requests from files, or from arguments
+    request_parser.py: finds the columns of the fields of a request in a row
     row_answering.py: the main loop, from input rows to output rows, in batches
         of similar length
     reply_rows.py: joins replies to the columns of their input rows, by

@@ -11,11 +11,8 @@ from data.tables.table_layout import LayoutOptions, TableFormat, TableLayout
 from files.paths import is_remote
 from serving.engines import ExportFormat, checksums
 from serving.model_cache import load_cached
-from serving.predict.input_rows import (
-    InputRow,
-    RequestColumns,
-    read_range_rows,
-)
+from serving.predict.input_rows import InputRow, read_range_rows
+from serving.predict.request_parser import RequestColumns
 from serving.text_model import TextModel
 from serving.text_tasks.asking import Asker
 from serving.text_tasks.text_task import ReplyOptions
@@ -28,7 +25,7 @@ class BulkOptions:
     Attributes:
         model: folder of the export, `TextModel.path`.
         checksum: checksum of the model's files, `TextModel.checksum`.
-        engine: name of the runtime.
+        engine: format of the engine.
         num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
         reply_options: options that change the replies.

@@ -16,7 +16,6 @@ from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import InputRow
 from serving.predict.reply_rows import check_fields
 from serving.text_tasks.asking import Failure
-from serving.text_tasks.request_fields import LIST_FIELDS
 from serving.text_tasks.text_task import MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all replies.
@@ -139,8 +138,8 @@ def _compute_example_replies(options: BulkOptions) -> list[Reply]:
     long_text = f"a {MASK} " * asker.loaded_model.max_seq_length
     requests = [
         {
-            name: [text] if name in LIST_FIELDS else text
-            for name in asker.text_task.field_names
+            field.name: [text] if field.is_list else text
+            for field in asker.text_task.fields
         }
         for text in (f"a {MASK}", long_text)
     ]

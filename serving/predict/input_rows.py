@@ -1,24 +1,20 @@
 """Reads the requests in files or arguments as input rows.
 
-An `InputRow` is a request with the columns of its row. `RequestColumns` says
-which columns the fields of a request may have. A `RequestParser` reads a row.
+An `InputRow` is a request with the columns of its row. A `RequestParser` in
+request_parser.py converts a row to a request.
 """
 
-import dataclasses
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from absl import logging
-
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import tables
-from data.tables.column_names import find_usual_columns
 from data.tables.rows import NumberedRow
 from data.tables.table_layout import TableLayout, format_of
 from files.paths import named_errors
-from serving.text_tasks.request_fields import LIST_FIELDS, Field, Request
+from serving.predict.request_parser import RequestColumns, RequestParser
+from serving.text_tasks.request_fields import Request
 from serving.text_tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = TableLayout(has_header=None)
@@ -71,7 +67,7 @@ def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     if len(names) == 1:
         return [{names[0]: text} for text in texts]
     values: list[object] = [*texts]
-    if names[-1] in LIST_FIELDS and len(texts) > 1:
+    if text_task.fields[-1].is_list and len(texts) > 1:
         values = [texts[0], [*texts[1:]]]
     num_required = sum(field.is_required for field in text_task.fields)
     if not num_required <= len(values) <= len(names):
@@ -80,81 +76,6 @@ def to_requests(text_task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
             f"quotes: {', '.join(names)}. Received: {values}"
         )
     return [dict(zip(names, values, strict=False))]
-
-
-@dataclasses.dataclass(frozen=True)
-class RequestColumns:
-    """The columns of a task's fields, as the flags and the training name them.
-
-    `choose` creates the object from these names.
-
-    Attributes:
-        text_task: task that will answer the requests.
-        chosen: {field: its column} of the flags.
-        trained: {field: its column} of the table that the model was trained on.
-    """
-
-    text_task: AnyTextTask
-    chosen: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    trained: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    @classmethod
-    def choose(
-        cls,
-        text_task: AnyTextTask,
-        columns: Sequence[str | None] = (),
-        trained_columns: Sequence[str | None] = (),
-    ) -> "RequestColumns":
-        """Assigns columns to the fields of a task, in the order of the fields.
-
-        Args:
-            text_task: task that will answer the requests.
-            columns: names of columns, as the flags choose them. None chooses no
-                column for the field.
-            trained_columns: names like `columns`, of the table that the model
-                was trained on.
-
-        Raises:
-            ValueError: `columns` names more columns than the task has fields.
-        """
-        names = text_task.field_names
-        if len(columns) > len(names) and columns[-1]:
-            raise ValueError(
-                f"--text_b_column={columns[-1]}: the only fields of "
-                f"{text_task.name} are {', '.join(names)}; omit the flag"
-            )
-        chosen = {
-            field: column
-            for field, column in zip(names, columns, strict=False)
-            if column
-        }
-        trained = {
-            field: column
-            for field, column in zip(names, trained_columns, strict=False)
-            if column
-            and field not in LIST_FIELDS
-            # Training names its text column "text" by default, so the name says
-            # nothing, except for a second text.
-            and (column != "text" or field == "text_b")
-        }
-        return cls(text_task, chosen, trained)
-
-    def complete_layout(self, layout: TableLayout) -> TableLayout:
-        """Returns the layout of a table, with what the columns say about it.
-
-        Their names tell whether the first line is a header. If the columns are
-        chosen by number, there is no header, unless the layout states one.
-        """
-        is_by_number = self.chosen and all(
-            map(str.isdecimal, self.chosen.values())
-        )
-        has_header = layout.has_header
-        if is_by_number and has_header is None:
-            has_header = False
-        return layout._replace(
-            has_header=has_header,
-            columns=(*self.chosen.values(), *self.trained.values()),
-        )
 
 
 def read_input_rows(
@@ -210,7 +131,7 @@ def read_range_rows(
 
 
 def _to_input_rows(
-    parser: "RequestParser", rows: Iterable[NumberedRow], path: str
+    parser: RequestParser, rows: Iterable[NumberedRow], path: str
 ) -> Iterator[InputRow]:
     """Yields an InputRow without a file for each row of the file `path`."""
     with named_errors(path):
@@ -222,7 +143,7 @@ def _to_input_rows(
 
 
 def _to_input_row(
-    parser: "RequestParser",
+    parser: RequestParser,
     row_number: int,
     row: Mapping[str, object],
     path: str,
@@ -240,112 +161,3 @@ def _to_input_row(
         return InputRow(row_number, {}, error, cells=row)
     cells = NO_CELLS if parser.is_plain(row) else row
     return InputRow(row_number, request, cells=cells)
-
-
-@dataclasses.dataclass(frozen=True)
-class RequestParser:
-    """Converts the rows of a file, {column: cell}, to requests.
-
-    The column of a field is the first of these that the row contains:
-
-    1. the column that the flags choose for the field, and then no other
-    2. the column that the model was trained on
-    3. a column with the field's own name, or one of its other names
-    4. in a table, if the only field is a text and the flags choose no column,
-       the column whose name is usual for a text.
-
-    Attributes:
-        columns: the task that will answer the requests, and the columns of its
-            fields.
-        is_table: whether the file is a table, such as CSV.
-        may_be_plain: whether a line of the file may be plain text.
-    """
-
-    columns: RequestColumns
-    is_table: bool
-    may_be_plain: bool
-
-    def is_plain(self, row: Mapping[str, object]) -> bool:
-        """Returns whether the row is a line of plain text, without columns."""
-        return self.may_be_plain and [*row] == ["text"]
-
-    def parse(self, row: Mapping[str, object]) -> Request:
-        """Converts a row to a request, which contains the other cells too.
-
-        In a table, empty cells are omitted unless their field is required, and
-        the field `words` is split at white space.
-
-        Raises:
-            ValueError: the row lacks a column, or repeats its name.
-        """
-        columns = self._find_columns(row)
-        chosen = self._chosen_of(row)
-        renamed = {
-            field: column
-            for field, column in columns.items()
-            if field.name in chosen or column not in field.names
-        }
-        # A renamed column overrides columns that are named like the field.
-        overridden = {*renamed.values()}
-        for field in renamed:
-            overridden.update(field.names)
-        request: Request = {
-            column: cell
-            for column, cell in row.items()
-            if column not in overridden and not (self.is_table and cell is None)
-        }
-        for field, column in columns.items():
-            if field in renamed:
-                request[field.name] = _to_text(field.name, row[column])
-            elif self.is_table and field.is_required:
-                request[column] = _to_text(column, row[column])
-        words = request.get("words")
-        if self.is_table and isinstance(words, str):
-            request["words"] = words.split()
-        return request
-
-    def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
-        """Returns `columns.chosen`, {} for plain text, which has no columns."""
-        return {} if self.is_plain(row) else self.columns.chosen
-
-    def _find_columns(self, row: Mapping[str, object]) -> dict[Field, str]:
-        """Returns {field: its column} of the fields that the row contains."""
-        chosen = self._chosen_of(row)
-        text_task = self.columns.text_task
-        # If a model may read pairs, no rule finds their columns.
-        may_guess = (
-            self.is_table and not chosen and text_task.field_names == ["text"]
-        )
-        columns: dict[Field, str] = {}
-        for field in text_task.fields:
-            names = [self.columns.trained.get(field.name), *field.names]
-            if field.name in chosen:
-                names = [chosen[field.name]]
-            column = next((name for name in names if name in row), None)
-            if not column and may_guess:
-                column = _guess_and_log_column(row)
-            if column:
-                tables.check_columns("the table", row, [column])
-                columns[field] = column
-            elif field.name in chosen or (self.is_table and field.is_required):
-                expected = " or ".join(map(repr, filter(None, names)))
-                raise ValueError(
-                    f"there is no {expected}, only "
-                    f"{', '.join(map(repr, row))}; set --text_column to the "
-                    "column of the text"
-                )
-        return columns
-
-
-def _to_text(name: str, cell: object) -> object:
-    """Returns the value of a field. An empty cell is an empty text."""
-    return "" if cell is None and name not in LIST_FIELDS else cell
-
-
-def _guess_and_log_column(row: Mapping[str, object]) -> str | None:
-    """Returns the column whose name is usual for a text, and logs it."""
-    column = find_usual_columns(row)["text_column"]
-    if column:
-        message = "The column of the text is %r"
-        logging.log_first_n(logging.INFO, message, 1, column)
-    return column

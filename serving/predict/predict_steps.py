@@ -20,12 +20,12 @@ from serving.predict.bulk_job import answer_files
 from serving.predict.bulk_options import BulkOptions
 from serving.predict.input_rows import (
     InputRow,
-    RequestColumns,
     create_input_rows,
     read_input_rows,
 )
 from serving.predict.predict_config import PredictConfig
 from serving.predict.reply_rows import RowOptions
+from serving.predict.request_parser import RequestColumns
 from serving.predict.row_answering import RowCounter, answer_rows
 from serving.text_model import TextModel
 from serving.text_tasks.asking import Asker

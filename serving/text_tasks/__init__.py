@@ -9,10 +9,10 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
     text_task.py: `TextTask`, and the options that change replies
     registry.py: lists the tasks, and says which of them a model supports
     loaded_model.py: `LoadedModel`, an engine with a tokenizer and settings
-    export_reading.py: reads a `LoadedModel` in the folder of an export
+    export_reading.py: reads the `LoadedModel` and the settings of an export
     asking.py: `Asker`, which asks a model by a text task, in steps
     request_fields.py: the fields of requests, and the texts in them
-    pairs.py: packs a text or a pair into an input of the network
+    pairs.py: turns a text or a pair into an input of the network
     tokenize.py: WordPieces, as the network reads them
     classify.py: labels of texts, and passages by how well they match a query
     embed.py: vectors

@@ -7,14 +7,21 @@ from data.squad import answer_decoding, token_spans
 from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
     TextTask,
 )
+
+
+class AnswerRequest(TypedDict):
+    """A question about a passage, the `context`."""
+
+    question: str
+    context: str
 
 
 class AnswerReply(TypedDict):
@@ -55,7 +62,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: AnswerRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -74,7 +81,7 @@ def _encode_question(
         )
     ]
     inputs = [
-        PackedInput(
+        NetworkInput(
             window.input_ids[: len(window.tokens)],
             window.tokens.index("[SEP]") + 1,
         )

@@ -14,12 +14,13 @@ from serving.engines import OutputArrays, exported_outputs
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
+    PairRequest,
     check_pair,
+    create_input,
     encode_pair,
-    pack_input,
     pair_of,
 )
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -40,6 +41,13 @@ class ClassifyReply(CutReply):
     label: NotRequired[str | list[str] | None]
     probabilities: NotRequired[dict[str, float]]
     value: NotRequired[float]
+
+
+class RerankRequest(TypedDict):
+    """A query, and the passages to rank."""
+
+    query: str
+    passages: list[str]
 
 
 class RankedPassage(TypedDict):
@@ -65,9 +73,9 @@ class RerankReply(CutReply):
 
 
 def _encode_texts(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: PairRequest
 ) -> EncodedRequest[None]:
-    """Packs a text or a pair into one input, or a text into its windows.
+    """Turns a text or a pair into one input, or a text into its windows.
 
     A model reads windows if it has a `doc_stride`: the WordPieces between the
     starts of two windows. The first window begins at the beginning of the text.
@@ -82,7 +90,7 @@ def _encode_texts(
         max(len(tokens), 1), loaded_model.max_seq_length - 2, stride
     )
     inputs = [
-        pack_input(loaded_model, tokens[start : start + length])
+        create_input(loaded_model, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
@@ -100,14 +108,14 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = loaded_model.output_mode
+    output_mode = loaded_model.output_mode
     labels = loaded_model.labels
-    predictions = _read_outputs(outputs, mode)
-    if mode == exported_outputs.REGRESSION:
+    predictions = _read_outputs(outputs, output_mode)
+    if output_mode == exported_outputs.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= reply_options.min_probability
     label: str | list[str] | None
-    if mode == exported_outputs.CLASSIFICATION:
+    if output_mode == exported_outputs.CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:
@@ -117,7 +125,9 @@ def _decode_labels(
     return {"label": label, "probabilities": probabilities}
 
 
-def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> FloatArray:
+def _read_outputs(
+    outputs: list[OutputArrays], output_mode: OutputMode
+) -> FloatArray:
     """Returns the probability of each label, or [value] in regression."""
     ((name, values),) = outputs[0].items()
     if name == "probabilities":
@@ -125,7 +135,7 @@ def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> FloatArray:
     # Models that read a text in windows output logits, which are averaged. A
     # regression model outputs its value.
     windows = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
-    pooled = to_probabilities(pool_logits(windows, [0])[0], mode)
+    pooled = to_probabilities(pool_logits(windows, [0])[0], output_mode)
     return pooled.astype(np.float32)
 
 
@@ -143,13 +153,13 @@ CLASSIFY = TextTask(
 
 
 def _encode_passages(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: RerankRequest
 ) -> EncodedRequest[None]:
     max_seq_length = loaded_model.max_seq_length
     tokenize = loaded_model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        pack_input(loaded_model, query, tokenize(passage, max_seq_length))
+        create_input(loaded_model, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)
@@ -182,5 +192,5 @@ RERANK = TextTask(
     name="rerank",
     encode=_encode_passages,
     decode=_decode_ranking,
-    fields=[Field("query"), Field("passages")],
+    fields=[Field("query"), Field("passages", is_list=True)],
 )

@@ -4,7 +4,7 @@ from typing import NotRequired
 
 import numpy as np
 
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, encode_pair
 from serving.text_tasks.request_fields import Field
@@ -31,7 +31,7 @@ class EmbedReply(CutReply):
 
 def _decode_vectors(
     loaded_model: LoadedModel,
-    packed: PackedInput,
+    network_input: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> EmbedReply:
@@ -39,7 +39,7 @@ def _decode_vectors(
 
     `outputs` contain the `sequence_output` [T, W] and the `pooled_output` [W].
     """
-    sequence = outputs[0]["sequence_output"][: len(packed.ids)]
+    sequence = outputs[0]["sequence_output"][: len(network_input.ids)]
     # The mean includes [CLS] and [SEP], as in sentence-transformers.
     mean = sequence.mean(0)
     length = max(float(np.linalg.norm(mean)), 1e-12)
@@ -50,7 +50,7 @@ def _decode_vectors(
     }
     if reply_options.tokens:
         reply["tokens"] = loaded_model.tokenizer.convert_ids_to_tokens(
-            packed.ids
+            network_input.ids
         )
         reply["sequence"] = sequence.tolist()
     return reply

@@ -1,11 +1,13 @@
 """Reads the folder of an export: its tokenizer and its settings.
 
-`TextModel.__init__` in serving/text_model.py lists the steps of loading an
-export. Those for its network are in serving/engines/.
+`TextModel.__init__` in serving/text_model.py loads the network before, by
+serving/engines/.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json
@@ -13,24 +15,75 @@ from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
-from serving.engines import Engine
+from serving.engines import Engine, checksums
 from serving.text_tasks.loaded_model import (
     LoadedModel,
     create_loaded_model,
 )
-from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS, check_settings
+from serving.text_tasks.registry import (
+    TEXT_TASKS_OF_CLASS,
+    check_settings,
+    create_text_tasks,
+)
+from serving.text_tasks.text_task import AnyTextTask
 
 
-def read_export_preset(folder: Path) -> Preset:
-    """Reads what an export states about itself, such as its settings.
+class ExportContents(NamedTuple):
+    """What an export contains beside its network.
+
+    Attributes:
+        settings: settings of the head.
+        columns: columns of the texts that the model was trained on, as far as
+            they are known.
+        loaded_model: the model as text tasks read it, None if it accepts no
+            text.
+        text_tasks: {name: text task} of the model, the main one first.
+    """
+
+    settings: HeadSettings
+    columns: Sequence[str | None] = ()
+    loaded_model: LoadedModel | None = None
+    text_tasks: Mapping[str, AnyTextTask] = MappingProxyType({})
+
+
+def read_export(folder: Path, engine: Engine) -> ExportContents:
+    """Reads an export whose network is loaded, and checks that all fits.
 
     Args:
-        folder: folder of the export. In that of a SavedModel, model.json and
-            the vocabulary may be in the folder assets.extra.
+        folder: folder of the export.
+        engine: engine that runs the network.
 
     Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is malformed.
+        OSError: a file cannot be read, or the network belongs to another
+            export.
+        ValueError: a file is malformed, or a setting is missing or does not fit
+            the network. Or the model was trained with another vocabulary.
+    """
+    preset = _read_preset(folder)
+    checksums.check_network_files(folder, engine.name, preset.model_json)
+    settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
+    model_class = preset.model_class
+    if model_class not in TEXT_TASKS_OF_CLASS:
+        return ExportContents(settings)
+    # Prefer what the training run recorded, because the command that exported
+    # the model may not know it.
+    stated = settings.get("num_texts")
+    settings["num_texts"] = preset.training_settings.get("num_texts", stated)
+    loaded_model = _read_loaded_model(engine, preset, model_class, settings)
+    settings["max_seq_length"] = loaded_model.max_seq_length
+    return ExportContents(
+        settings=settings,
+        columns=_read_text_columns(preset),
+        loaded_model=loaded_model,
+        text_tasks=create_text_tasks(model_class, loaded_model),
+    )
+
+
+def _read_preset(folder: Path) -> Preset:
+    """Reads what an export states about itself, such as its settings.
+
+    In the folder of a SavedModel, model.json and the vocabulary may be in the
+    folder assets.extra.
     """
     extra = folder / "assets.extra"
     has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()
@@ -39,42 +92,24 @@ def read_export_preset(folder: Path) -> Preset:
     return folder_reading.read_preset(folder)
 
 
-def read_settings(preset: Preset) -> HeadSettings:
-    """Returns the settings of the head, from what an export states."""
-    settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
-    if preset.model_class in TEXT_TASKS_OF_CLASS:
-        # Prefer what the training run recorded, because the command that
-        # exported the model may not know it.
-        stated = settings.get("num_texts")
-        recorded = preset.training_settings
-        settings["num_texts"] = recorded.get("num_texts", stated)
-    return settings
-
-
-def read_text_columns(preset: Preset) -> Sequence[str | None]:
+def _read_text_columns(preset: Preset) -> Sequence[str | None]:
     """Returns the columns of the texts that the model was trained on."""
     flags = preset.training_settings.get("flags", {})
     return flags.get("text_column"), flags.get("text_b_column")
 
 
-def read_loaded_model(
-    engine: Engine, preset: Preset, model_class: ModelClass
+def _read_loaded_model(
+    engine: Engine,
+    preset: Preset,
+    model_class: ModelClass,
+    settings: HeadSettings,
 ) -> LoadedModel:
     """Returns the model of an export that accepts text.
 
-    Args:
-        engine: engine that runs the network.
-        preset: what the export states about itself.
-        model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
-
-    Raises:
-        OSError: the vocabulary cannot be read.
-        ValueError: a setting is missing, or does not fit the network. Or the
-            model was trained with another vocabulary.
+    `model_class` is a key of TEXT_TASKS_OF_CLASS.
     """
     folder = Path(preset.path)
     tokenizer = read_tokenizer(folder, preset)
-    settings = read_settings(preset)
     check_settings(model_class, settings, folder / model_json.MODEL_JSON_FILE)
     return create_loaded_model(engine, tokenizer, model_class, settings)
 

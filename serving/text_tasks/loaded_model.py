@@ -1,4 +1,4 @@
-"""Defines what text tasks read of a loaded export, such as its tokenizer."""
+"""A loaded export: its engine, its tokenizer and the settings of its head."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.kinds import ModelClass
 from model_folders.model_json_types import HeadSettings, OutputMode
-from serving.engines import Engine, PackedInput, exported_outputs, pad_batch
+from serving.engines import Engine, NetworkInput, exported_outputs, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -67,10 +67,11 @@ class LoadedModel:
         The first run with inputs of a new length is slow, because the engine
         allocates memory or compiles the network.
         """
-        for length in self.engine.lengths(
+        limits = self.engine.limit_batches(
             self.max_seq_length, needs_padding=self.needs_padding
-        ):
-            padding = PackedInput([0] * length, length)
+        )
+        for length in limits.lengths:
+            padding = NetworkInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
 

@@ -1,4 +1,4 @@
-"""Packs a text or a pair of texts into an input of the network.
+"""Turns a text or a pair of texts into an input of the network.
 
 Tasks over a text or a pair share these functions.
 """
@@ -7,16 +7,29 @@ import dataclasses
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
-from data.text.token_windows import pack_tokens
-from serving.engines import PackedInput
+from data.text.token_windows import join_tokens
+from serving.engines import NetworkInput
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
-    CheckedRequest,
     Field,
     Request,
     RequestError,
 )
 from serving.text_tasks.text_task import AnyTextTask, EncodedRequest
+
+
+class PairRequest(TypedDict):
+    """A text or a pair of texts.
+
+    Attributes:
+        text_a: the only or the first text.
+        text: the same text under its other name. A request contains one name.
+        text_b: second text of a pair.
+    """
+
+    text_a: NotRequired[str]
+    text: NotRequired[str]
+    text_b: NotRequired[str]
 
 
 class CutReply(TypedDict):
@@ -31,31 +44,31 @@ class CutReply(TypedDict):
 
 
 def encode_pair(
-    loaded_model: LoadedModel, request: CheckedRequest
-) -> EncodedRequest[PackedInput]:
-    """Packs one or two texts into one input, which decoding reads too."""
+    loaded_model: LoadedModel, request: PairRequest
+) -> EncodedRequest[NetworkInput]:
+    """Turns one or two texts into one input, which decoding reads too."""
     max_seq_length = loaded_model.max_seq_length
     text_a, text_b = pair_of(request)
-    packed = pack_input(
+    network_input = create_input(
         loaded_model,
         loaded_model.tokenizer.tokenize_beginning(text_a, max_seq_length),
         loaded_model.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
-    return EncodedRequest([packed], packed)
+    return EncodedRequest([network_input], network_input)
 
 
-def pack_input(
+def create_input(
     loaded_model: LoadedModel,
     tokens_a: list[str],
     tokens_b: Sequence[str] = (),
-) -> PackedInput:
-    """Packs the WordPieces of one or two texts into one input."""
+) -> NetworkInput:
+    """Creates the input that joins the WordPieces of one or two texts."""
     max_seq_length = loaded_model.max_seq_length
-    tokens, first_length, num_cut = pack_tokens(
+    tokens, first_length, num_cut = join_tokens(
         tokens_a, tokens_b, max_seq_length
     )
     ids = loaded_model.tokenizer.convert_tokens_to_ids(tokens)
-    return PackedInput(ids, first_length, num_cut)
+    return NetworkInput(ids, first_length, num_cut)
 
 
 def check_pair(request: Request) -> None:
@@ -99,7 +112,7 @@ def _check_single_text(request: Request) -> None:
         )
 
 
-def pair_of(request: CheckedRequest) -> tuple[str, str]:
+def pair_of(request: PairRequest) -> tuple[str, str]:
     """Returns the text of a request and its second text, which may be ""."""
     text_a = request["text"] if "text" in request else request["text_a"]
     return text_a, request.get("text_b", "")

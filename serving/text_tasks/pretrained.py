@@ -4,19 +4,15 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
+    create_input,
     encode_pair,
-    pack_input,
 )
-from serving.text_tasks.request_fields import (
-    CheckedRequest,
-    Field,
-    RequestError,
-)
+from serving.text_tasks.request_fields import Field, RequestError
 from serving.text_tasks.text_task import (
     MASK,
     EncodedRequest,
@@ -35,6 +31,12 @@ class MaskCandidate(TypedDict):
 
     token: str
     probability: float
+
+
+class FillMaskRequest(TypedDict):
+    """A text with masks."""
+
+    text: str
 
 
 class FillMaskReply(CutReply):
@@ -72,7 +74,7 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: FillMaskRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise RequestError(
@@ -82,9 +84,11 @@ def _encode_masks(
     tokens = loaded_model.tokenizer.tokenize_beginning(
         request["text"], loaded_model.max_seq_length, words=(MASK,)
     )
-    packed = pack_input(loaded_model, tokens)
+    network_input = create_input(loaded_model, tokens)
     num_masks = request["text"].count(MASK)
-    return EncodedRequest([packed], _MaskedText(packed.ids, num_masks))
+    return EncodedRequest(
+        [network_input], _MaskedText(network_input.ids, num_masks)
+    )
 
 
 def _decode_masks(
@@ -132,7 +136,7 @@ FILL_MASK = TextTask(
 
 def _decode_next_sentence(
     loaded_model: LoadedModel,
-    origin: PackedInput,
+    origin: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> NextSentenceReply:

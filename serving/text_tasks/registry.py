@@ -1,4 +1,4 @@
-"""Lists the text tasks, and says which of them a model supports."""
+"""Lists the text tasks, and chooses those that a model supports."""
 
 import dataclasses
 import itertools
@@ -73,10 +73,11 @@ def _may_rank(loaded_model: LoadedModel) -> bool:
     """
     if not loaded_model.accepts_pairs:
         return False
-    mode = loaded_model.output_mode
-    if mode == exported_outputs.REGRESSION:
+    output_mode = loaded_model.output_mode
+    if output_mode == exported_outputs.REGRESSION:
         return True
-    return len(loaded_model.labels) == 2 and mode != exported_outputs.MULTILABEL
+    has_two_labels = len(loaded_model.labels) == 2
+    return has_two_labels and output_mode != exported_outputs.MULTILABEL
 
 
 def _adapt_task(

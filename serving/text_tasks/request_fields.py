@@ -1,22 +1,22 @@
-"""Defines requests, their fields, and the texts in the fields.
+"""The requests to text tasks, their fields, and the texts in the fields.
 
 For example, the requests to `classify` have these fields:
 
     Field("text_a", aliases=("text",))
     Field("text_b", is_required=False)
+
+Each task has a TypedDict of its requests, such as `PairRequest`.
 """
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias, TypedDict, cast
-
-# Names of fields that are lists of texts. The name of a field shows this, and
-# not the Field, because a request to `tag` contains one field as `text` or as
-# the list `words`.
-LIST_FIELDS = ("words", "passages")
+from typing import NamedTuple, Protocol, TypeAlias, cast
 
 # A request, {name of a field: value}, whose values may be wrong.
 Request: TypeAlias = dict[str, object]
+# A request whose texts `TextTask.parse_request` has checked. It contains the
+# fields of its task, and may contain other entries, which no task reads.
+CheckedRequest: TypeAlias = Mapping[str, object]
 
 
 class RequestError(ValueError):
@@ -25,23 +25,6 @@ class RequestError(ValueError):
     serve.py tells it to the client, who can do something about it. Any other
     error is one of the model, of the machine or of the code.
     """
-
-
-class CheckedRequest(TypedDict, total=False):
-    """A request whose texts `TextTask.parse_request` has checked.
-
-    It contains the fields of its task. It may contain other entries, which no
-    task reads.
-    """
-
-    text: str
-    text_a: str
-    text_b: str
-    question: str
-    context: str
-    query: str
-    passages: list[str]
-    words: list[str]
 
 
 class RequestList(NamedTuple):
@@ -85,37 +68,46 @@ class Field:
     Attributes:
         name: name of the field.
         is_required: whether a request must contain the field.
-        aliases: other names under which a request may contain it.
+        is_list: whether the field is a list of texts.
+        aliases: other names under which a request may contain the field.
+        list_alias: another name, under which a request contains the text as a
+            list, such as the `words` of a `text`.
     """
 
     name: str
     is_required: bool = True
+    is_list: bool = False
     aliases: tuple[str, ...] = ()
+    list_alias: str | None = None
 
     @property
     def names(self) -> list[str]:
         """All names under which a request may contain the field."""
-        return [self.name, *self.aliases]
+        names = [self.name, *self.aliases]
+        return [*names, self.list_alias] if self.list_alias else names
 
+    def is_list_as(self, name: str) -> bool:
+        """Returns whether the field is a list under one of its names."""
+        return self.is_list or name == self.list_alias
 
-def check_texts(name: str, value: object) -> None:
-    """Checks the texts in a value of a request.
+    def check_texts(self, name: str, value: object) -> None:
+        """Checks the text, or the list of texts, in a request.
 
-    Args:
-        name: name under which the request contains the value.
-        value: a text, or a list of texts if `name` is in LIST_FIELDS.
+        Args:
+            name: name under which the request contains the field.
+            value: what the request contains.
 
-    Raises:
-        RequestError: the value is something else, or is not UTF-8.
-    """
-    if name not in LIST_FIELDS:
-        _check_text(name, value, "a string")
-        return
-    expected = "a list of strings"
-    if not isinstance(value, list | tuple):
-        raise _type_error(name, value, expected)
-    for text in value:
-        _check_text(name, text, expected)
+        Raises:
+            RequestError: the value is something else, or is not UTF-8.
+        """
+        if not self.is_list_as(name):
+            _check_text(name, value, "a string")
+            return
+        expected = "a list of strings"
+        if not isinstance(value, list | tuple):
+            raise _type_error(name, value, expected)
+        for text in value:
+            _check_text(name, text, expected)
 
 
 def texts_in_field(request: CheckedRequest, name: str) -> Sequence[str]:

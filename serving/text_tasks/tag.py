@@ -5,9 +5,9 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -31,6 +31,13 @@ class EntityReply(TypedDict):
     start: int
     end: int
     probability: float
+
+
+class TagRequest(TypedDict):
+    """A text, or a list of its words."""
+
+    text: NotRequired[str]
+    words: NotRequired[list[str]]
 
 
 class TagReply(TypedDict):
@@ -71,7 +78,7 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: TagRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
@@ -89,7 +96,7 @@ def _encode_words(
     ]
     lengths = [len(window.tokens) for window in windows]
     inputs = [
-        PackedInput(window.input_ids[:length], length)
+        NetworkInput(window.input_ids[:length], length)
         for window, length in zip(windows, lengths, strict=True)
     ]
     return EncodedRequest(
@@ -166,7 +173,7 @@ TAG = TextTask(
     name="tag",
     encode=_encode_words,
     decode=_decode_tags,
-    fields=[Field("text", aliases=("words",))],
+    fields=[Field("text", list_alias="words")],
     reads_all=True,
     required_settings=("labels",),
 )

@@ -1,4 +1,4 @@
-"""Defines a text task, and the options that change its replies.
+"""A text task, and the options that change its replies.
 
 asking.py asks a model by a text task.
 
@@ -20,16 +20,14 @@ from typing import (
 )
 
 from options.fields import option
-from serving.engines import OutputArrays, PackedInput
+from serving.engines import NetworkInput, OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
-    LIST_FIELDS,
     CheckedRequest,
     Field,
     Request,
     RequestError,
     RequestList,
-    check_texts,
     texts_in_field,
 )
 
@@ -42,6 +40,11 @@ Reply: TypeAlias = dict[str, object]
 # same idea as the origin of a record in training/task.py.
 OriginT = TypeVar("OriginT")
 OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
+# The TypedDict of a task's requests, whose texts are checked.
+RequestT = TypeVar("RequestT", bound=CheckedRequest)
+RequestT_contra = TypeVar(
+    "RequestT_contra", bound=CheckedRequest, contravariant=True
+)
 # The TypedDict of a task's reply, as its caller gets it.
 ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
@@ -83,21 +86,21 @@ class EncodedRequest(NamedTuple, Generic[OriginT]):
             None.
     """
 
-    inputs: list[PackedInput]
+    inputs: list[NetworkInput]
     origin: OriginT
 
 
-class EncodeRequest(Protocol[OriginT]):
+class EncodeRequest(Protocol[RequestT_contra, OriginT]):
     """Encodes a request."""
 
     def __call__(
-        self, loaded_model: LoadedModel, request: CheckedRequest, /
+        self, loaded_model: LoadedModel, request: RequestT_contra, /
     ) -> EncodedRequest[OriginT]:
         """Returns a request as the network reads it.
 
         Args:
             loaded_model: model that answers the request.
-            request: request to encode.
+            request: request to encode, a TypedDict in the task's file.
 
         Raises:
             RequestError: the request is wrong.
@@ -138,7 +141,7 @@ class CheckFields(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[OriginT, ReplyT_co]):
+class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
     """A kind of request that an export answers, such as "classify".
 
     `Asker.ask` in asking.py answers requests, which may be unchecked JSON.
@@ -162,7 +165,7 @@ class TextTask(Generic[OriginT, ReplyT_co]):
     """
 
     name: str
-    encode: EncodeRequest[OriginT]
+    encode: EncodeRequest[RequestT, OriginT]
     decode: DecodeReply[OriginT, ReplyT_co]
     fields: Sequence[Field]
     predicts_words: bool = False
@@ -188,9 +191,15 @@ class TextTask(Generic[OriginT, ReplyT_co]):
         Raises:
             RequestError: two lists are not of the same length.
         """
+        single_text_names = [
+            name
+            for field in self.fields
+            for name in field.names
+            if not field.is_list_as(name)
+        ]
         lists = {
             name: texts
-            for name in sorted({*self.text_names} - {*LIST_FIELDS})
+            for name in sorted(single_text_names)
             if isinstance(texts := request.get(name), list)
         }
         counts = {len(texts) for texts in lists.values()}
@@ -204,7 +213,7 @@ class TextTask(Generic[OriginT, ReplyT_co]):
         ]
         return RequestList(requests, bool(lists))
 
-    def parse_request(self, request: object) -> CheckedRequest:
+    def parse_request(self, request: object) -> RequestT:
         """Returns a request whose texts are checked, from unchecked JSON.
 
         Raises:
@@ -224,8 +233,8 @@ class TextTask(Generic[OriginT, ReplyT_co]):
                     f"{', '.join(sorted(self.field_names))}"
                 )
             for name in sent_names:
-                check_texts(name, request[name])
-        return cast(CheckedRequest, request)
+                field.check_texts(name, request[name])
+        return cast(RequestT, request)
 
     def texts_of(self, request: CheckedRequest) -> list[str]:
         """Returns all texts of a request, in the order of its fields."""
@@ -240,6 +249,6 @@ class TextTask(Generic[OriginT, ReplyT_co]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A task of any origin and reply. Any, because only the functions of the task
-# know its origin.
-AnyTextTask: TypeAlias = TextTask[Any, Mapping[str, object]]
+# A task of any request, origin and reply. Any, because only the functions of
+# the task know its requests and its origin.
+AnyTextTask: TypeAlias = TextTask[Any, Any, Mapping[str, object]]

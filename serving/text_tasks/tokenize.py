@@ -4,8 +4,13 @@ from typing import TypedDict
 
 from serving.engines import OutputArrays
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.pairs import check_pair, pack_input, pair_of
-from serving.text_tasks.request_fields import CheckedRequest, Field
+from serving.text_tasks.pairs import (
+    PairRequest,
+    check_pair,
+    create_input,
+    pair_of,
+)
+from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -27,14 +32,14 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_tokens(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: PairRequest
 ) -> EncodedRequest[TokenizeReply]:
     """Creates the reply, and no input, so that the network does not run."""
     tokenizer = loaded_model.tokenizer
     tokens_a, tokens_b = map(tokenizer.tokenize, pair_of(request))
-    packed = pack_input(loaded_model, tokens_a, tokens_b)
+    network_input = create_input(loaded_model, tokens_a, tokens_b)
     reply: TokenizeReply = {
-        "tokens": tokenizer.convert_ids_to_tokens(packed.ids),
+        "tokens": tokenizer.convert_ids_to_tokens(network_input.ids),
         "num_wordpieces": len(tokens_a) + len(tokens_b),
     }
     return EncodedRequest([], reply)

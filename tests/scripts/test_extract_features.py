@@ -121,7 +121,7 @@ def batch(extracted):
     tokens = [token["token"] for token in extracted[1]]
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     ids = tokenizer.convert_tokens_to_ids(tokens)
-    pair = engines.PackedInput(ids, tokens.index("[SEP]") + 1)
+    pair = engines.NetworkInput(ids, tokens.index("[SEP]") + 1)
     return engines.pad_batch([pair], len(ids))
 
 

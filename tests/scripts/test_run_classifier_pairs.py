@@ -128,7 +128,9 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
     assert "problem_type" not in config
     first = ["[CLS]", *TOKENIZER.tokenize("the boat"), "[SEP]"]
     inputs = [
-        engines.PackedInput(TOKENIZER.convert_tokens_to_ids(tokens), len(first))
+        engines.NetworkInput(
+            TOKENIZER.convert_tokens_to_ids(tokens), len(first)
+        )
         for tokens in (
             [*first, *TOKENIZER.tokenize(text), "[SEP]"] for text in TEXTS
         )

@@ -85,7 +85,7 @@ def export_folder(exports):
 
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory):
-    """{kind: folder of an export for other runtimes}, weights as `exports`."""
+    """{kind: folder of an export in other formats}, weights as `exports`."""
     folder = tmp_path_factory.mktemp("engines")
     kinds = [kind for kind, requests in REQUESTS.items() if requests]
     for kind in kinds:

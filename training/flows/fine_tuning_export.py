@@ -9,13 +9,13 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from absl import logging
 
 import serving
-from data.arrays import Batch, FloatArray, IntArray
+from data.arrays import Batch
 from data.sets.set_names import suffix_of
 from files import atomic
 from model_folders import atomic_folders, kinds
@@ -23,6 +23,7 @@ from model_folders.cards import model_card
 from model_folders.scores import Scores
 from serving import engines
 from serving.engines import ExportFormat, exported_outputs
+from serving.engines.batching import resize_last_axis
 from training.flows import run_ending
 from training.flows.fine_tuner import FineTuner
 from training.loop.trainer import Trainer
@@ -34,8 +35,6 @@ from training.task import (
     OriginT,
     OutputsT,
 )
-
-_ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
 def export_model(
@@ -102,8 +101,8 @@ def evaluate_export(
     """
     scores: Scores = {}
     length = task.config.fine_tuning.max_seq_length
-    for format_name, runtime in engines.RUNTIME_OF_FORMAT.items():
-        if not (encoded_sets and (folder / runtime.file).is_file()):
+    for format_name, file in engines.FILE_OF_FORMAT.items():
+        if not (encoded_sets and (folder / file).is_file()):
             continue
         engine = _open_engine(folder, format_name, length)
         if engine is None:
@@ -152,37 +151,22 @@ def _predict_batches(
     max_seq_length = task.config.fine_tuning.max_seq_length
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    lengths = engine.lengths(
+    limits = engine.limit_batches(
         max_seq_length, needs_padding=settings.get("trim_padding") is False
     )
-    num_tokens = math.prod(encoded_set.records.spec["input_ids"].shape)
-    batch_size = max(engines.MAX_BATCH_TOKENS // num_tokens, 1)
-    if engine.needs_single_rows:
-        batch_size = 1
+    tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
+    batch_size = limits.max_rows(tokens_per_record)
     for batch in encoded_set.create_dataset(batch_size, trims_padding=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
-        longest = features["input_mask"].sum(-1).max()
-        length = min(size for size in lengths if size >= longest)
-        outputs = engine.run(
-            {
-                name: _resize_last_axis(features[name], length)
-                for name in engines.ONNX_NAME_OF_INPUT
-            }
-        )
+        outputs = engine.run_padded(features, limits)
         logits = exported_outputs.to_logits(model_class, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {
-                name: _resize_last_axis(logits[name], max_seq_length)
+                name: resize_last_axis(logits[name], max_seq_length)
                 for name in logits
             }
         yield features, logits
-
-
-def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
-    """Cuts the last axis to `size`, or pads it with 0."""
-    padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
-    return np.pad(values, padding)[..., :size]
 
 
 def check_export_scores(
@@ -205,7 +189,7 @@ def check_export_scores(
     """
     config = task.config
     for format_name, encoded_set in itertools.product(
-        engines.RUNTIME_OF_FORMAT, encoded_sets
+        engines.FILE_OF_FORMAT, encoded_sets
     ):
         metric = f"{task.metrics[0]}{suffix_of(encoded_set.name)}"
         expected = model_scores[metric]
@@ -283,7 +267,7 @@ def group_scores(scores: Mapping[str, float]) -> dict[str, Scores]:
             for name, score in scores.items()
             if name.startswith(f"{format_name}_")
         }
-        for format_name in engines.RUNTIME_OF_FORMAT
+        for format_name in engines.FILE_OF_FORMAT
     }
     return {
         format_name: values for format_name, values in grouped.items() if values

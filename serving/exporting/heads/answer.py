@@ -23,6 +23,7 @@ from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving.engines import exported_outputs
+from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
@@ -31,7 +32,6 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,

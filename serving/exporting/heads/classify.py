@@ -16,6 +16,7 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving.engines import exported_outputs
+from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
@@ -23,7 +24,6 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     PredictFeatures,
@@ -86,12 +86,12 @@ def create_classify_signatures(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    mode = exported_outputs.output_mode_of(settings)
+    output_mode = exported_outputs.output_mode_of(settings)
     stride = settings.get("doc_stride") or 0
     num_texts = settings.get("num_texts")
-    label_list = None
-    if mode != exported_outputs.REGRESSION:
-        label_list = find_output_labels(model, settings)
+    labels = None
+    if output_mode != exported_outputs.REGRESSION:
+        labels = find_output_labels(model, settings)
     exported_output = exported_outputs.exported_output_of(
         kinds.CLASSIFIER, settings
     )
@@ -99,14 +99,16 @@ def create_classify_signatures(
     # A model that reads windows reads no pairs.
     input_names = ["text_a"] if stride else ["text_a", "text_b"]
     classifier = _TextClassifier(
-        _choose_predictor(predict, options, stride=stride, mode=mode),
-        label_list,
-        mode,
+        _choose_predictor(
+            predict, options, stride=stride, output_mode=output_mode
+        ),
+        labels,
+        output_mode,
         num_texts=len(input_names),
     )
     recorded: HeadSettings = {
-        "labels": label_list,
-        "output_mode": mode,
+        "labels": labels,
+        "output_mode": output_mode,
         "doc_stride": stride,
         "num_texts": num_texts,
     }
@@ -125,11 +127,13 @@ def _choose_predictor(
     options: ExportOptions,
     *,
     stride: int,
-    mode: OutputMode,
+    output_mode: OutputMode,
 ) -> _PredictTexts:
     """Returns what reads texts in windows, or without a `stride`, cuts them."""
     if stride:
-        return _WindowPredictor(predict, options, stride=stride, mode=mode)
+        return _WindowPredictor(
+            predict, options, stride=stride, output_mode=output_mode
+        )
     return _CutTextPredictor(predict, options)
 
 
@@ -198,13 +202,13 @@ class _WindowPredictor:
         options: ExportOptions,
         *,
         stride: int,
-        mode: OutputMode,
+        output_mode: OutputMode,
     ) -> None:
         self._predict = predict
         self._packing = options.packing
         self._batch_size = options.predict_batch_size
         self._stride = stride
-        self._mode = mode
+        self._output_mode = output_mode
 
     def __call__(self, *texts: tf.Tensor) -> Tensors:
         (text,) = texts
@@ -222,7 +226,7 @@ class _WindowPredictor:
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return compute_outputs(pooled, self._mode)
+            return compute_outputs(pooled, self._output_mode)
         return {name: pooled}
 
     def _predict_rows(
@@ -240,8 +244,8 @@ class _TextClassifier:
 
     Args:
         predict_texts: computes the probabilities or values.
-        label_list: names of the L probabilities, None in regression.
-        mode: chooses which labels a text has.
+        labels: names of the L probabilities, None in regression.
+        output_mode: chooses which labels a text has.
         num_texts: 2 if `classify` reads pairs, else 1.
 
     Attributes:
@@ -251,14 +255,14 @@ class _TextClassifier:
     def __init__(
         self,
         predict_texts: _PredictTexts,
-        label_list: list[str] | None,
-        mode: OutputMode,
+        labels: list[str] | None,
+        output_mode: OutputMode,
         *,
         num_texts: int,
     ) -> None:
         self._predict_texts = predict_texts
-        self._label_list = label_list
-        self._mode = mode
+        self._labels = labels
+        self._output_mode = output_mode
         self._num_texts = num_texts
         # Both signatures call the same graph.
         self.classify = share_graph(self._classify)
@@ -269,25 +273,25 @@ class _TextClassifier:
 
     def _classify(self, *texts: tf.Tensor) -> Tensors:
         outputs = self._predict_texts(*texts)
-        if self._label_list is None:
+        if self._labels is None:
             return outputs
         return outputs | _choose_labels(
-            outputs["probabilities"], self._label_list, self._mode
+            outputs["probabilities"], self._labels, self._output_mode
         )
 
 
 def _choose_labels(
     probabilities: tf.Tensor,
-    label_list: list[str],
-    mode: OutputMode,
+    labels: list[str],
+    output_mode: OutputMode,
 ) -> Tensors:
     """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
-    labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-    if mode == exported_outputs.MULTILABEL:
-        label = tf.where(probabilities > MULTILABEL_THRESHOLD, labels, "")
+    label_rows = tf.tile([labels], [tf.shape(probabilities)[0], 1])
+    if output_mode == exported_outputs.MULTILABEL:
+        label = tf.where(probabilities > MULTILABEL_THRESHOLD, label_rows, "")
     else:
-        label = tf.gather(label_list, tf.argmax(probabilities, -1))
-    return {"label": label, "labels": labels}
+        label = tf.gather(labels, tf.argmax(probabilities, -1))
+    return {"label": label, "labels": label_rows}
 
 
 def _add_onnx_head(model: BertClassifier, graph: EncoderGraph) -> GraphOutputs:

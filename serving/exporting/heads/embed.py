@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from model_folders.model_json_types import HeadSettings
 from modeling.bert import BertModel
+from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
@@ -17,7 +18,6 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,

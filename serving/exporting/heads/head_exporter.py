@@ -1,4 +1,4 @@
-"""Defines what the modules of this folder tell about the head of a model."""
+"""The `HeadExporter` of a kind of model: its signatures and its ONNX head."""
 
 import dataclasses
 from collections.abc import Callable
@@ -6,11 +6,11 @@ from typing import Generic, TypeVar
 
 from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
+from serving.export_options import ExportOptions
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

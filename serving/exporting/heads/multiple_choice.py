@@ -4,12 +4,12 @@ from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import engines
 from serving.engines import exported_outputs
+from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
     GraphOutputs,
 )
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from serving.exporting.signatures.ids_graph import create_label_predictor
 

@@ -1,4 +1,4 @@
-"""Lists what exports the head of each class of models."""
+"""Lists the `HeadExporter` of each class of models."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from serving.exporting.heads import (
 )
 from serving.exporting.heads.head_exporter import HeadExporter
 
-# {class of a model: what exports its head}. Any, because each exporter accepts
+# {class of a model: exporter of its head}. Any, because each exporter accepts
 # only models of its class. A BertEmbedder is exported as its encoder. A user's
 # own subclass has no entry, because it may compute something else.
 HEAD_EXPORTER_OF_CLASS: Final[dict[kinds.ModelClass, HeadExporter[Any]]] = {

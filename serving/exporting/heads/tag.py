@@ -13,6 +13,7 @@ from data.text.token_windows_graph import Windows
 from model_folders.model_json_types import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving.engines import exported_outputs
+from serving.export_options import ExportOptions
 from serving.exporting.heads.head_exporter import HeadExporter
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
@@ -20,7 +21,6 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.signatures import batching_graph
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
@@ -60,15 +60,15 @@ def create_tag_signatures(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    label_list = find_output_labels(model, settings)
+    labels = find_output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
-    tagger = _WordTagger(model, label_list, options, only_legal=only_legal)
+    tagger = _WordTagger(model, labels, options, only_legal=only_legal)
     inputs = text_inputs("text")
     text_signatures = {
         "tag": Signature(tagger.tag, inputs),
         "tag_words": Signature(tagger.tag_words, inputs),
     }
-    recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
+    recorded: HeadSettings = {"labels": labels, "legal_tags": only_legal}
     return ExportSignatures(tagger.predict, text_signatures, recorded)
 
 
@@ -83,12 +83,12 @@ class _WordTagger:
     def __init__(
         self,
         model: BertTokenClassifier,
-        label_list: list[str],
+        labels: list[str],
         options: ExportOptions,
         *,
         only_legal: bool,
     ) -> None:
-        self._label_list = label_list
+        self._labels = labels
         self._only_legal = only_legal
         self._options = options
         self._tokenizer = options.packing.tokenizer
@@ -114,7 +114,7 @@ class _WordTagger:
         probabilities = outputs["probabilities"]
         tag_ids = self._choose_tags(words, probabilities)
         value_of_word = {
-            "tags": tf.gather(self._label_list, tag_ids),
+            "tags": tf.gather(self._labels, tag_ids),
             "probabilities": tf.gather(probabilities, tag_ids, batch_dims=1),
         }
         ragged = {
@@ -162,7 +162,7 @@ class _WordTagger:
         check = batching_graph.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
-        return decode_legal_tags(ragged, self._label_list)
+        return decode_legal_tags(ragged, self._labels)
 
 
 def _add_onnx_head(

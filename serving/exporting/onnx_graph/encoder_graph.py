@@ -1,4 +1,4 @@
-"""Defines the ONNX graph that a head continues, and what a head adds to it.
+"""The ONNX graph of an encoder, and the outputs that a head adds to it.
 
 B = batch size, C = choices, T = length in WordPieces.
 """

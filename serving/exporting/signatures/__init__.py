@@ -1,8 +1,7 @@
-"""What the signatures of all exports need, and those that all exports have.
+"""The parts of all signatures, and the signatures that all exports have.
 
 heads/ contains the signatures that differ between the kinds of models.
 
-    export_options.py: `ExportOptions`, the options of an export
     export_signatures.py: `ExportSignatures`, and what all signatures use
     ids_graph.py: `ids`, which only runs the network, and computes its outputs
     tokenize_graph.py: WordPieces, as the network reads them

@@ -1,4 +1,4 @@
-"""Defines what the signatures of all tasks consist of.
+"""The signatures of an export, and their functions and inputs.
 
 B = number of inputs that the network runs on at a time, F = length of an input
 in WordPieces, with padding, N = number of texts.

@@ -15,7 +15,7 @@ from modeling import ops
 from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
-from serving.exporting.signatures.export_options import ExportOptions
+from serving.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,

@@ -23,6 +23,7 @@ from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from serving import engines
 from serving.engines.exported_outputs import CLASSIFICATION, ExportedOutput
+from serving.export_options import ExportOptions
 from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
 from serving.exporting.onnx_graph.encoder_graph import (
     EncoderGraph,
@@ -32,7 +33,6 @@ from serving.exporting.onnx_graph.encoder_graph import (
 )
 from serving.exporting.onnx_graph.encoder_nodes import FeatureNames, add_encoder
 from serving.exporting.onnx_graph.graph_builder import GraphBuilder
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import ExportSignatures
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from modeling.accelerated import inference, tracing
 from modeling.base_model import BaseModel
+from serving.export_options import ExportOptions
 from serving.exporting.signatures.batching_graph import Tensors
-from serving.exporting.signatures.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signatures,

@@ -5,9 +5,9 @@ import pytest
 
 from data.text.token_windows import (
     cut_spans,
+    join_tokens,
     log_num_cut,
     max_context_windows,
-    pack_tokens,
     pad_input,
     stack_inputs,
 )
@@ -57,8 +57,8 @@ def test_a_token_belongs_to_the_window_with_most_context(
 def test_texts_are_packed_into_an_input_of_seven_tokens(
     tokens_a, tokens_b, expected, first_length, num_cut
 ):
-    packed = pack_tokens(tokens_a.split(), tokens_b.split(), 7)
-    assert packed == (expected.split(), first_length, num_cut)
+    joined = join_tokens(tokens_a.split(), tokens_b.split(), 7)
+    assert joined == (expected.split(), first_length, num_cut)
 
 
 def test_items_that_were_cut_are_counted_at_the_end(caplog):

@@ -7,21 +7,22 @@ import pytest
 
 from serving import engines
 from serving.engines import batching
-from serving.engines.batching import PackedInput
+from serving.engines.batching import NetworkInput
 
 
-def packed(length, first_id=1):
+def create_input(length, first_id=1):
     """Returns an input of one text, with ascending ids."""
-    return PackedInput([*range(first_id, first_id + length)], length)
+    return NetworkInput([*range(first_id, first_id + length)], length)
 
 
-def plan(lengths_of_key, lengths=(8, 16), **options):
+def plan(lengths_of_key, max_tokens, needs_single_rows=False):
     """Returns the batches of requests, {key: lengths of the inputs}."""
     requests = {
-        key: [packed(length) for length in input_lengths]
+        key: [create_input(length) for length in input_lengths]
         for key, input_lengths in lengths_of_key.items()
     }
-    return [*batching.plan_batches(requests, lengths, **options)]
+    limits = batching.BatchLimits((8, 16), max_tokens, needs_single_rows)
+    return [*batching.plan_batches(requests, limits)]
 
 
 def places(batch):
@@ -67,24 +68,24 @@ def test_without_requests_there_are_no_batches():
 
 
 def test_a_batch_is_padded_after_its_wordpieces():
-    inputs = [PackedInput([5, 6, 7], 3), PackedInput([8], 1)]
+    inputs = [NetworkInput([5, 6, 7], 3), NetworkInput([8], 1)]
     features = engines.pad_batch(inputs, 4)
     assert features["input_ids"].tolist() == [[5, 6, 7, 0], [8, 0, 0, 0]]
     assert features["input_mask"].tolist() == [[1, 1, 1, 0], [1, 0, 0, 0]]
 
 
 def test_only_the_second_text_of_a_pair_is_segment_1():
-    features = engines.pad_batch([PackedInput([5, 6, 7], 1)], 4)
+    features = engines.pad_batch([NetworkInput([5, 6, 7], 1)], 4)
     assert features["segment_ids"].tolist() == [[0, 1, 1, 0]]
 
 
 def test_features_are_int32():
-    features = engines.pad_batch([packed(3)], 4)
+    features = engines.pad_batch([create_input(3)], 4)
     assert {values.dtype for values in features.values()} == {np.dtype("int32")}
 
 
 def test_inputs_are_padded_to_few_lengths():
-    """A runtime keeps memory for each length. None is beyond the positions."""
+    """An engine keeps memory for each length. None is beyond the positions."""
     assert batching.list_padded_lengths(30) == [8, 16, 24, 30]
 
 
@@ -104,8 +105,9 @@ def collect(collector, batch, values):
 @pytest.fixture
 def two_batches():
     """Requests 0, of a short and a long input, and 1, in two batches."""
-    requests = {0: [packed(3), packed(12)], 1: [packed(9)]}
-    batches = batching.plan_batches(requests, [8, 16], max_tokens=32)
+    requests = {0: [create_input(3), create_input(12)], 1: [create_input(9)]}
+    limits = batching.BatchLimits([8, 16], max_tokens=32)
+    batches = batching.plan_batches(requests, limits)
     return batching.OutputCollector(requests), [*batches]
 
 

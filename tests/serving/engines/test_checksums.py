@@ -37,7 +37,7 @@ def classifier_and_tagger(tmp_path_factory):
 
 def copy_network(source, target, name):
     """Copies the files of a format from an export to another."""
-    files = [engines.RUNTIME_OF_FORMAT[name].file]
+    files = [engines.FILE_OF_FORMAT[name]]
     if name == "saved_model":
         variables = source.glob("variables/*")
         files += [f"variables/{path.name}" for path in variables]
@@ -59,9 +59,7 @@ def test_a_network_of_another_head_is_an_error(
     shutil.copytree(classifier, tmp_path / "model")
     assert serving.load(tmp_path / "model").classify(TEXTS[0])
     copy_network(tagger, tmp_path / "model", name)
-    with pytest.raises(
-        OSError, match=engines.RUNTIME_OF_FORMAT[name].file
-    ) as error:
+    with pytest.raises(OSError, match=engines.FILE_OF_FORMAT[name]) as error:
         serving.load(tmp_path / "model")
     assert "\n" not in str(error.value)
 
@@ -79,7 +77,7 @@ def test_other_weights_of_the_same_head_are_an_error(
     assert serving.load(other).classify(TEXTS[0])
     copy_network(other, folder, name)
     # The graph is the same, so the message may name the file of the weights.
-    match = rf"variables|{engines.RUNTIME_OF_FORMAT[name].file}"
+    match = rf"variables|{engines.FILE_OF_FORMAT[name]}"
     with pytest.raises(OSError, match=match):
         serving.load(folder)
 

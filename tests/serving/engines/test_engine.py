@@ -1,4 +1,4 @@
-"""Exports in all runtimes, most without TensorFlow, against SavedModels."""
+"""Exports on all engines, most without TensorFlow, against SavedModels."""
 
 import concurrent.futures
 import json
@@ -25,9 +25,6 @@ from tests.support.serving.exports import (
 )
 from tests.support.tasks.batch_keeping_task import BatchKeepingTask
 
-pytestmark = pytest.mark.slow
-
-
 # {method: (kind of export, what it is asked)}
 REQUESTS = {
     "classify": ("classifier", [TEXTS, [*TEXTS[3:], *TEXTS[:3]]]),
@@ -43,7 +40,7 @@ REQUESTS = {
 }
 ASKED = [
     pytest.param(name, method, marks=needs(name))
-    for name in engines.RUNTIME_OF_FORMAT
+    for name in engines.FILE_OF_FORMAT
     for method in REQUESTS
 ]
 
@@ -75,6 +72,7 @@ def load_on(folders, load):
     return load_on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "method"),
     [case for case in ASKED if case.values[0] != "saved_model"],
@@ -89,6 +87,7 @@ def test_answers_are_those_of_the_saved_model(engine, method, load_on, load):
     assert bert.tasks == load(kind).tasks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "method"), ASKED)
 def test_an_answer_does_not_depend_on_its_neighbors(engine, method, load_on):
     kind, texts = REQUESTS[method]
@@ -98,6 +97,7 @@ def test_an_answer_does_not_depend_on_its_neighbors(engine, method, load_on):
         assert_same(answer(*fields), together)
 
 
+@pytest.mark.slow
 def test_an_answer_in_int8_does_not_depend_on_its_neighbors(in_int8):
     """A range is that of a row, or a row runs by itself."""
     assert in_int8.path.endswith(in_int8.engine.name)
@@ -105,6 +105,7 @@ def test_an_answer_in_int8_does_not_depend_on_its_neighbors(in_int8):
         assert_same(in_int8.classify(text), together)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[:-1])
 def test_a_copy_over_the_files_changes_no_answer(engine, folders, tmp_path):
     shutil.copytree(folders["classifier"], tmp_path / "model")
@@ -118,6 +119,7 @@ def test_a_copy_over_the_files_changes_no_answer(engine, folders, tmp_path):
     assert_same(model.classify(TEXTS), before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_threads_share_a_model(engine, folders, load):
     bert = load("classifier")
@@ -133,11 +135,13 @@ def test_threads_share_a_model(engine, folders, load):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
-@pytest.fixture
-def all_formats(tmp_path):
-    """The folder of an export in every format."""
+@pytest.fixture(scope="module")
+def all_formats(tmp_path_factory):
+    """The folder of a classifier in every format."""
     return export_kind(
-        "classifier", tmp_path / "model", f"saved_model,{FORMAT}"
+        "classifier",
+        tmp_path_factory.mktemp("all_formats") / "model",
+        f"saved_model,{FORMAT}",
     )
 
 
@@ -155,24 +159,27 @@ def test_several_formats_in_a_folder_give_the_same_answers(all_formats):
         assert_same(bert.classify(TEXTS), expected)
 
 
-def test_the_first_installed_runtime_with_a_file_is_loaded(all_formats):
-    folder = all_formats
+def test_the_first_installed_engine_with_a_file_is_loaded(
+    all_formats, tmp_path
+):
+    folder = shutil.copytree(all_formats, tmp_path / "model")
     assert serving.load(folder).engine.name == INSTALLED[0]
-    for runtime in engines.RUNTIME_OF_FORMAT.values():
-        if runtime.file != "saved_model.pb":
-            (folder / runtime.file).unlink(missing_ok=True)
+    for file in engines.FILE_OF_FORMAT.values():
+        if file != "saved_model.pb":
+            (folder / file).unlink(missing_ok=True)
     assert serving.load(folder).engine.name == "saved_model"
     with pytest.raises(ValueError, match=r"model\.tflite"):
         serving.load(folder, engine="litert")
 
 
+@pytest.mark.slow
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     texts = [text for text in TEXTS if text.strip()]
     rows = []
     for text in texts:
         encoded = in_int8.task().encode(in_int8.loaded_model, {"text_a": text})
-        (packed,) = encoded.inputs
-        rows.append(packed.ids)
+        (network_input,) = encoded.inputs
+        rows.append(network_input.ids)
     task = BatchKeepingTask(tmp_path, rows)
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])
@@ -182,6 +189,7 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     np.testing.assert_allclose(np.exp(outputs), served, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES[:-1])
 def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
     export_kind("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
@@ -194,34 +202,24 @@ def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
     )
 
 
-@pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_damaged_file_is_named(engine, folders, tmp_path):
-    shutil.copytree(folders["classifier"], tmp_path / "3")
-    for name in SMALL:
-        path = tmp_path / "3" / engines.RUNTIME_OF_FORMAT[name].file
-        path.write_bytes(b"damaged") if name == engine else path.unlink()
-    file = engines.RUNTIME_OF_FORMAT[engine].file
-    with pytest.raises(OSError, match=file):
-        serving.load(tmp_path)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_refuses_zero_rows(engine, load_on):
+def test_an_engine_refuses_zero_rows(engine, all_formats):
     nothing = dict.fromkeys(
         engines.ONNX_NAME_OF_INPUT, np.ones([0, 8], np.int32)
     )
     with pytest.raises(ValueError, match="one row"):
-        load_on(engine, "classifier").engine.run(nothing)
+        serving.load(all_formats, engine=engine).engine.run(nothing)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_error_of_a_runtime_is_an_engine_error(engine, load_on):
+def test_an_error_of_a_package_is_an_engine_error(engine, all_formats):
     """Whatever class it has, callers catch it as a ValueError."""
     without_mask = {"input_ids": np.ones([1, 8], np.int32)}
     with pytest.raises(engines.EngineError, match="the model failed on this"):
-        load_on(engine, "classifier").engine.run(without_mask)
+        serving.load(all_formats, engine=engine).engine.run(without_mask)
 
 
+@pytest.mark.slow
 def test_no_task_needs_tensorflow(folders, load):
     asked = [
         (engine, method, str(folders[kind]), [field[0] for field in texts])

@@ -1,4 +1,4 @@
-"""What a runtime raises becomes an error that says whose fault it is."""
+"""The errors of an engine, which say whose fault they are."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tests.support.serving.stub_engines import NumpyEngine
 FILE = Path("model/model.tflite")
 
 
-def test_an_error_of_a_runtime_names_the_file():
+def test_an_error_of_a_package_names_the_file():
     with (
         pytest.raises(OSError, match=r"model\.tflite cannot be loaded.*odd op"),
         named_load_errors(FILE),
@@ -55,7 +55,7 @@ def test_a_run_that_fails_without_a_message_lacks_memory():
 
 def test_a_bug_in_an_engine_is_not_an_engine_error():
     """Callers blame the model or the input for an EngineError."""
-    features = engines.pad_batch([engines.PackedInput([7], 1)], 8)
+    features = engines.pad_batch([engines.NetworkInput([7], 1)], 8)
     engine = NumpyEngine()
     del engine.batches
     with pytest.raises(AttributeError, match="batches"):

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from serving import engines
+from serving.engines.engine import MAX_BATCH_TOKENS
 from tests.support.serving import exports
 from tests.support.tasks.batch_keeping_task import LENGTH, BatchKeepingTask
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):
-    size = engines.MAX_BATCH_TOKENS // LENGTH
+    size = MAX_BATCH_TOKENS // LENGTH
     task = BatchKeepingTask(tmp_path, [[7] * LENGTH] * (2 * size + 1))
     scores = task.evaluate_export(folders["classifier"])
     assert scores == {f"{form}_count": 3 for form in exports.SMALL}

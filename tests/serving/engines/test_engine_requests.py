@@ -3,10 +3,10 @@
 import pytest
 
 from serving import engines
-from serving.engines.batching import PackedInput
+from serving.engines.batching import NetworkInput
 from tests.support.serving.stub_engines import NumpyEngine
 
-ONE_TEXT = {0: [PackedInput([4, 5], 2)]}
+ONE_TEXT = {0: [NetworkInput([4, 5], 2)]}
 # A network that outputs so many values runs 16 WordPieces at a time.
 MANY_VALUES = 1 << 20
 
@@ -23,8 +23,8 @@ def run_all(engine, requests, **changes):
 
 def test_each_request_gets_the_outputs_of_its_inputs():
     requests = {
-        3: [PackedInput([1, 2], 2), PackedInput([9] * 10, 10)],
-        5: [PackedInput([7], 1)],
+        3: [NetworkInput([1, 2], 2), NetworkInput([9] * 10, 10)],
+        5: [NetworkInput([7], 1)],
     }
     steps = run_all(NumpyEngine(), requests, values_per_token=MANY_VALUES)
     assert steps == [
@@ -65,15 +65,40 @@ def test_inputs_are_padded_to_the_next_length_otherwise():
 
 def test_a_network_with_many_outputs_gets_smaller_batches():
     engine = NumpyEngine()
-    requests = {key: [PackedInput([4, 5], 2)] for key in range(4)}
+    requests = {key: [NetworkInput([4, 5], 2)] for key in range(4)}
     run_all(engine, requests, values_per_token=MANY_VALUES)
     assert engine.shapes == [(2, 8), (2, 8)]
 
 
 def test_a_network_that_needs_single_rows_gets_them():
     engine = NumpyEngine(needs_single_rows=True)
-    run_all(engine, {0: [PackedInput([4], 1)] * 2})
+    run_all(engine, {0: [NetworkInput([4], 1)] * 2})
     assert engine.shapes == [(1, 8), (1, 8)]
+
+
+@pytest.mark.parametrize("padded_length", [6, 8, 16])
+def test_padded_inputs_get_the_padding_of_requests(padded_length):
+    engine = NumpyEngine()
+    limits = engine.limit_batches(16, needs_padding=False)
+    features = engines.pad_batch(
+        [NetworkInput([4, 5], 2), NetworkInput([6], 1)], padded_length
+    )
+    outputs = engine.run_padded(features, limits)
+    assert engine.shapes == [(2, 8)]
+    assert outputs["ids_sum"].tolist() == [9, 6]
+
+
+def test_an_input_of_several_texts_keeps_its_axes():
+    engine = NumpyEngine()
+    limits = engine.limit_batches(16, needs_padding=False)
+    features = {
+        name: values.reshape(1, 2, 10)
+        for name, values in engines.pad_batch(
+            [NetworkInput([4, 5], 2)] * 2, 10
+        ).items()
+    }
+    engine.run_padded(features, limits)
+    assert engine.shapes == [(1, 2, 8)]
 
 
 def test_a_batch_without_rows_is_refused():

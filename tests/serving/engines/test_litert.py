@@ -1,6 +1,6 @@
 """Models of LiteRT: what is loaded, and what its calls share.
 
-tests/serving/engines/test_engine.py compares the answers of all runtimes.
+tests/serving/engines/test_engine.py compares the answers of all engines.
 """
 
 from concurrent import futures

@@ -90,7 +90,7 @@ def parse_numbers(lines):
 
 @pytest.fixture(params=FORMATS)
 def format(request):
-    """A format of an export whose runtime is installed."""
+    """A format of an export whose package is installed."""
     return request.param
 
 

@@ -135,7 +135,7 @@ def in_int8(request, tmp_path):
 def test_a_file_in_int8_is_smaller(in_int8, tmp_path):
     model, name, _ = in_int8
     export_classifier(tmp_path / "float32", model, name)
-    file = engines.RUNTIME_OF_FORMAT[name].file
+    file = engines.FILE_OF_FORMAT[name]
     int8_size, float32_size = (
         (tmp_path / precision / file).stat().st_size
         for precision in ("int8", "float32")
@@ -145,7 +145,7 @@ def test_a_file_in_int8_is_smaller(in_int8, tmp_path):
 
 def test_the_file_that_int8_is_converted_from_is_removed(in_int8, tmp_path):
     _, name, _ = in_int8
-    file = engines.RUNTIME_OF_FORMAT[name].file
+    file = engines.FILE_OF_FORMAT[name]
     names = [*(tmp_path / "int8" / file).parent.rglob(f"*{Path(file).suffix}")]
     assert len(names) == 1
 
@@ -207,7 +207,7 @@ def check_graph(tmp_path):
         )
         graph = onnx_writer.create_graph(model)
         onnx.checker.check_model(graph, full_check=True)
-        path = tmp_path / engines.RUNTIME_OF_FORMAT["onnx"].file
+        path = tmp_path / engines.FILE_OF_FORMAT["onnx"]
         path.parent.mkdir()
         path.write_bytes(graph.SerializeToString())
         batch = BATCH
@@ -268,7 +268,7 @@ def test_a_saved_model_of_keras_is_named(tmp_path):
 def test_an_onnx_file_of_another_program_is_named(tmp_path):
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    path = tmp_path / engines.RUNTIME_OF_FORMAT["onnx"].file
+    path = tmp_path / engines.FILE_OF_FORMAT["onnx"]
     path.parent.mkdir()
     inputs, outputs = (
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [1])

@@ -21,6 +21,14 @@ from tests.support.serving.echo_models import (
     submit,
 )
 
+# Turns that end after one step of a call, and after all its steps.
+ONE_STEP_S = -1
+ALL_STEPS_S = math.inf
+# Number of texts in a long call.
+LONG_SIZE = 40
+# A call of one text encodes it, runs the network, and ends.
+NUM_SHORT_STEPS = 3
+
 
 def test_the_description_of_a_model_lists_the_fields_of_its_tasks():
     served_model = load_echo(EchoEngine())
@@ -67,14 +75,19 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
     assert "broken" not in error.message
 
 
-@pytest.mark.parametrize(("turn_s", "max_texts"), [(-1, 4), (math.inf, 40)])
+@pytest.mark.parametrize(
+    ("turn_s", "max_texts"),
+    [(ONE_STEP_S, NUM_SHORT_STEPS + 1), (ALL_STEPS_S, LONG_SIZE)],
+)
 def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
-    """A turn is a single step, or all steps. A short call has three."""
+    """At most `max_texts` of long calls come between two short ones."""
 
     async def main():
         engine = EchoEngine()
         served_model = load_echo(engine, turn_s=turn_s)
-        long = [submit(served_model, TASK, *["long"] * 40) for _ in range(2)]
+        long = [
+            submit(served_model, TASK, *["long"] * LONG_SIZE) for _ in range(2)
+        ]
         while not all(call.done() for call in long):
             await submit(served_model, TASK, "short")
         return engine.computed
@@ -85,17 +98,16 @@ def test_a_short_call_waits_for_one_turn_of_a_long_one(turn_s, max_texts):
         for text, texts in itertools.groupby(computed)
         if text == "long"
     ]
-    assert sum(num_adjacent) == 80
+    assert sum(num_adjacent) == 2 * LONG_SIZE
     assert max(num_adjacent) <= max_texts
 
 
 def test_a_long_call_ends_with_its_client():
     async def main():
         engine = EchoEngine()
-        # Each turn is a single step.
-        served_model = load_echo(engine, turn_s=-1)
+        served_model = load_echo(engine, turn_s=ONE_STEP_S)
         long, other = (
-            submit(served_model, TASK, *["long"] * 40) for _ in range(2)
+            submit(served_model, TASK, *["long"] * LONG_SIZE) for _ in range(2)
         )
         await submit(served_model, TASK, "short")
         assert not long.done()
@@ -109,11 +121,11 @@ def test_a_long_call_ends_with_its_client():
                 await asyncio.sleep(0.01)
         return engine.computed
 
-    assert asyncio.run(main()).count("long") < 40
+    assert asyncio.run(main()).count("long") < LONG_SIZE
 
 
 @pytest.mark.parametrize("text", ["unprintable", "bug", "bug in decoding"])
-@pytest.mark.parametrize("num_texts", [1, 40])
+@pytest.mark.parametrize("num_texts", [1, LONG_SIZE])
 def test_calls_after_an_unexpected_error_are_answered(text, num_texts):
     async def main():
         served_model = load_echo(EchoEngine())

@@ -58,9 +58,9 @@ def test_windows_contain_all_of_a_passage():
         for word_index in window.token_to_orig_map.values()
     }
     assert words == {*range(6)}
-    for packed in encoded.inputs:
+    for network_input in encoded.inputs:
         # [CLS], the question and [SEP].
-        assert packed.first_length == 3
+        assert network_input.first_length == 3
 
 
 def test_the_answer_is_the_best_span_of_the_passage():

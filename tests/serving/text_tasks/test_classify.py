@@ -38,16 +38,19 @@ def decode(outputs, output_mode="classification", **options):
 
 def test_a_pair_is_one_input():
     request = {"text_a": "the boat", "text_b": "the sea"}
-    (packed,) = CLASSIFY.encode(create_model(), request).inputs
+    (network_input,) = CLASSIFY.encode(create_model(), request).inputs
     tokens = ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
-    assert TOKENIZER.convert_ids_to_tokens(packed.ids) == tokens
-    assert packed.first_length == 4
+    assert TOKENIZER.convert_ids_to_tokens(network_input.ids) == tokens
+    assert network_input.first_length == 4
 
 
 def test_a_stride_cuts_a_text_into_windows():
     request = {"text": "the boat " * 5}
     encoded = CLASSIFY.encode(create_model(doc_stride=4), request)
-    assert [len(packed.ids) for packed in encoded.inputs] == [8, 8]
+    assert [len(network_input.ids) for network_input in encoded.inputs] == [
+        8,
+        8,
+    ]
 
 
 def test_a_text_without_words_has_a_window_too():

@@ -12,7 +12,7 @@ from data.classification.label_codec import LabelCodec, pool_logits
 from data.probabilities import to_probabilities
 from data.text.token_windows import cut_spans
 from serving import engines
-from serving.engines import PackedInput
+from serving.engines import NetworkInput
 from tests.support.serving.exports import (
     FORMAT,
     LABELS,
@@ -40,7 +40,7 @@ def pooled_logits(model, texts, length, stride):
         ids = TOKENIZER.convert_tokens_to_ids(TOKENIZER.tokenize(text))
         spans = cut_spans(max(len(ids), 1), length - 2, stride)
         windows = [[cls, *ids[i : i + size], sep] for i, size in spans]
-        inputs = [PackedInput(window, len(window)) for window in windows]
+        inputs = [NetworkInput(window, len(window)) for window in windows]
         logits = model(engines.pad_batch(inputs, length)).numpy()
         (pooled,) = pool_logits(logits, [0])
         rows.append(pooled)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving.engines import PackedInput
+from serving.engines import NetworkInput
 from serving.text_tasks.embed import EMBED
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
@@ -25,8 +25,8 @@ def decode(sequence=SEQUENCE, **flags):
         "sequence_output": np.array(sequence, np.float32),
         "pooled_output": np.array([0.5, -0.5], np.float32),
     }
-    packed = PackedInput(TOKENIZER.convert_tokens_to_ids(TOKENS), 3)
-    return EMBED.decode(MODEL, packed, [outputs], ReplyOptions(**flags))
+    network_input = NetworkInput(TOKENIZER.convert_tokens_to_ids(TOKENS), 3)
+    return EMBED.decode(MODEL, network_input, [outputs], ReplyOptions(**flags))
 
 
 def test_the_mean_leaves_out_the_padding():

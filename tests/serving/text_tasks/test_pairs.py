@@ -23,39 +23,39 @@ def encode(loaded_model, request):
     """Returns the WordPieces of a request, and its input."""
     encoded = pairs.encode_pair(loaded_model, request)
     assert encoded.inputs == [encoded.origin]
-    packed = encoded.origin
-    return TOKENIZER.convert_ids_to_tokens(packed.ids), packed
+    network_input = encoded.origin
+    return TOKENIZER.convert_ids_to_tokens(network_input.ids), network_input
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
 def test_a_single_text_is_all_in_the_first_segment(loaded_model, name):
-    tokens, packed = encode(loaded_model, {name: "the boat"})
+    tokens, network_input = encode(loaded_model, {name: "the boat"})
     assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
-    assert packed.first_length == 4
-    assert packed.num_cut == 0
+    assert network_input.first_length == 4
+    assert network_input.num_cut == 0
 
 
 def test_the_second_text_is_the_second_segment(loaded_model):
-    tokens, packed = encode(
+    tokens, network_input = encode(
         loaded_model, {"text_a": "the boat", "text_b": "the sea"}
     )
     assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
-    assert packed.first_length == 4
+    assert network_input.first_length == 4
 
 
 def test_the_longer_text_of_a_pair_is_cut(loaded_model):
-    tokens, packed = encode(
+    tokens, network_input = encode(
         loaded_model, {"text_a": "the " * 6, "text_b": "sea"}
     )
     assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
-    assert packed.first_length == 6
-    assert packed.num_cut == 2
+    assert network_input.first_length == 6
+    assert network_input.num_cut == 2
 
 
 def test_the_end_of_a_long_text_is_cut(loaded_model):
-    tokens, packed = encode(loaded_model, {"text": "the " * 7 + "boat"})
+    tokens, network_input = encode(loaded_model, {"text": "the " * 7 + "boat"})
     assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
-    assert packed.num_cut == 2
+    assert network_input.num_cut == 2
 
 
 def test_a_text_under_two_names_is_refused():

@@ -22,9 +22,11 @@ def fill_masks(text, best_tokens, top_k=1):
         top_k: number of WordPieces in the reply.
     """
     encoded = FILL_MASK.encode(LOADED, {"text": text})
-    (packed,) = encoded.inputs
+    (network_input,) = encoded.inputs
     # The table of embeddings has more rows than the vocabulary.
-    probabilities = np.zeros((len(packed.ids), len(TOKENIZER.tokens) + 8))
+    probabilities = np.zeros(
+        (len(network_input.ids), len(TOKENIZER.tokens) + 8)
+    )
     probabilities[:, -1] = 0.9
     for rank, token in enumerate(best_tokens, 1):
         probabilities[:, TOKENIZER.vocab[token]] = 0.5**rank

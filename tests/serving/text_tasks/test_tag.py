@@ -25,8 +25,8 @@ def tag(request, tags):
     that of the second, and so on. Each word must be a WordPiece.
     """
     encoded = TAG.encode(LOADED, request)
-    (packed,) = encoded.inputs
-    rows = np.full((len(packed.ids), len(TAGS)), 0.01, np.float32)
+    (network_input,) = encoded.inputs
+    rows = np.full((len(network_input.ids), len(TAGS)), 0.01, np.float32)
     for word_index, name in enumerate(tags):
         # The first WordPiece is [CLS].
         rows[word_index + 1, TAGS.index(name)] = 0.9 - 0.1 * word_index
@@ -56,7 +56,7 @@ def test_words_have_tags_but_no_places():
 
 def test_many_words_are_cut_into_windows_that_contain_all_of_them():
     encoded = TAG.encode(LOADED, {"words": ["the"] * 20})
-    assert max(len(packed.ids) for packed in encoded.inputs) == 8
+    assert max(len(network_input.ids) for network_input in encoded.inputs) == 8
     word_indices = {
         word_index
         for window in encoded.origin.windows

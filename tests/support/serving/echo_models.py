@@ -12,19 +12,15 @@ import asyncio
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType, SimpleNamespace
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
-from serving.engines import EngineError, EngineFlags, OutputArrays, PackedInput
+from serving.engines import EngineError, EngineFlags, NetworkInput, OutputArrays
 from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
 from serving.text_tasks.loaded_model import LoadedModel
-from serving.text_tasks.request_fields import (
-    CheckedRequest,
-    Field,
-    RequestError,
-)
+from serving.text_tasks.request_fields import Field, RequestError
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -32,6 +28,12 @@ from serving.text_tasks.text_task import (
     ReplyOptions,
     TextTask,
 )
+
+
+class TextRequest(TypedDict):
+    """A request to the tasks below."""
+
+    text: str
 
 
 class UnprintableError(RequestError):
@@ -43,11 +45,11 @@ class UnprintableError(RequestError):
 
 
 def _encode(
-    loaded_model: LoadedModel, request: CheckedRequest
+    loaded_model: LoadedModel, request: TextRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
-    return EncodedRequest([PackedInput(cast(list[int], [text]), 1)], text)
+    return EncodedRequest([NetworkInput(cast(list[int], [text]), 1)], text)
 
 
 def _decode(

@@ -19,13 +19,13 @@ from tests.support.serving.exports import INSTALLED
 
 def needs(name: ExportFormat) -> pytest.MarkDecorator:
     """Returns a mark that skips a test if an engine is not installed."""
-    package = engines.RUNTIME_OF_FORMAT[name].package
+    package = engines.PACKAGE_OF_FORMAT[name]
     reason = f"needs {install_command(package)}"
     return pytest.mark.skipif(name not in INSTALLED, reason=reason)
 
 
 ENGINES = [
-    pytest.param(name, marks=needs(name)) for name in engines.RUNTIME_OF_FORMAT
+    pytest.param(name, marks=needs(name)) for name in engines.FILE_OF_FORMAT
 ]
 BLOCK = """
 import sys

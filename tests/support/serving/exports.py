@@ -28,8 +28,8 @@ TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
 INSTALLED = [
     name
-    for name, runtime in engines.RUNTIME_OF_FORMAT.items()
-    if importlib.util.find_spec(runtime.package)
+    for name, package in engines.PACKAGE_OF_FORMAT.items()
+    if importlib.util.find_spec(package)
 ]
 SMALL = [name for name in INSTALLED if name != "saved_model"]
 # The writers of these need their runtimes.
@@ -125,6 +125,14 @@ def export_model(
         )
     serving.export(path, model, settings, options)
     return model
+
+
+def write_damaged(folder: Path, file: str = "saved_model.pb") -> Path:
+    """Writes an export whose network is damaged, and returns its folder."""
+    path = folder / file
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"damaged")
+    return folder
 
 
 def relabel(folder: StrPath, labels: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 For example:
 
     engine = NumpyEngine()
-    engine.run(pad_batch([PackedInput([7, 8], 2)], 8))
+    engine.run(pad_batch([NetworkInput([7, 8], 2)], 8))
     assert engine.shapes == [(1, 8)]
 
     loaded_model = create_model_stub(lambda inputs, **_: [{0: []}])

@@ -53,7 +53,7 @@ def export_network(folder, name, **options):
         sizes = [len(settings["labels"] or "1")]
     model = create_model(kind, *sizes, **network)
     serving.export(folder, model, settings, create_options("onnx", **options))
-    return folder / engines.RUNTIME_OF_FORMAT["onnx"].file
+    return folder / engines.FILE_OF_FORMAT["onnx"]
 
 
 def compare_outputs(path, name):

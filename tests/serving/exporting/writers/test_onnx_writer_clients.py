@@ -121,7 +121,7 @@ def compare_answers(folder, result, kinds):
             tokens = ["[CLS]", *tokenizer.tokenize(text), "[SEP]"]
             assert ids == tokenizer.convert_tokens_to_ids(tokens), text
             features = engines.pad_batch(
-                [engines.PackedInput(ids, len(ids))], len(ids)
+                [engines.NetworkInput(ids, len(ids))], len(ids)
             )
             if kind == "multiple_choice":
                 features = {

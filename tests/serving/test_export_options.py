@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
-from serving.exporting.signatures.export_options import ExportOptions
+from serving.export_options import ExportOptions
 from tests.support.paths import ROOT
 
 VOCAB = ROOT / "tests/testdata/golden/vocab/uncased.txt"

@@ -1,4 +1,4 @@
-"""Defines the options of an export, which `serving.export` takes."""
+"""The options of an export, which `serving.export` takes."""
 
 import dataclasses
 import functools

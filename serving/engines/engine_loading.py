@@ -1,0 +1,109 @@
+"""Loads an export into the engine of one of its formats.
+
+This module imports the package that runs a format, such as TensorFlow, only
+when it loads an export of this format, because the import may take seconds.
+"""
+
+import glob
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from imports.installation import install_command
+from serving.engines.engine import Engine
+from serving.engines.export_formats import (
+    FILE_OF_FORMAT,
+    PACKAGE_OF_FORMAT,
+    ExportFormat,
+)
+
+# Formats that an NVIDIA GPU may run, the preferred format first.
+_GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")
+
+
+def load_engine(
+    folder: Path,
+    export_format: ExportFormat | None = None,
+    num_threads: int | None = None,
+) -> Engine:
+    """Loads an export into an engine that suits the export and this machine.
+
+    If `export_format` is None, chooses among the formats that the export
+    contains and whose packages are installed: ONNX if ONNX Runtime can use an
+    NVIDIA GPU of the machine, otherwise a SavedModel if TensorFlow can,
+    otherwise the first format in FILE_OF_FORMAT.
+
+    `num_threads` None means one per CPU.
+
+    Raises:
+        OSError: a file cannot be loaded.
+        ValueError: the folder contains no file of this format, or the package
+            that runs it is not installed.
+    """
+    formats = [
+        name
+        for name, file in FILE_OF_FORMAT.items()
+        if (folder / file).is_file()
+    ]
+    if export_format and export_format not in formats:
+        raise ValueError(
+            f"{folder} contains no {FILE_OF_FORMAT[export_format]} for "
+            f"--engine={export_format}; choose one of {', '.join(formats)}"
+        )
+    export_format = export_format or _choose_format(formats)
+    package = PACKAGE_OF_FORMAT[export_format]
+    if not importlib.util.find_spec(package):
+        raise ValueError(
+            f"{folder} needs {package}: {install_command(package)}"
+        )
+    file = folder / FILE_OF_FORMAT[export_format]
+    return _create_engine(export_format, file, num_threads)
+
+
+def _choose_format(formats: Sequence[ExportFormat]) -> ExportFormat:
+    installed = [
+        name
+        for name in formats
+        if importlib.util.find_spec(PACKAGE_OF_FORMAT[name])
+    ]
+    # CUDA_VISIBLE_DEVICES may hide the machine's GPUs.
+    is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if not is_hidden and glob.glob("/dev/nvidia[0-9]*"):
+        for name in _GPU_FORMATS:
+            if name in installed and _has_gpu(name):
+                return name
+    return (installed or formats)[0]
+
+
+def _has_gpu(export_format: ExportFormat) -> bool:
+    """Returns whether the engine of a format can use the machine's GPU."""
+    if export_format == "onnx":
+        # Only this format needs ONNX Runtime.
+        from serving.engines import onnx
+
+        return onnx.has_gpu()
+    # Only this format needs TensorFlow.
+    from serving.engines import saved_model
+
+    return saved_model.has_gpu()
+
+
+def _create_engine(
+    export_format: ExportFormat, file: Path, num_threads: int | None
+) -> Engine:
+    """Loads a file into the engine of its format."""
+    if export_format == "litert":
+        # Only this format needs LiteRT.
+        from serving.engines.litert import LiteRt
+
+        return LiteRt(file, num_threads)
+    if export_format == "onnx":
+        # Only this format needs ONNX Runtime.
+        from serving.engines.onnx import OnnxRuntime
+
+        return OnnxRuntime(file, num_threads)
+    # Only this format needs TensorFlow.
+    from serving.engines.saved_model import SavedModel
+
+    return SavedModel(file, num_threads)
