@@ -6,7 +6,7 @@ tools/export.py:
     export_config.py: the flags of tools/export.py, some of which training has
     export_steps.py: the steps of tools/export.py, up to the next function
     export.py: `export`, which looks up what exports the head of the model
-    export_folder.py: writes the folder with all its files
+    folder_writer.py: writes the folder with all its files
     heads/: what differs between the kinds of models, a module for each kind
     writers/: writes a SavedModel, LiteRT and ONNX
     signatures/: what the signatures of a SavedModel consist of

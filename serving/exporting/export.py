@@ -14,7 +14,7 @@ from model_folders.model_json_types import HeadSettings
 from modeling.base_model import BaseModel
 from modeling.task_models import BertEmbedder
 from serving.export_options import ExportOptions
-from serving.exporting.export_folder import write_export
+from serving.exporting.folder_writer import write_export
 from serving.exporting.heads.registry import HEAD_EXPORTER_OF_CLASS
 
 

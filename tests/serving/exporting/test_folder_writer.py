@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 import modeling
-from serving.exporting.export_folder import write_export
+from serving.exporting.folder_writer import write_export
 from serving.exporting.signatures.export_signatures import ExportSignatures
 from tests.support.serving.exports import LENGTH, create_model, create_options
 
