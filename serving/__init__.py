@@ -26,13 +26,12 @@ To call an export in other ways, with the modules above:
     predict/: answers the requests of files and pipes, for predict.py
     http/: answers requests over HTTP, for serve.py
 
-The name of an exported model says its stage. Each object contains the next:
+Each of these objects contains the next, and adds something to it:
 
-    Object       Stage          What it adds                     Who uses it
-    ServedModel  under a URL    a queue of calls, and a thread   serve.py
-    TextModel    ready for use  a method for each task           predict.py, you
-    LoadedModel  loaded         a tokenizer, lengths and labels  text_tasks/
-    Engine       loaded         a network, arrays in and out     asking.py
+    ServedModel  a queue of calls under a URL, and a thread
+    TextModel    a method for each text task
+    TextEngine   a tokenizer, lengths and labels
+    Engine       a network, arrays in and arrays out
 """
 
 from typing import TYPE_CHECKING

@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py ask the model that `TextModel.loaded_model` contains, by
-an `Asker` (text_tasks/asking.py).
+predict.py and serve.py ask the `TextModel.text_engine`, by an `Asker`
+(text_tasks/asking.py).
 """
 
 import os
@@ -20,8 +20,8 @@ from serving.model_cache import unpickle_model
 from serving.task_methods import Replies, TaskMethods
 from serving.text_tasks.asking import Asker, Failure
 from serving.text_tasks.export_reading import read_export
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Request, Texts, describe_place
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
@@ -97,7 +97,7 @@ class TextModel(TaskMethods):
         contents = read_export(folder, self.engine)
         self.settings = contents.settings
         self.columns = contents.columns
-        self._loaded_model = contents.loaded_model
+        self._text_engine = contents.text_engine
         self._text_tasks = contents.text_tasks
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -112,15 +112,24 @@ class TextModel(TaskMethods):
         return unpickle_model, arguments
 
     @property
-    def loaded_model(self) -> LoadedModel:
-        """The model as text tasks read it.
+    def text_engine(self) -> TextEngine:
+        """The engine with its tokenizer, as text tasks read it.
 
         Raises:
             ValueError: the model accepts no text.
         """
-        if not self._loaded_model:
+        if not self._text_engine:
             raise self._no_text_error()
-        return self._loaded_model
+        return self._text_engine
+
+    @property
+    def loaded_model(self) -> TextEngine:
+        """The `text_engine`, for code that uses its former name.
+
+        Raises:
+            ValueError: the model accepts no text.
+        """
+        return self.text_engine
 
     def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
@@ -137,7 +146,7 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        return self.loaded_model.tokenizer
+        return self.text_engine.tokenizer
 
     @property
     def max_seq_length(self) -> int:
@@ -146,7 +155,7 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        return self.loaded_model.max_seq_length
+        return self.text_engine.max_seq_length
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -157,7 +166,7 @@ class TextModel(TaskMethods):
         Raises:
             ValueError: the model accepts no text.
         """
-        self.loaded_model.warm_up()
+        self.text_engine.warm_up()
 
     @property
     def tasks(self) -> list[str]:
@@ -191,7 +200,7 @@ class TextModel(TaskMethods):
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = own_text_task.split_request(request)
-        asker = Asker(self.loaded_model, own_text_task, reply_options)
+        asker = Asker(self.text_engine, own_text_task, reply_options)
         replies = asker.ask(requests)
         for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
@@ -209,18 +218,7 @@ def load(
 ) -> TextModel:
     """Loads an exported model.
 
-    Args:
-        path: folder of an export, or another folder that `TextModel` accepts.
-        num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx" or "saved_model". None chooses one that
-            is installed and whose file is in the folder.
-
-    Raises:
-        FileNotFoundError: the folder contains no export.
-        OSError: the export is damaged, or a file of another export replaced its
-            network.
-        ValueError: the engine is not installed, or model.json lacks a setting
-            or contains one that does not fit the network.
+    `TextModel` describes the arguments, and the errors that it raises.
     """
     return TextModel(path, num_threads, engine)
 

@@ -130,20 +130,20 @@ class Engine(abc.ABC):
         self,
         max_seq_length: int,
         *,
-        needs_padding: bool,
+        pads_to_maximum: bool,
         values_per_token: int = 1,
     ) -> BatchLimits:
         """Returns the limits of the engine's batches.
 
         Args:
             max_seq_length: maximum length of an input in WordPieces.
-            needs_padding: True to pad all inputs to `max_seq_length`.
+            pads_to_maximum: True to pad all inputs to `max_seq_length`.
             values_per_token: number of values that the network outputs for
                 each WordPiece.
         """
         fixed = self.inputs["input_ids"][-1]
         lengths = list_padded_lengths(max_seq_length)
-        if fixed or needs_padding:
+        if fixed or pads_to_maximum:
             lengths = [fixed or max_seq_length]
         return BatchLimits(
             lengths,
@@ -156,7 +156,7 @@ class Engine(abc.ABC):
         requests: Mapping[int, Sequence[NetworkInput]],
         *,
         max_seq_length: int,
-        needs_padding: bool,
+        pads_to_maximum: bool,
         values_per_token: int,
     ) -> Iterator[dict[int, list[OutputArrays]]]:
         """Runs the inputs of several requests in batches of similar length.
@@ -164,7 +164,7 @@ class Engine(abc.ABC):
         Args:
             requests: {key: inputs of a request}.
             max_seq_length: maximum length of an input in WordPieces.
-            needs_padding: True to pad all inputs to `max_seq_length`.
+            pads_to_maximum: True to pad all inputs to `max_seq_length`.
             values_per_token: number of values that the network outputs for
                 each WordPiece.
 
@@ -180,7 +180,7 @@ class Engine(abc.ABC):
             yield {key: [] for key in empty}
         limits = self.limit_batches(
             max_seq_length,
-            needs_padding=needs_padding,
+            pads_to_maximum=pads_to_maximum,
             values_per_token=values_per_token,
         )
         collector = OutputCollector(requests)

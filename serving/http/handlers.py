@@ -146,7 +146,7 @@ class Handlers:
     ) -> list[bytes]:
         """Returns the replies to a call that is not too long."""
         await self._request_limits.check_num_tokens(
-            served_model.text_model.loaded_model, call
+            served_model.text_model.text_engine, call
         )
         return await served_model.submit(call)
 

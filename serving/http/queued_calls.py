@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 
 from serving.http.errors import http_errors_of_requests, to_http_error
 from serving.text_tasks.asking import Asker, Failure, StepReplies
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import CheckedRequest, describe_place
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask, Reply, ReplyOptions
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -130,12 +130,12 @@ class CallBatch:
         self._steps: Iterator[StepReplies] | None = None
         self.is_computed = False
 
-    def run(self, loaded_model: LoadedModel, seconds: float) -> None:
+    def run(self, text_engine: TextEngine, seconds: float) -> None:
         """Computes until the first step that ends after `seconds`."""
         end = time.monotonic() + seconds
         if self._steps is None:
             text_task = self.calls[0].text_task
-            asker = Asker(loaded_model, text_task, _REPLY_OPTIONS)
+            asker = Asker(text_engine, text_task, _REPLY_OPTIONS)
             self._steps = asker.ask_in_steps(dict(enumerate(self._requests)))
         for step_replies in self._steps:
             self._keep(step_replies)

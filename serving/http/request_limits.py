@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from serving.http.errors import HttpError
 from serving.http.queued_calls import QueuedCall
 from serving.http.serve_config import LimitFlags
-from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask
 
 
@@ -81,12 +81,12 @@ class RequestLimits:
             )
 
     async def check_num_tokens(
-        self, loaded_model: LoadedModel, call: QueuedCall
+        self, text_engine: TextEngine, call: QueuedCall
     ) -> None:
         """Counts the WordPieces of a call, only if there may be too many.
 
         Args:
-            loaded_model: model that computes the call.
+            text_engine: engine that computes the call.
             call: call to check.
 
         Raises:
@@ -98,7 +98,7 @@ class RequestLimits:
             return
         loop = asyncio.get_running_loop()
         num_tokens = await loop.run_in_executor(
-            self._counting_thread, _count_tokens, loaded_model, call
+            self._counting_thread, _count_tokens, text_engine, call
         )
         if num_tokens > max_tokens:
             raise HttpError(
@@ -125,10 +125,10 @@ def _count_texts(text_task: AnyTextTask, requests: Sequence[object]) -> int:
     return max(len(requests), sum(counts))
 
 
-def _count_tokens(loaded_model: LoadedModel, call: QueuedCall) -> int:
+def _count_tokens(text_engine: TextEngine, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
-    tokenizer = loaded_model.tokenizer
-    max_seq_length = loaded_model.max_seq_length
+    tokenizer = text_engine.tokenizer
+    max_seq_length = text_engine.max_seq_length
     # Every word of a list is read, also if the tokenizer drops all of it.
     if call.text_task.reads_all:
         return sum(max(len(tokenizer.tokenize(text)), 1) for text in call.texts)

@@ -82,7 +82,7 @@ class ServedModel:
             await loop.run_in_executor(
                 self._thread,
                 batch.run,
-                self.text_model.loaded_model,
+                self.text_model.text_engine,
                 self._turn_s,
             )
             if batch.is_computed:

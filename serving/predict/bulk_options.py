@@ -91,7 +91,7 @@ class BulkOptions:
         """Returns what asks the model by the task of the job."""
         text_model = self.load()
         return Asker(
-            text_model.loaded_model,
+            text_model.text_engine,
             text_model.task(self.task_name),
             self.reply_options,
         )

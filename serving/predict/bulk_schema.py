@@ -135,7 +135,7 @@ def _compute_example_replies(options: BulkOptions) -> list[Reply]:
     writes only some fields, the function returns only these fields.
     """
     asker = options.create_asker()
-    long_text = f"a {MASK} " * asker.loaded_model.max_seq_length
+    long_text = f"a {MASK} " * asker.text_engine.max_seq_length
     requests = [
         {
             field.name: [text] if field.is_list else text

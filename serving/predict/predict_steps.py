@@ -89,7 +89,7 @@ def answer_in_process(
     text_model = _load_model(config)
     text_task = text_model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
-    asker = Asker(text_model.loaded_model, text_task, config.reply_options)
+    asker = Asker(text_model.text_engine, text_task, config.reply_options)
     source = _open_rows(config, text_model, texts, paths)
     path = config.output_file
     with (

@@ -8,8 +8,9 @@ other. tests/serving/text_tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`, and the options that change replies
     registry.py: lists the tasks, and says which of them a model supports
-    loaded_model.py: `LoadedModel`, an engine with a tokenizer and settings
-    export_reading.py: reads the `LoadedModel` and the settings of an export
+    text_engine.py: `TextEngine`, an engine with its tokenizer, lengths and
+        labels
+    export_reading.py: reads the `TextEngine` and the settings of an export
     asking.py: `Asker`, which asks a model by a text task, in steps
     request_fields.py: the fields of requests, and the texts in them
     pairs.py: turns a text or a pair into an input of the network

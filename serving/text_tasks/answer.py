@@ -8,8 +8,8 @@ from data.squad.passage_windows import SquadFeatures, create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -62,7 +62,7 @@ class _Question(NamedTuple):
 
 
 def _encode_question(
-    loaded_model: LoadedModel, request: AnswerRequest
+    text_engine: TextEngine, request: AnswerRequest
 ) -> EncodedRequest[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -71,12 +71,12 @@ def _encode_question(
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    assert loaded_model.window_options
+    assert text_engine.window_options
     windows = [
         *create_squad_features(
             [example],
-            loaded_model.tokenizer,
-            loaded_model.window_options,
+            text_engine.tokenizer,
+            text_engine.window_options,
             is_training=False,
         )
     ]
@@ -91,13 +91,13 @@ def _encode_question(
 
 
 def _decode_answer(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     question: _Question,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> AnswerReply:
     """Returns the best answer in any of the windows."""
-    assert loaded_model.decoding_options
+    assert text_engine.decoding_options
     example, windows = question
     results = {
         window.unique_id: token_spans.RawResult(
@@ -109,8 +109,8 @@ def _decode_answer(
         example,
         windows,
         results,
-        loaded_model.decoding_options,
-        loaded_model.tokenizer.basic_tokenizer,
+        text_engine.decoding_options,
+        text_engine.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]

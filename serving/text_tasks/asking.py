@@ -1,7 +1,7 @@
 """Asks a model by a text task: several requests at once, in steps.
 
     requests = [{"text": "The boat left."}]
-    replies = Asker(text_model.loaded_model, text_task).ask(requests)
+    replies = Asker(text_model.text_engine, text_task).ask(requests)
 
 A request that fails gets a `Failure` in the place of its reply, and the other
 requests get their replies. If the network fails on a batch of requests, the
@@ -16,8 +16,8 @@ from typing import NamedTuple, TypeAlias
 from absl import logging
 
 from serving.engines import EngineError, OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import CheckedRequest, RequestError
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     DEFAULT_REPLY_OPTIONS,
     AnyTextTask,
@@ -49,12 +49,12 @@ class Asker:
     """Asks a model by one text task, with the same options for all replies.
 
     Attributes:
-        loaded_model: model that answers the requests.
+        text_engine: engine that answers the requests.
         text_task: task by which the model answers them.
         reply_options: options that change the replies.
     """
 
-    loaded_model: LoadedModel
+    text_engine: TextEngine
     text_task: AnyTextTask
     reply_options: ReplyOptions = DEFAULT_REPLY_OPTIONS
 
@@ -121,7 +121,7 @@ class Asker:
             else:
                 try:
                     encoded[index] = self.text_task.encode(
-                        self.loaded_model, request
+                        self.text_engine, request
                     )
                 except Exception as error:
                     replies[index] = Failure(error)
@@ -165,11 +165,11 @@ class Asker:
         inputs = {index: request.inputs for index, request in encoded.items()}
         values_per_token = 1
         if self.text_task.predicts_words:
-            values_per_token = len(self.loaded_model.tokenizer.tokens)
-        batches = self.loaded_model.engine.run_all(
+            values_per_token = len(self.text_engine.tokenizer.tokens)
+        batches = self.text_engine.engine.run_all(
             inputs,
-            max_seq_length=self.loaded_model.max_seq_length,
-            needs_padding=self.loaded_model.needs_padding,
+            max_seq_length=self.text_engine.max_seq_length,
+            pads_to_maximum=self.text_engine.pads_to_maximum,
             values_per_token=values_per_token,
         )
         for computed in batches:
@@ -184,7 +184,7 @@ class Asker:
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.text_task.decode(
-                self.loaded_model, encoded.origin, outputs, self.reply_options
+                self.text_engine, encoded.origin, outputs, self.reply_options
             )
             reply = {
                 name: round_numbers(value) for name, value in decoded.items()

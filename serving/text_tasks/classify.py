@@ -11,7 +11,6 @@ from data.probabilities import MULTILABEL_THRESHOLD, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_json_types import OutputMode
 from serving.engines import OutputArrays, exported_outputs
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
     PairRequest,
@@ -21,6 +20,7 @@ from serving.text_tasks.pairs import (
     pair_of,
 )
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -73,31 +73,31 @@ class RerankReply(CutReply):
 
 
 def _encode_texts(
-    loaded_model: LoadedModel, request: PairRequest
+    text_engine: TextEngine, request: PairRequest
 ) -> EncodedRequest[None]:
     """Turns a text or a pair into one input, or a text into its windows.
 
     A model reads windows if it has a `doc_stride`: the WordPieces between the
     starts of two windows. The first window begins at the beginning of the text.
     """
-    stride = loaded_model.doc_stride
+    stride = text_engine.doc_stride
     if not stride:
-        return EncodedRequest(encode_pair(loaded_model, request).inputs, None)
-    tokens = loaded_model.tokenizer.tokenize(pair_of(request)[0])
+        return EncodedRequest(encode_pair(text_engine, request).inputs, None)
+    tokens = text_engine.tokenizer.tokenize(pair_of(request)[0])
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(
-        max(len(tokens), 1), loaded_model.max_seq_length - 2, stride
+        max(len(tokens), 1), text_engine.max_seq_length - 2, stride
     )
     inputs = [
-        create_input(loaded_model, tokens[start : start + length])
+        create_input(text_engine, tokens[start : start + length])
         for start, length in spans
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_labels(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     origin: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -108,8 +108,8 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    output_mode = loaded_model.output_mode
-    labels = loaded_model.labels
+    output_mode = text_engine.output_mode
+    labels = text_engine.labels
     predictions = _read_outputs(outputs, output_mode)
     if output_mode == exported_outputs.REGRESSION:
         return {"value": float(predictions[0])}
@@ -153,20 +153,20 @@ CLASSIFY = TextTask(
 
 
 def _encode_passages(
-    loaded_model: LoadedModel, request: RerankRequest
+    text_engine: TextEngine, request: RerankRequest
 ) -> EncodedRequest[None]:
-    max_seq_length = loaded_model.max_seq_length
-    tokenize = loaded_model.tokenizer.tokenize_beginning
+    max_seq_length = text_engine.max_seq_length
+    tokenize = text_engine.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_seq_length)
     inputs = [
-        create_input(loaded_model, query, tokenize(passage, max_seq_length))
+        create_input(text_engine, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return EncodedRequest(inputs, None)
 
 
 def _decode_ranking(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     origin: None,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -5,9 +5,9 @@ from typing import NotRequired
 import numpy as np
 
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import CutReply, encode_pair
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions, TextTask
 
 
@@ -30,7 +30,7 @@ class EmbedReply(CutReply):
 
 
 def _decode_vectors(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     network_input: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -49,7 +49,7 @@ def _decode_vectors(
         "mean_normalized": (mean / length).tolist(),
     }
     if reply_options.tokens:
-        reply["tokens"] = loaded_model.tokenizer.convert_ids_to_tokens(
+        reply["tokens"] = text_engine.tokenizer.convert_ids_to_tokens(
             network_input.ids
         )
         reply["sequence"] = sequence.tolist()

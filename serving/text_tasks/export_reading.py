@@ -16,14 +16,14 @@ from model_folders.model_json_types import HeadSettings
 from model_folders.reading import folder_reading
 from model_folders.reading.preset import Preset
 from serving.engines import Engine, checksums
-from serving.text_tasks.loaded_model import (
-    LoadedModel,
-    create_loaded_model,
-)
 from serving.text_tasks.registry import (
     TEXT_TASKS_OF_CLASS,
     check_settings,
     create_text_tasks,
+)
+from serving.text_tasks.text_engine import (
+    TextEngine,
+    create_text_engine,
 )
 from serving.text_tasks.text_task import AnyTextTask
 
@@ -35,14 +35,14 @@ class ExportContents(NamedTuple):
         settings: settings of the head.
         columns: columns of the texts that the model was trained on, as far as
             they are known.
-        loaded_model: the model as text tasks read it, None if it accepts no
-            text.
+        text_engine: the engine with its tokenizer, None if the model accepts
+            no text.
         text_tasks: {name: text task} of the model, the main one first.
     """
 
     settings: HeadSettings
     columns: Sequence[str | None] = ()
-    loaded_model: LoadedModel | None = None
+    text_engine: TextEngine | None = None
     text_tasks: Mapping[str, AnyTextTask] = MappingProxyType({})
 
 
@@ -69,13 +69,13 @@ def read_export(folder: Path, engine: Engine) -> ExportContents:
     # the model may not know it.
     stated = settings.get("num_texts")
     settings["num_texts"] = preset.training_settings.get("num_texts", stated)
-    loaded_model = _read_loaded_model(engine, preset, model_class, settings)
-    settings["max_seq_length"] = loaded_model.max_seq_length
+    text_engine = _read_text_engine(engine, preset, model_class, settings)
+    settings["max_seq_length"] = text_engine.max_seq_length
     return ExportContents(
         settings=settings,
         columns=_read_text_columns(preset),
-        loaded_model=loaded_model,
-        text_tasks=create_text_tasks(model_class, loaded_model),
+        text_engine=text_engine,
+        text_tasks=create_text_tasks(model_class, text_engine),
     )
 
 
@@ -98,20 +98,20 @@ def _read_text_columns(preset: Preset) -> Sequence[str | None]:
     return flags.get("text_column"), flags.get("text_b_column")
 
 
-def _read_loaded_model(
+def _read_text_engine(
     engine: Engine,
     preset: Preset,
     model_class: ModelClass,
     settings: HeadSettings,
-) -> LoadedModel:
-    """Returns the model of an export that accepts text.
+) -> TextEngine:
+    """Returns the engine with the tokenizer and settings of its export.
 
     `model_class` is a key of TEXT_TASKS_OF_CLASS.
     """
     folder = Path(preset.path)
     tokenizer = read_tokenizer(folder, preset)
     check_settings(model_class, settings, folder / model_json.MODEL_JSON_FILE)
-    return create_loaded_model(engine, tokenizer, model_class, settings)
+    return create_text_engine(engine, tokenizer, model_class, settings)
 
 
 def read_tokenizer(folder: Path, preset: Preset) -> FullTokenizer:

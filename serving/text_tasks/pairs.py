@@ -9,12 +9,12 @@ from typing import NotRequired, TypedDict
 
 from data.text.token_windows import join_tokens
 from serving.engines import NetworkInput
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
     Field,
     Request,
     RequestError,
 )
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask, EncodedRequest
 
 
@@ -44,30 +44,30 @@ class CutReply(TypedDict):
 
 
 def encode_pair(
-    loaded_model: LoadedModel, request: PairRequest
+    text_engine: TextEngine, request: PairRequest
 ) -> EncodedRequest[NetworkInput]:
     """Turns one or two texts into one input, which decoding reads too."""
-    max_seq_length = loaded_model.max_seq_length
+    max_seq_length = text_engine.max_seq_length
     text_a, text_b = pair_of(request)
     network_input = create_input(
-        loaded_model,
-        loaded_model.tokenizer.tokenize_beginning(text_a, max_seq_length),
-        loaded_model.tokenizer.tokenize_beginning(text_b, max_seq_length),
+        text_engine,
+        text_engine.tokenizer.tokenize_beginning(text_a, max_seq_length),
+        text_engine.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
     return EncodedRequest([network_input], network_input)
 
 
 def create_input(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     tokens_a: list[str],
     tokens_b: Sequence[str] = (),
 ) -> NetworkInput:
     """Creates the input that joins the WordPieces of one or two texts."""
-    max_seq_length = loaded_model.max_seq_length
+    max_seq_length = text_engine.max_seq_length
     tokens, first_length, num_cut = join_tokens(
         tokens_a, tokens_b, max_seq_length
     )
-    ids = loaded_model.tokenizer.convert_tokens_to_ids(tokens)
+    ids = text_engine.tokenizer.convert_tokens_to_ids(tokens)
     return NetworkInput(ids, first_length, num_cut)
 
 

@@ -5,7 +5,6 @@ from typing import NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     CutReply,
     check_pair,
@@ -13,6 +12,7 @@ from serving.text_tasks.pairs import (
     encode_pair,
 )
 from serving.text_tasks.request_fields import Field, RequestError
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     MASK,
     EncodedRequest,
@@ -74,17 +74,17 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    loaded_model: LoadedModel, request: FillMaskRequest
+    text_engine: TextEngine, request: FillMaskRequest
 ) -> EncodedRequest[_MaskedText]:
     if MASK not in request["text"]:
         raise RequestError(
             f"no {MASK} in 'text'. Put it where a word is missing"
         )
     # Each [MASK] becomes one WordPiece.
-    tokens = loaded_model.tokenizer.tokenize_beginning(
-        request["text"], loaded_model.max_seq_length, words=(MASK,)
+    tokens = text_engine.tokenizer.tokenize_beginning(
+        request["text"], text_engine.max_seq_length, words=(MASK,)
     )
-    network_input = create_input(loaded_model, tokens)
+    network_input = create_input(text_engine, tokens)
     num_masks = request["text"].count(MASK)
     return EncodedRequest(
         [network_input], _MaskedText(network_input.ids, num_masks)
@@ -92,13 +92,13 @@ def _encode_masks(
 
 
 def _decode_masks(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     masked: _MaskedText,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> FillMaskReply:
     """Returns the most probable WordPieces for each mask."""
-    mask_id = loaded_model.tokenizer.vocab[MASK]
+    mask_id = text_engine.tokenizer.vocab[MASK]
     positions = [
         position
         for position, token_id in enumerate(masked.ids)
@@ -106,7 +106,7 @@ def _decode_masks(
     ]
     # Drop probabilities of ids beyond the vocabulary, because the model's
     # embedding table may contain additional rows.
-    tokens = loaded_model.tokenizer.tokens
+    tokens = text_engine.tokenizer.tokens
     probabilities = outputs[0]["masked_lm_probabilities"]
     reply: FillMaskReply = {"masks": []}
     for values in probabilities[positions, : len(tokens)]:
@@ -135,7 +135,7 @@ FILL_MASK = TextTask(
 
 
 def _decode_next_sentence(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     origin: NetworkInput,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

@@ -10,10 +10,10 @@ from serving.engines import exported_outputs
 from serving.text_tasks.answer import ANSWER
 from serving.text_tasks.classify import CLASSIFY, RERANK
 from serving.text_tasks.embed import EMBED
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import without_pairs
 from serving.text_tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.text_tasks.tag import TAG
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import AnyTextTask
 from serving.text_tasks.tokenize import TOKENIZE
 
@@ -48,46 +48,44 @@ def list_text_tasks() -> list[AnyTextTask]:
 
 
 def create_text_tasks(
-    model_class: ModelClass, loaded_model: LoadedModel
+    model_class: ModelClass, text_engine: TextEngine
 ) -> dict[str, AnyTextTask]:
     """Creates the text tasks of a model, {name: text task}, the main one first.
 
     Args:
         model_class: class of the model, a key of TEXT_TASKS_OF_CLASS.
-        loaded_model: the model.
+        text_engine: engine of the model.
     """
     text_tasks = [*TEXT_TASKS_OF_CLASS[model_class], TOKENIZE]
-    if not _may_rank(loaded_model):
+    if not _may_rank(text_engine):
         text_tasks = [task for task in text_tasks if task is not RERANK]
     return {
-        text_task.name: _adapt_task(text_task, loaded_model)
+        text_task.name: _adapt_task(text_task, text_engine)
         for text_task in text_tasks
     }
 
 
-def _may_rank(loaded_model: LoadedModel) -> bool:
+def _may_rank(text_engine: TextEngine) -> bool:
     """Returns whether a classifier can rank passages.
 
     A classifier of pairs ranks by its only output, or by the probability of the
     second of two labels.
     """
-    if not loaded_model.accepts_pairs:
+    if not text_engine.accepts_pairs:
         return False
-    output_mode = loaded_model.output_mode
+    output_mode = text_engine.output_mode
     if output_mode == exported_outputs.REGRESSION:
         return True
-    has_two_labels = len(loaded_model.labels) == 2
+    has_two_labels = len(text_engine.labels) == 2
     return has_two_labels and output_mode != exported_outputs.MULTILABEL
 
 
-def _adapt_task(
-    text_task: AnyTextTask, loaded_model: LoadedModel
-) -> AnyTextTask:
+def _adapt_task(text_task: AnyTextTask, text_engine: TextEngine) -> AnyTextTask:
     """Returns a text task, or a copy of it for the texts of a model."""
     adapted = text_task
-    if not loaded_model.accepts_pairs:
+    if not text_engine.accepts_pairs:
         adapted = without_pairs(adapted)
-    if loaded_model.doc_stride and text_task is CLASSIFY:
+    if text_engine.doc_stride and text_task is CLASSIFY:
         # The windows contain all of a text.
         adapted = dataclasses.replace(adapted, reads_all=True)
     return adapted

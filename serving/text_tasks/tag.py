@@ -6,8 +6,8 @@ from typing import NamedTuple, NotRequired, TypedDict
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_examples import NerExample, find_words, split_words
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -78,20 +78,20 @@ class _Sentence(NamedTuple):
 
 
 def _encode_words(
-    loaded_model: LoadedModel, request: TagRequest
+    text_engine: TextEngine, request: TagRequest
 ) -> EncodedRequest[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = loaded_model.labels
+    labels = text_engine.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_ner_features(
             [example],
             labels,
-            loaded_model.max_seq_length,
-            loaded_model.tokenizer,
+            text_engine.max_seq_length,
+            text_engine.tokenizer,
         )
     ]
     lengths = [len(window.tokens) for window in windows]
@@ -105,21 +105,21 @@ def _encode_words(
 
 
 def _decode_tags(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     sentence: _Sentence,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
     text, example, windows = sentence
-    labels = loaded_model.labels
+    labels = text_engine.labels
     words = example.words
     (tags,), (tag_probabilities,) = sentence_windows.choose_tags(
         [example],
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        only_legal=loaded_model.only_legal_tags,
+        only_legal=text_engine.only_legal_tags,
     )
     probabilities = tag_probabilities.tolist()
     reply: TagReply = {

@@ -21,7 +21,6 @@ from typing import (
 
 from options.fields import option
 from serving.engines import NetworkInput, OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import (
     CheckedRequest,
     Field,
@@ -30,6 +29,7 @@ from serving.text_tasks.request_fields import (
     RequestList,
     texts_in_field,
 )
+from serving.text_tasks.text_engine import TextEngine
 
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
@@ -94,12 +94,12 @@ class EncodeRequest(Protocol[RequestT_contra, OriginT]):
     """Encodes a request."""
 
     def __call__(
-        self, loaded_model: LoadedModel, request: RequestT_contra, /
+        self, text_engine: TextEngine, request: RequestT_contra, /
     ) -> EncodedRequest[OriginT]:
         """Returns a request as the network reads it.
 
         Args:
-            loaded_model: model that answers the request.
+            text_engine: engine that answers the request.
             request: request to encode, a TypedDict in the task's file.
 
         Raises:
@@ -112,7 +112,7 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
 
     def __call__(
         self,
-        loaded_model: LoadedModel,
+        text_engine: TextEngine,
         origin: OriginT_contra,
         outputs: list[OutputArrays],
         reply_options: ReplyOptions,
@@ -123,7 +123,7 @@ class DecodeReply(Protocol[OriginT_contra, ReplyT_co]):
         The reply is plain Python. The `Asker` rounds its numbers.
 
         Args:
-            loaded_model: model that answers the request.
+            text_engine: engine that answers the request.
             origin: origin of the request, which `encode` returned.
             outputs: {name: array} for each input of the request.
             reply_options: options that change the reply.

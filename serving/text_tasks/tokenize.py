@@ -3,7 +3,6 @@
 from typing import TypedDict
 
 from serving.engines import OutputArrays
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.pairs import (
     PairRequest,
     check_pair,
@@ -11,6 +10,7 @@ from serving.text_tasks.pairs import (
     pair_of,
 )
 from serving.text_tasks.request_fields import Field
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     EncodedRequest,
     ReplyOptions,
@@ -32,12 +32,12 @@ class TokenizeReply(TypedDict):
 
 
 def _encode_tokens(
-    loaded_model: LoadedModel, request: PairRequest
+    text_engine: TextEngine, request: PairRequest
 ) -> EncodedRequest[TokenizeReply]:
     """Creates the reply, and no input, so that the network does not run."""
-    tokenizer = loaded_model.tokenizer
+    tokenizer = text_engine.tokenizer
     tokens_a, tokens_b = map(tokenizer.tokenize, pair_of(request))
-    network_input = create_input(loaded_model, tokens_a, tokens_b)
+    network_input = create_input(text_engine, tokens_a, tokens_b)
     reply: TokenizeReply = {
         "tokens": tokenizer.convert_ids_to_tokens(network_input.ids),
         "num_wordpieces": len(tokens_a) + len(tokens_b),
@@ -46,7 +46,7 @@ def _encode_tokens(
 
 
 def _decode_tokens(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     origin: TokenizeReply,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,

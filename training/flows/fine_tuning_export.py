@@ -152,7 +152,7 @@ def _predict_batches(
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     limits = engine.limit_batches(
-        max_seq_length, needs_padding=settings.get("trim_padding") is False
+        max_seq_length, pads_to_maximum=settings.get("trim_padding") is False
     )
     tokens_per_record = math.prod(encoded_set.records.spec["input_ids"].shape)
     batch_size = limits.max_rows(tokens_per_record)

@@ -177,7 +177,7 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     texts = [text for text in TEXTS if text.strip()]
     rows = []
     for text in texts:
-        encoded = in_int8.task().encode(in_int8.loaded_model, {"text_a": text})
+        encoded = in_int8.task().encode(in_int8.text_engine, {"text_a": text})
         (network_input,) = encoded.inputs
         rows.append(network_input.ids)
     task = BatchKeepingTask(tmp_path, rows)

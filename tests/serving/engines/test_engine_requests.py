@@ -15,7 +15,7 @@ def run_all(engine, requests, **changes):
     """Returns what an engine yields after each batch."""
     options = {
         "max_seq_length": 16,
-        "needs_padding": False,
+        "pads_to_maximum": False,
         "values_per_token": 1,
     }
     return [*engine.run_all(requests, **options | changes)]
@@ -38,7 +38,7 @@ def test_a_request_without_inputs_is_complete_before_any_batch():
     steps = engine.run_all(
         {1: [], **ONE_TEXT},
         max_seq_length=16,
-        needs_padding=False,
+        pads_to_maximum=False,
         values_per_token=1,
     )
     assert next(steps) == {1: []}
@@ -53,7 +53,7 @@ def test_inputs_are_padded_to_the_fixed_length_of_a_network():
 
 def test_inputs_are_padded_to_the_maximum_for_a_model_that_needs_it():
     engine = NumpyEngine()
-    run_all(engine, ONE_TEXT, needs_padding=True)
+    run_all(engine, ONE_TEXT, pads_to_maximum=True)
     assert engine.shapes == [(1, 16)]
 
 
@@ -79,7 +79,7 @@ def test_a_network_that_needs_single_rows_gets_them():
 @pytest.mark.parametrize("padded_length", [6, 8, 16])
 def test_padded_inputs_get_the_padding_of_requests(padded_length):
     engine = NumpyEngine()
-    limits = engine.limit_batches(16, needs_padding=False)
+    limits = engine.limit_batches(16, pads_to_maximum=False)
     features = engines.pad_batch(
         [NetworkInput([4, 5], 2), NetworkInput([6], 1)], padded_length
     )
@@ -90,7 +90,7 @@ def test_padded_inputs_get_the_padding_of_requests(padded_length):
 
 def test_an_input_of_several_texts_keeps_its_axes():
     engine = NumpyEngine()
-    limits = engine.limit_batches(16, needs_padding=False)
+    limits = engine.limit_batches(16, pads_to_maximum=False)
     features = {
         name: values.reshape(1, 2, 10)
         for name, values in engines.pad_batch(

@@ -27,7 +27,7 @@ def test_a_call_beyond_the_limits_is_long(texts):
 def test_each_call_of_a_batch_gets_its_own_replies():
     calls = [create_call("a"), create_call("b", "c")]
     batch = CallBatch(calls)
-    batch.run(EchoModel(EchoEngine()).loaded_model, seconds=60)
+    batch.run(EchoModel(EchoEngine()).text_engine, seconds=60)
     assert batch.is_computed
     batch.finish()
     replies = [call.future.result() for call in calls]
@@ -40,13 +40,13 @@ def test_each_call_of_a_batch_gets_its_own_replies():
 def test_a_turn_that_is_over_time_ends_after_one_step():
     engine = EchoEngine()
     batch = CallBatch([create_call("a", "b")])
-    loaded_model = EchoModel(engine).loaded_model
+    text_engine = EchoModel(engine).text_engine
     # Two steps encode the texts, and two compute them.
     for _ in range(4):
-        batch.run(loaded_model, seconds=-1)
+        batch.run(text_engine, seconds=-1)
         assert not batch.is_computed
     assert engine.computed == ["a", "b"]
-    batch.run(loaded_model, seconds=-1)
+    batch.run(text_engine, seconds=-1)
     assert batch.is_computed
 
 
@@ -54,7 +54,7 @@ def compute_reply(text, engine):
     """Returns the JSON text of the reply to a text."""
     call = create_call(text)
     batch = CallBatch([call])
-    batch.run(EchoModel(engine).loaded_model, seconds=60)
+    batch.run(EchoModel(engine).text_engine, seconds=60)
     batch.finish()
     (reply,) = call.future.result()
     return reply

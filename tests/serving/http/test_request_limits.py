@@ -50,14 +50,14 @@ def test_a_missing_body_is_refused():
 
 def check_texts(*texts, tokenizer=None, **limits):
     """Checks the call of requests that have one text each."""
-    loaded_model = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
+    text_engine = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
         request_limits = RequestLimits(LimitFlags(**limits))
         requests = [{"text": text} for text in texts]
         request_limits.check_num_texts(PARSE_NUMBER_TASK, requests)
         call = QueuedCall.create(PARSE_NUMBER_TASK, requests)
-        await request_limits.check_num_tokens(loaded_model, call)
+        await request_limits.check_num_tokens(text_engine, call)
 
     asyncio.run(check())
 

@@ -94,7 +94,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         tmp_path, export_folder / kind, lines, task=task, **flags
     )
     model = load(kind)
-    asker = Asker(model.loaded_model, model.task(task), ReplyOptions(**flags))
+    asker = Asker(model.text_engine, model.task(task), ReplyOptions(**flags))
     fields = set()
     for line, answer in zip(lines, result, strict=True):
         # The answer begins with the fields of the line, but for a mere text.
@@ -150,7 +150,7 @@ def test_texts_of_the_command_line_are_answered(
         dict(zip(text_task.field_names, texts, strict=False))
         for texts in groups
     ]
-    asker = Asker(model.loaded_model, text_task)
+    asker = Asker(model.text_engine, text_task)
     for answer, expected in zip(result, asker.ask(requests), strict=True):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):

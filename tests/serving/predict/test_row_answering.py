@@ -17,7 +17,7 @@ from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support import script_runner
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
-    create_model_stub,
+    create_text_engine_stub,
 )
 
 
@@ -35,11 +35,11 @@ class Asked:
         self._text_task = TextTask(
             "size",
             self._encode,
-            lambda loaded_model, text, *_: {"size": len(text)},
+            lambda text_engine, text, *_: {"size": len(text)},
             [Field("text")],
         )
 
-    def _encode(self, loaded_model, request):
+    def _encode(self, text_engine, request):
         self.lengths.append(len(request["text"]))
         return EncodedRequest([], request["text"])
 
@@ -53,7 +53,7 @@ class Asked:
             InputRow(number, {"text": text}, cells={"id": number})
             for number, text in texts
         )
-        asker = Asker(create_model_stub(self._run_all), self._text_task)
+        asker = Asker(create_text_engine_stub(self._run_all), self._text_task)
         return [*answer_rows(asker, input_rows, RowOptions(**row_options))]
 
 
@@ -111,7 +111,7 @@ def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
             raise EngineError("out of memory")
         return [{key: [] for key in inputs}]
 
-    asker = Asker(create_model_stub(run_all), PARSE_NUMBER_TASK)
+    asker = Asker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
     (rows,) = answer_rows(asker, iter(batch), RowOptions())
     written = [row.cells for row in rows]
     assert [reply.get("score") for reply in written] == [1.5, None, None, 2]
@@ -123,10 +123,10 @@ def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
 
 
 def test_an_error_of_the_code_is_no_error_of_a_row():
-    loaded_model = create_model_stub(
+    text_engine = create_text_engine_stub(
         lambda inputs, **_: [{number: [] for number in inputs}]
     )
-    asker = Asker(loaded_model, PARSE_NUMBER_TASK)
+    asker = Asker(text_engine, PARSE_NUMBER_TASK)
     input_rows = iter([InputRow(1, {"text": "no number"})])
     # Not a ValueError, which predict.py would print without its traceback.
     with pytest.raises(RuntimeError, match=r"score.*'no number'"):
@@ -142,10 +142,10 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         InputRow(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    loaded_model = create_model_stub(
+    text_engine = create_text_engine_stub(
         lambda inputs, **_: [{number: [] for number in inputs}]
     )
-    asker = Asker(loaded_model, PARSE_NUMBER_TASK)
+    asker = Asker(text_engine, PARSE_NUMBER_TASK)
     (rows,) = answer_rows(asker, input_rows, RowOptions())
     first, second = (row.cells for row in rows)
     assert first["text"] == "a"

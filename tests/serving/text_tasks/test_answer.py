@@ -8,7 +8,7 @@ import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.text_tasks.answer import ANSWER
-from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
@@ -20,7 +20,7 @@ WINDOWS = WindowOptions(max_seq_length=8, doc_stride=3, max_query_length=1)
 
 def create_model(windows, **decoding):
     """Returns a model that answers, without a network."""
-    return LoadedModel(
+    return TextEngine(
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=windows.max_seq_length,

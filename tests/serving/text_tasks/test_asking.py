@@ -10,7 +10,7 @@ from serving.text_tasks.request_fields import Field
 from serving.text_tasks.text_task import EncodedRequest, TextTask
 from tests.support.serving.stub_engines import (
     PARSE_NUMBER_TASK,
-    create_model_stub,
+    create_text_engine_stub,
 )
 
 
@@ -18,7 +18,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     encoded = []
     sizes = []
 
-    def encode(loaded_model, request):
+    def encode(text_engine, request):
         encoded.append(request["text"])
         return EncodedRequest([], request["text"])
 
@@ -28,11 +28,11 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
             raise EngineError("out of memory")
         yield {key: [] for key in inputs}
 
-    loaded_model = create_model_stub(run_all)
+    text_engine = create_text_engine_stub(run_all)
     text_task = TextTask(
         "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
     )
-    asker = Asker(loaded_model, text_task)
+    asker = Asker(text_engine, text_task)
     replies = asker.ask([{"text": text} for text in "123"])
     assert encoded == [*"123"]
     assert sizes == [3, 1, 1, 1]
@@ -48,7 +48,7 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    asker = Asker(create_model_stub(run_all), PARSE_NUMBER_TASK)
+    asker = Asker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
         asker.ask([{"text": "1"}, {"text": "2"}])
     assert runs == [2]

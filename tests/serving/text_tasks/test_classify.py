@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from serving.text_tasks.classify import CLASSIFY
-from serving.text_tasks.loaded_model import LoadedModel
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
@@ -17,7 +17,7 @@ LABELS = ["low", "high"]
 
 def create_model(**settings):
     """Returns a model that reads 8 WordPieces, and has no network."""
-    return LoadedModel(
+    return TextEngine(
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=8,

@@ -14,46 +14,46 @@ SINGLE_TEXTS = pairs.without_pairs(CLASSIFY)
 
 
 @pytest.fixture
-def loaded_model():
-    """What `encode_pair` reads of a LoadedModel."""
+def text_engine():
+    """What `encode_pair` reads of a TextEngine."""
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def encode(loaded_model, request):
+def encode(text_engine, request):
     """Returns the WordPieces of a request, and its input."""
-    encoded = pairs.encode_pair(loaded_model, request)
+    encoded = pairs.encode_pair(text_engine, request)
     assert encoded.inputs == [encoded.origin]
     network_input = encoded.origin
     return TOKENIZER.convert_ids_to_tokens(network_input.ids), network_input
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
-def test_a_single_text_is_all_in_the_first_segment(loaded_model, name):
-    tokens, network_input = encode(loaded_model, {name: "the boat"})
+def test_a_single_text_is_all_in_the_first_segment(text_engine, name):
+    tokens, network_input = encode(text_engine, {name: "the boat"})
     assert tokens == ["[CLS]", "the", "boat", "[SEP]"]
     assert network_input.first_length == 4
     assert network_input.num_cut == 0
 
 
-def test_the_second_text_is_the_second_segment(loaded_model):
+def test_the_second_text_is_the_second_segment(text_engine):
     tokens, network_input = encode(
-        loaded_model, {"text_a": "the boat", "text_b": "the sea"}
+        text_engine, {"text_a": "the boat", "text_b": "the sea"}
     )
     assert tokens == ["[CLS]", "the", "boat", "[SEP]", "the", "sea", "[SEP]"]
     assert network_input.first_length == 4
 
 
-def test_the_longer_text_of_a_pair_is_cut(loaded_model):
+def test_the_longer_text_of_a_pair_is_cut(text_engine):
     tokens, network_input = encode(
-        loaded_model, {"text_a": "the " * 6, "text_b": "sea"}
+        text_engine, {"text_a": "the " * 6, "text_b": "sea"}
     )
     assert tokens == ["[CLS]", *["the"] * 4, "[SEP]", "sea", "[SEP]"]
     assert network_input.first_length == 6
     assert network_input.num_cut == 2
 
 
-def test_the_end_of_a_long_text_is_cut(loaded_model):
-    tokens, network_input = encode(loaded_model, {"text": "the " * 7 + "boat"})
+def test_the_end_of_a_long_text_is_cut(text_engine):
+    tokens, network_input = encode(text_engine, {"text": "the " * 7 + "boat"})
     assert tokens == ["[CLS]", *["the"] * 6, "[SEP]"]
     assert network_input.num_cut == 2
 

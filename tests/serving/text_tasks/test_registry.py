@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from model_folders.kinds import KIND_OF_CLASS
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.registry import (
     TEXT_TASKS_OF_CLASS,
     check_settings,
     create_text_tasks,
     list_text_tasks,
 )
+from serving.text_tasks.text_engine import TextEngine
 from tests.support.serving.exports import TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 
@@ -31,13 +31,13 @@ NAMES_OF_CLASS = {
 
 def create_classifier_tasks(**settings):
     """Returns the text tasks of a classifier, by default of pairs."""
-    loaded_model = LoadedModel(
+    text_engine = TextEngine(
         engine=NumpyEngine(),
         tokenizer=TOKENIZER,
         max_seq_length=8,
         **(PAIRS | settings),
     )
-    return create_text_tasks("BertClassifier", loaded_model)
+    return create_text_tasks("BertClassifier", text_engine)
 
 
 def test_every_class_has_its_text_tasks_or_none():

@@ -7,13 +7,13 @@ graph.
 import numpy as np
 import pytest
 
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.tag import TAG
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.serving.exports import TAGS, TEXTS, TOKENIZER
 from tests.support.serving.stub_engines import NumpyEngine
 
-LOADED = LoadedModel(
+LOADED = TextEngine(
     engine=NumpyEngine(), tokenizer=TOKENIZER, max_seq_length=8, labels=TAGS
 )
 

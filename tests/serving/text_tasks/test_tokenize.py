@@ -12,28 +12,28 @@ MAX_LENGTH = 8
 
 
 @pytest.fixture
-def loaded_model():
-    """What `tokenize` reads of a LoadedModel."""
+def text_engine():
+    """What `tokenize` reads of a TextEngine."""
     return SimpleNamespace(tokenizer=TOKENIZER, max_seq_length=MAX_LENGTH)
 
 
-def tokenize(loaded_model, request):
+def tokenize(text_engine, request):
     """Returns the reply to a request."""
-    encoded = TOKENIZE.encode(loaded_model, request)
+    encoded = TOKENIZE.encode(text_engine, request)
     assert encoded.inputs == [], "the network would run"
-    return TOKENIZE.decode(loaded_model, encoded.origin, [], ReplyOptions())
+    return TOKENIZE.decode(text_engine, encoded.origin, [], ReplyOptions())
 
 
 @pytest.mark.parametrize("name", ["text", "text_a"])
-def test_a_text_has_the_special_tokens_of_the_network(loaded_model, name):
-    assert tokenize(loaded_model, {name: "The boat"}) == {
+def test_a_text_has_the_special_tokens_of_the_network(text_engine, name):
+    assert tokenize(text_engine, {name: "The boat"}) == {
         "tokens": ["[CLS]", "the", "boat", "[SEP]"],
         "num_wordpieces": 2,
     }
 
 
-def test_a_pair_has_a_separator_after_each_text(loaded_model):
-    assert tokenize(loaded_model, {"text_a": "the", "text_b": "boat"})[
+def test_a_pair_has_a_separator_after_each_text(text_engine):
+    assert tokenize(text_engine, {"text_a": "the", "text_b": "boat"})[
         "tokens"
     ] == [
         "[CLS]",
@@ -45,10 +45,10 @@ def test_a_pair_has_a_separator_after_each_text(loaded_model):
 
 
 def test_all_wordpieces_are_counted_but_only_those_that_fit_are_shown(
-    loaded_model,
+    text_engine,
 ):
     reply = tokenize(
-        loaded_model, {"text_a": "the " * 500, "text_b": "boat boat"}
+        text_engine, {"text_a": "the " * 500, "text_b": "boat boat"}
     )
     assert reply["num_wordpieces"] == 502
     assert len(reply["tokens"]) == MAX_LENGTH

@@ -19,8 +19,8 @@ from serving.http.queued_calls import QueuedCall
 from serving.http.served_model import ServedModel
 from serving.http.server_state import ExportToServe
 from serving.text_model import TextModel
-from serving.text_tasks.loaded_model import LoadedModel
 from serving.text_tasks.request_fields import Field, RequestError
+from serving.text_tasks.text_engine import TextEngine
 from serving.text_tasks.text_task import (
     AnyTextTask,
     EncodedRequest,
@@ -45,7 +45,7 @@ class UnprintableError(RequestError):
 
 
 def _encode(
-    loaded_model: LoadedModel, request: TextRequest
+    text_engine: TextEngine, request: TextRequest
 ) -> EncodedRequest[str]:
     text = request["text"]
     # The engine below reads texts in the place of ids.
@@ -53,7 +53,7 @@ def _encode(
 
 
 def _decode(
-    loaded_model: LoadedModel,
+    text_engine: TextEngine,
     text: str,
     outputs: list[OutputArrays],
     reply_options: ReplyOptions,
@@ -124,8 +124,8 @@ class EchoModel:
 
     def __init__(self, engine: EchoEngine) -> None:
         self.engine = engine
-        self.loaded_model = SimpleNamespace(
-            engine=engine, max_seq_length=8, needs_padding=False
+        self.text_engine = SimpleNamespace(
+            engine=engine, max_seq_length=8, pads_to_maximum=False
         )
 
     def task(self, name: str = "task") -> AnyTextTask:

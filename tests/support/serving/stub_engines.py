@@ -6,8 +6,8 @@ For example:
     engine.run(pad_batch([NetworkInput([7, 8], 2)], 8))
     assert engine.shapes == [(1, 8)]
 
-    loaded_model = create_model_stub(lambda inputs, **_: [{0: []}])
-    ask_model(loaded_model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
+    text_engine = create_text_engine_stub(lambda inputs, **_: [{0: []}])
+    ask_model(text_engine, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
 from collections.abc import Callable, Mapping
@@ -63,13 +63,15 @@ class NumpyEngine(engines.Engine):
 # Returns the number in a text.
 PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
-    lambda loaded_model, request: text_task.EncodedRequest([], request["text"]),
-    lambda loaded_model, text, *_: {"score": float(text)},
+    lambda text_engine, request: text_task.EncodedRequest([], request["text"]),
+    lambda text_engine, text, *_: {"score": float(text)},
     [Field("text")],
 )
 
 
-def create_model_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
-    """Returns a model for the task, whose engine computes with a function."""
+def create_text_engine_stub(run_all: Callable[..., Any]) -> SimpleNamespace:
+    """Returns a TextEngine for the task, which computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
-    return SimpleNamespace(engine=engine, max_seq_length=8, needs_padding=False)
+    return SimpleNamespace(
+        engine=engine, max_seq_length=8, pads_to_maximum=False
+    )

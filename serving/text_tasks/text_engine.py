@@ -1,4 +1,4 @@
-"""A loaded export: its engine, its tokenizer and the settings of its head."""
+"""An engine with its tokenizer and the settings of its head."""
 
 import dataclasses
 
@@ -15,18 +15,18 @@ from serving.engines import Engine, NetworkInput, exported_outputs, pad_batch
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LoadedModel:
-    """An export in memory, with all that text tasks read of it.
+class TextEngine:
+    """An engine with its tokenizer, lengths and labels.
 
-    A `TextModel` contains it, and adds the tasks, with a method for each. The
-    settings of the head are attributes here, so that a task reads no setting
-    that an export may lack.
+    It is all that text tasks read of an export. The settings of the head are
+    attributes here, so that a text task reads no setting that an export may
+    lack.
 
     Attributes:
         engine: the engine that runs the network.
         tokenizer: tokenizer of the model.
         max_seq_length: maximum number of WordPieces in an input.
-        needs_padding: whether all inputs are padded to `max_seq_length`.
+        pads_to_maximum: whether all inputs are padded to `max_seq_length`.
         labels: names of the network's outputs, [] if they have no names.
         output_mode: what the labels of a classifier are.
         num_texts: 1 if the model was trained on single texts, 2 on pairs, None
@@ -44,7 +44,7 @@ class LoadedModel:
     engine: Engine
     tokenizer: FullTokenizer
     max_seq_length: int
-    needs_padding: bool = False
+    pads_to_maximum: bool = False
     labels: list[str] = dataclasses.field(default_factory=list)
     output_mode: OutputMode = exported_outputs.CLASSIFICATION
     num_texts: int | None = None
@@ -62,26 +62,22 @@ class LoadedModel:
         return self.num_texts != 1 and not self.doc_stride
 
     def warm_up(self) -> None:
-        """Runs the network once for each length to which inputs are padded.
-
-        The first run with inputs of a new length is slow, because the engine
-        allocates memory or compiles the network.
-        """
+        """Runs a row of padding of each length, for `TextModel.warm_up`."""
         limits = self.engine.limit_batches(
-            self.max_seq_length, needs_padding=self.needs_padding
+            self.max_seq_length, pads_to_maximum=self.pads_to_maximum
         )
         for length in limits.lengths:
             padding = NetworkInput([0] * length, length)
             self.engine.run(pad_batch([padding], length))
 
 
-def create_loaded_model(
+def create_text_engine(
     engine: Engine,
     tokenizer: FullTokenizer,
     model_class: ModelClass,
     settings: HeadSettings,
-) -> LoadedModel:
-    """Returns a model whose inputs are as long as its engine accepts.
+) -> TextEngine:
+    """Returns a TextEngine whose inputs are as long as its engine accepts.
 
     Args:
         engine: engine that runs the network.
@@ -89,7 +85,7 @@ def create_loaded_model(
         model_class: class of the model.
         settings: settings of the head, which `check_settings` has checked. If
             the length of the engine's inputs is fixed, `max_seq_length` of the
-            returned model is at most this length.
+            TextEngine is at most this length.
 
     Raises:
         ValueError: the inputs are too short for the windows of a span labeler.
@@ -103,13 +99,13 @@ def create_loaded_model(
             WindowOptions, {**settings, "max_seq_length": max_seq_length}
         )
         decoding_options = read_options(DecodingOptions, settings)
-    return LoadedModel(
+    return TextEngine(
         engine=engine,
         tokenizer=tokenizer,
         max_seq_length=max_seq_length,
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
-        needs_padding=settings.get("trim_padding") is False,
+        pads_to_maximum=settings.get("trim_padding") is False,
         labels=[*(settings.get("labels") or ())],
         output_mode=exported_outputs.output_mode_of(settings),
         num_texts=settings.get("num_texts"),

@@ -1,0 +1,65 @@
+"""What a `TextEngine` reads of the settings of its head."""
+
+import pytest
+
+from serving.text_tasks.text_engine import create_text_engine
+from tests.support.serving.stub_engines import NumpyEngine
+
+SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
+
+
+def create_without_tokenizer(engine, model_class="BertClassifier", **changes):
+    """Returns a TextEngine without a tokenizer."""
+    return create_text_engine(engine, None, model_class, SETTINGS | changes)
+
+
+@pytest.mark.parametrize(
+    ("fixed_length", "longest"), [(None, 64), (32, 32), (128, 64)]
+)
+def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
+    text_engine = create_without_tokenizer(NumpyEngine(fixed_length))
+    assert text_engine.max_seq_length == longest
+
+
+@pytest.mark.parametrize(
+    ("changes", "pads_to_maximum"),
+    [
+        ({}, False),
+        ({"trim_padding": True}, False),
+        ({"trim_padding": False}, True),
+    ],
+)
+def test_only_an_engine_that_reads_padding_pads_all_inputs(
+    changes, pads_to_maximum
+):
+    text_engine = create_without_tokenizer(NumpyEngine(), **changes)
+    assert text_engine.pads_to_maximum == pads_to_maximum
+
+
+def test_an_engine_has_the_labels_of_its_settings():
+    assert create_without_tokenizer(NumpyEngine()).labels == ["no", "yes"]
+
+
+def test_an_engine_without_labels_has_an_empty_list():
+    assert create_without_tokenizer(NumpyEngine(), labels=None).labels == []
+
+
+def test_a_span_labeler_has_windows_as_long_as_its_inputs():
+    text_engine = create_without_tokenizer(
+        NumpyEngine(fixed_length=32), "BertSpanLabeler", max_query_length=8
+    )
+    assert text_engine.window_options.max_seq_length == 32
+    assert text_engine.window_options.max_query_length == 8
+
+
+def test_inputs_that_are_too_short_for_a_question_are_refused():
+    engine = NumpyEngine(fixed_length=32)
+    with pytest.raises(ValueError, match="max_query_length=40"):
+        create_without_tokenizer(engine, "BertSpanLabeler", max_query_length=40)
+
+
+def test_a_warm_up_runs_each_length_once():
+    engine = NumpyEngine()
+    create_without_tokenizer(engine).warm_up()
+    lengths = [8, 16, 24, 32, 40, 48, 56, 64]
+    assert engine.shapes == [(1, length) for length in lengths]
