@@ -5,10 +5,10 @@ An export contains its network in one or several formats (`ExportFormat`). An
 name of a format chooses the engine too: in the argument `engine` of
 `serving.load`, in the flag --engine, and as `Engine.name`.
 
-    export_formats.py: the formats, with their files and packages
-    export_versions.py: finds the folder of an export
-    engine_loading.py: chooses a format of an export, and loads its engine
-    engine_flags.py: the flags that choose an engine
+    export_formats.py: the formats, with their files, packages and names in
+        files, and finds the folder of an export
+    engine_loading.py: chooses a format of an export, and loads its engine, by
+        `EngineFlags` in commands
     checksums.py: computes checksums, which tell the files of two exports apart
 
 To run a network:
@@ -22,7 +22,6 @@ The engine of each format:
     saved_model.py: TensorFlow
     litert.py: LiteRT
     onnx.py: ONNX Runtime
-    onnx_names.py: names of inputs and outputs in ONNX files
 """
 
 from serving.engines.batching import NetworkInput, OutputArrays, pad_batch
@@ -31,16 +30,15 @@ from serving.engines.engine import (
     EngineError,
     InputShapes,
 )
-from serving.engines.engine_flags import EngineFlags
-from serving.engines.engine_loading import load_engine
+from serving.engines.engine_loading import EngineFlags, load_engine
 from serving.engines.export_formats import (
     EXPORT_FORMATS,
     FILE_OF_FORMAT,
+    ONNX_NAME_OF_INPUT,
     PACKAGE_OF_FORMAT,
     ExportFormat,
+    find_export_folder,
 )
-from serving.engines.export_versions import find_export_folder
-from serving.engines.onnx_names import ONNX_NAME_OF_INPUT
 
 __all__ = [
     "EXPORT_FORMATS",

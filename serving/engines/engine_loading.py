@@ -1,9 +1,11 @@
 """Loads an export into the engine of one of its formats.
 
+`EngineFlags` choose the format in predict.py and serve.py.
 This module imports the package that runs a format, such as TensorFlow, only
 when it loads an export of this format, because the import may take seconds.
 """
 
+import dataclasses
 import glob
 import importlib.util
 import os
@@ -11,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from imports.installation import install_command
+from options.fields import option
 from serving.engines.engine import Engine
 from serving.engines.export_formats import (
     FILE_OF_FORMAT,
@@ -20,6 +23,23 @@ from serving.engines.export_formats import (
 
 # Formats that an NVIDIA GPU may run, the preferred format first.
 _GPU_FORMATS: tuple[ExportFormat, ...] = ("onnx", "saved_model")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EngineFlags:
+    """Flags of predict.py and serve.py that choose and configure an engine."""
+
+    engine: ExportFormat | None = option(
+        None,
+        "Runtime that runs the model. The default is the first of these "
+        "runtimes that is installed and whose format the model's folder "
+        "contains. But onnx and saved_model come before the others if they can "
+        "use an NVIDIA GPU.",
+        choices=[*FILE_OF_FORMAT],
+    )
+    num_threads: int | None = option(
+        None, "Number of threads. The default is one per CPU.", at_least=1
+    )
 
 
 def load_engine(

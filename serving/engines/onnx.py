@@ -17,7 +17,10 @@ from serving.engines.engine import (
     engine_errors,
     named_load_errors,
 )
-from serving.engines.onnx_names import ONNX_NAME_OF_INPUT, OWN_NAME_OF_OUTPUT
+from serving.engines.export_formats import (
+    ONNX_NAME_OF_INPUT,
+    OWN_NAME_OF_OUTPUT,
+)
 
 # Name of ONNX Runtime's execution provider for CUDA.
 _GPU_PROVIDER = "CUDAExecutionProvider"

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import serving
-from serving.engines.export_versions import find_export_folder
+from serving.engines.export_formats import find_export_folder
 from tests.support.serving.exports import write_damaged
 
 
