@@ -15,8 +15,8 @@ from command_line import cli
 from data.text.tokenization import FullTokenizer
 from model_folders.reading import folder_reading, settings_check
 from options.parsed_command import ParsedCommand
-from serving.exporting.export_config import ExportConfig
-from serving.exporting.export_steps import (
+from tools.exporting.export_config import ExportConfig
+from tools.exporting.export_steps import (
     create_options,
     find_model_class,
     load_model,

@@ -12,7 +12,7 @@ from model_folders import kinds
 from model_folders.model_json_types import HeadSettings
 from model_folders.reading.preset import Preset
 from serving.export_options import ExportOptions
-from serving.exporting.export_config import CLASS_OF_TASK, ExportConfig
+from tools.exporting.export_config import CLASS_OF_TASK, ExportConfig
 
 if TYPE_CHECKING:
     from modeling.base_model import BaseModel
