@@ -92,6 +92,22 @@ def test_packages_import_only_packages_below_them(package):
     )
 
 
+# What training needs of serving, these packages offer by themselves.
+_OFFERED_TO_TRAINING = {"serving", "serving.engines", "serving.exporting"}
+
+
+def test_training_imports_no_inner_module_of_serving():
+    wrong = [
+        f"{path}: {node.module}"
+        for path in sources("training")
+        for node in ast.walk(parse_source(path).tree)
+        if isinstance(node, ast.ImportFrom)
+        and str(node.module).startswith("serving")
+        and node.module not in _OFFERED_TO_TRAINING
+    ]
+    check_none(wrong, "Offer the name in the `__init__` of its package:")
+
+
 def test_the_page_states_what_each_package_imports():
     page = (ROOT / "docs/code_reference.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)/` \| (nothing|`.*/`) \|$", page, re.M)

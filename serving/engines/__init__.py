@@ -24,7 +24,12 @@ The engine of each format:
     onnx.py: ONNX Runtime
 """
 
-from serving.engines.batching import NetworkInput, OutputArrays, pad_batch
+from serving.engines.batching import (
+    NetworkInput,
+    OutputArrays,
+    pad_batch,
+    resize_last_axis,
+)
 from serving.engines.engine import (
     Engine,
     EngineError,
@@ -55,4 +60,5 @@ __all__ = [
     "find_export_folder",
     "load_engine",
     "pad_batch",
+    "resize_last_axis",
 ]

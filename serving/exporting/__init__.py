@@ -11,3 +11,19 @@ tools/export.py:
     signatures/: what the signatures of a SavedModel consist of
     onnx_graph/: builds the graph of an ONNX file, to which heads/ adds heads
 """
+
+from typing import TYPE_CHECKING
+
+from imports import lazy
+
+if TYPE_CHECKING:
+    # What training needs of this package, which `lazy` imports at the first
+    # use, because the flags must not wait for TensorFlow.
+    from serving.exporting.export import is_exportable as is_exportable
+    from serving.exporting.export_flags import ExportFlags as ExportFlags
+
+# {name: its module}
+_MODULE_OF_NAME = lazy.read_imports(__file__)
+
+__all__ = [*_MODULE_OF_NAME]
+__getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

@@ -22,8 +22,11 @@ from model_folders import atomic_folders, kinds
 from model_folders.cards import model_card
 from model_folders.scores import Scores
 from serving import engines
-from serving.engines import ExportFormat, exported_outputs
-from serving.engines.batching import resize_last_axis
+from serving.engines import (
+    ExportFormat,
+    exported_outputs,
+    resize_last_axis,
+)
 from training.flows import run_ending
 from training.flows.fine_tuner import FineTuner
 from training.loop.trainer import Trainer

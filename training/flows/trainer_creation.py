@@ -13,7 +13,7 @@ import tensorflow as tf
 import modeling
 from model_folders import kinds
 from modeling.base_loss import AnyLoss
-from serving.exporting.export import is_exportable
+from serving.exporting import is_exportable
 from training.config.device_flags import POLICY_OF_PRECISION
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flows.run_plan import RunPlan
