@@ -2,15 +2,14 @@
 
 model_json.py checks the file by these types. The entries are plain dicts, so
 that they can be written as JSON again. Each entry may be missing. A key of the
-file is not always the name of its type:
+file is not always the name by which the code calls its value:
 
-    key         type
-    task        AnyHeadSettings
-    origin      Provenance
-      settings    TrainingSettings
-        flags       RunFlags
-        split       DevSetRuleEntry
-        tokenizer   TokenizerIdentity
+    AnyHeadSettings: head settings, under the key `task`
+    Provenance: provenance, under the key `origin`
+    TrainingSettings: training settings, under `settings` in the provenance
+    RunFlags: flags, under `flags` in the training settings
+    DevSetRuleEntry: rule of the dev set, under `split` in them
+    TokenizerIdentity: identity of the tokenizer, under `tokenizer` in them
 """
 
 from collections.abc import Mapping, Sequence

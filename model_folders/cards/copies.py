@@ -57,8 +57,12 @@ def create_model_json_of_copy(
     contents = contents or {"version": model_json.VERSION}
     # A dict with only some entries of a TypedDict of settings is of this type
     # too.
-    task = {**preset.head_settings, "name": model_class, **(settings or {})}
-    contents["task"] = cast("AnyHeadSettings", task)
+    head_settings = {
+        **preset.head_settings,
+        "name": model_class,
+        **(settings or {}),
+    }
+    contents["task"] = cast("AnyHeadSettings", head_settings)
     provenance = contents.setdefault(model_json.PROVENANCE, Provenance())
     kept = {
         name: value

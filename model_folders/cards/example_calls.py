@@ -53,7 +53,7 @@ def find_example(settings: HeadSettings) -> ExampleCall | None:
     """Returns a call of a model, None if the model reads no texts.
 
     Args:
-        settings: settings of the task, and `name`, the class of the model.
+        settings: settings of the head, and `name`, the class of the model.
     """
     if settings.get("task_name") == "ranking":
         return _RANKING_EXAMPLE
@@ -77,7 +77,7 @@ def list_example_commands(
     """Returns commands that ask an exported model, [] if there is none.
 
     Args:
-        settings: settings of the task, and `name`, the class of the model.
+        settings: settings of the head, and `name`, the class of the model.
         export: folder of the export, or None.
         table: file that the model was trained on, if it is a single table.
     """

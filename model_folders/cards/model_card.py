@@ -122,7 +122,7 @@ class Card:
     is_best_step: bool = False
 
     @property
-    def task(self) -> AnyHeadSettings:
+    def head_settings(self) -> AnyHeadSettings:
         """Settings of the head, and `name`, the class of the model."""
         return self.model_json.get("task", AnyHeadSettings())
 
@@ -133,14 +133,14 @@ class Card:
 
     @property
     def settings(self) -> TrainingSettings:
-        """Settings of the training and of the task."""
-        return {**training_settings_of(self.model_json), **self.task}
+        """Settings of the training and of the head."""
+        return {**training_settings_of(self.model_json), **self.head_settings}
 
     @property
     def reports_best(self) -> bool:
         """Whether the scores belong to the step that the dev set chose."""
         # With --noload_best, a run reports its last step.
-        is_best = self.model_json.get("best_step") and self.task.get(
+        is_best = self.model_json.get("best_step") and self.head_settings.get(
             "load_best", True
         )
         return self.is_best_step or bool(is_best)

@@ -7,8 +7,9 @@ as predict.py reads them.
 import asyncio
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import Path as PathParameter
 from fastapi import Request as HttpRequest
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
@@ -36,8 +37,8 @@ _PREDICT_FIELDS = {"instances", "signature_name"}
 class Handlers:
     """Answers requests, with a method for each path of routes.py.
 
-    openapi.json contains the docstrings of the methods, and the names of their
-    parameters, which are the parts of a path.
+    openapi.json contains the docstrings of the methods, and the names or
+    aliases of their parameters, which are the parts of a path.
 
     Args:
         state: models of the server, and whether it is ready.
@@ -79,8 +80,11 @@ class Handlers:
         }
         return JSONResponse({"model_version_status": [status]})
 
-    async def answer_task_request(
-        self, name: str, task: str, http_request: HttpRequest
+    async def answer_text_task_request(
+        self,
+        name: str,
+        text_task_name: Annotated[str, PathParameter(alias="task")],
+        http_request: HttpRequest,
     ) -> Response:
         """Answers {"text": "..."}, or several texts, by a task of a model.
 
@@ -89,7 +93,7 @@ class Handlers:
         """
         served_model = self._state.find_model(name)
         text_task = find_or_404(
-            f"task of {name}", task, served_model.text_task_of_name
+            f"task of {name}", text_task_name, served_model.text_task_of_name
         )
         body = await self._request_limits.read_body(http_request)
         with http_errors_of_requests():

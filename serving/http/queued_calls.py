@@ -32,7 +32,7 @@ class QueuedCall:
     """Requests of one body, whose texts are checked.
 
     Attributes:
-        text_task: task that answers the requests.
+        text_task: text task that answers the requests.
         requests: the requests of the body, in its order.
         future: the JSON text of each reply. If it is canceled, the call is
             dropped.
@@ -49,7 +49,7 @@ class QueuedCall:
         """Checks requests, and returns their call, for the running event loop.
 
         Args:
-            text_task: task that answers the requests.
+            text_task: text task that answers the requests.
             requests: the unchecked requests of the body, in its order.
 
         Raises:
@@ -110,13 +110,13 @@ class QueuedCall:
 
 
 class CallBatch:
-    """Calls of one task that are computed together, in turns.
+    """Calls of one text task that are computed together, in turns.
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
 
     Attributes:
-        calls: calls of one task.
+        calls: calls of one text task.
         is_computed: whether the last turn is over.
     """
 

@@ -131,7 +131,7 @@ def _list_routes(handlers: Handlers) -> list[_Route]:
         _Route(
             "POST",
             "/api/models/{name}/{task}",
-            handlers.answer_task_request,
+            handlers.answer_text_task_request,
             _Operation("_do_task_api_models__name___task__post", " Do Task"),
         ),
         _Route(
@@ -154,7 +154,7 @@ def _describe_body() -> dict[str, object]:
 
     A body has the fields of a task. `TextTask.parse_request` checks them.
     """
-    task_schemas = [
+    text_task_schemas = [
         {
             "title": text_task.name,
             "properties": {
@@ -169,7 +169,7 @@ def _describe_body() -> dict[str, object]:
         "requestBody": {
             "required": True,
             "content": {
-                "application/json": {"schema": {"anyOf": task_schemas}}
+                "application/json": {"schema": {"anyOf": text_task_schemas}}
             },
         }
     }

@@ -103,7 +103,7 @@ def read_access(config: ServeConfig) -> Access:
         OSError: the file cannot be read.
     """
     token = read_token(config.token_file)
-    check_origins(config.allow_origin, token)
+    check_allowed_origins(config.allow_origin, token)
     return Access(token, config.allow_origin)
 
 
@@ -126,21 +126,23 @@ def read_token(path: str | None) -> str:
     return token
 
 
-def check_origins(origins: Sequence[str], token: str) -> None:
+def check_allowed_origins(allowed_origins: Sequence[str], token: str) -> None:
     """Checks the values of --allow_origin.
 
     Raises:
         ValueError: a value is not an origin, or all origins may use a token.
     """
-    for origin in origins:
-        if origin == "*" and token:
+    for allowed_origin in allowed_origins:
+        if allowed_origin == "*" and token:
             raise ValueError(
                 "--allow_origin=* lets every page use the server, but "
                 "--token_file keeps it for some; name the origins"
             )
-        if not re.fullmatch(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+", origin):
+        if not re.fullmatch(
+            r"\*|null|[a-z][a-z0-9+.-]*://[^/\s]+", allowed_origin
+        ):
             raise ValueError(
-                f"--allow_origin={origin} must be SCHEME://HOST or "
+                f"--allow_origin={allowed_origin} must be SCHEME://HOST or "
                 "SCHEME://HOST:PORT, without a path or a slash at the end"
             )
 

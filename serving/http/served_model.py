@@ -27,7 +27,7 @@ class ServedModel:
 
     Attributes:
         text_model: the model.
-        text_task_of_name: {name: TextTask} of the model, the main task first.
+        text_task_of_name: {name: TextTask} of the model, the main one first.
         description: {"tasks", "fields", "num_texts", "engine"} of the model,
             for `GET /api/models`.
     """
@@ -53,7 +53,7 @@ class ServedModel:
 
     @property
     def main_text_task(self) -> AnyTextTask:
-        """The first task of the model."""
+        """The first text task of the model."""
         return next(iter(self.text_task_of_name.values()))
 
     def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
@@ -141,7 +141,7 @@ class CallQueue:
             self._batch = None
 
     def _create_batch(self) -> CallBatch:
-        """Takes the short calls of one task that fit into a batch, in order."""
+        """Takes calls of one text task that fit into a batch, in order."""
         chosen: list[QueuedCall] = []
         waiting: list[QueuedCall] = []
         num_requests = 0

@@ -27,7 +27,7 @@ class BulkOptions:
         checksum: checksum of the model's files, `TextModel.checksum`.
         engine: format of the engine.
         num_threads: number of threads of a process, None for one per CPU.
-        task_name: name of the task that answers the requests.
+        text_task_name: name of the text task that answers the requests.
         reply_options: options that change the replies.
         layout: how the flags describe the tables, such as their delimiter.
         input_format: format of the requests. For None, the names of the files
@@ -43,7 +43,7 @@ class BulkOptions:
     checksum: str
     engine: ExportFormat
     num_threads: int | None
-    task_name: str
+    text_task_name: str
     reply_options: ReplyOptions
     layout: LayoutOptions
     input_format: TableFormat | None
@@ -57,7 +57,7 @@ class BulkOptions:
         """Returns {name: value} of the flags that determine the replies."""
         text_column, text_b_column = self.text_columns
         return {
-            "task": self.task_name,
+            "task": self.text_task_name,
             "engine": self.engine,
             "num_threads": self.num_threads,
             "input_format": self.input_format,
@@ -88,11 +88,11 @@ class BulkOptions:
         return text_model
 
     def create_asker(self) -> Asker:
-        """Returns what asks the model by the task of the job."""
+        """Returns what asks the model by the text task of the job."""
         text_model = self.load()
         return Asker(
             text_model.text_engine,
-            text_model.task(self.task_name),
+            text_model.task(self.text_task_name),
             self.reply_options,
         )
 
@@ -138,7 +138,7 @@ class BulkOptions:
         """
         text_model = self.load()
         columns = RequestColumns.choose(
-            text_model.task(self.task_name),
+            text_model.task(self.text_task_name),
             self.text_columns,
             text_model.columns,
         )

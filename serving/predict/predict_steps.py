@@ -231,7 +231,7 @@ def _create_bulk_options(
         checksum=text_model.checksum,
         engine=text_model.engine.name,
         num_threads=config.num_threads,
-        task_name=text_model.task(config.task).name,
+        text_task_name=text_model.task(config.task).name,
         reply_options=config.reply_options,
         layout=config.layout,
         input_format=config.input_format,

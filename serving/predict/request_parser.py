@@ -19,12 +19,12 @@ from serving.text_tasks.text_task import AnyTextTask
 
 @dataclasses.dataclass(frozen=True)
 class RequestColumns:
-    """The columns of a task's fields, as the flags and the training name them.
+    """The columns of a text task's fields, as flags and the training name them.
 
     `choose` creates the object from these names.
 
     Attributes:
-        text_task: task that will answer the requests.
+        text_task: text task that will answer the requests.
         chosen: {field: its column} of the flags.
         trained: {field: its column} of the table that the model was trained on.
     """
@@ -40,17 +40,18 @@ class RequestColumns:
         columns: Sequence[str | None] = (),
         trained_columns: Sequence[str | None] = (),
     ) -> "RequestColumns":
-        """Assigns columns to the fields of a task, in the order of the fields.
+        """Assigns columns to the fields of a text task, in their order.
 
         Args:
-            text_task: task that will answer the requests.
+            text_task: text task that will answer the requests.
             columns: names of columns, as the flags choose them. None chooses no
                 column for the field.
             trained_columns: names like `columns`, of the table that the model
                 was trained on.
 
         Raises:
-            ValueError: `columns` names more columns than the task has fields.
+            ValueError: `columns` names more columns than the text task has
+                fields.
         """
         names = text_task.field_names
         if len(columns) > len(names) and columns[-1]:
@@ -142,8 +143,8 @@ class RequestParser:
        the column whose name is usual for a text.
 
     Attributes:
-        columns: the task that will answer the requests, and the columns of its
-            fields.
+        columns: the text task that will answer the requests, and the columns of
+            its fields.
         is_table: whether the file is a table, such as CSV.
         may_be_plain: whether a line of the file may be plain text.
     """

@@ -50,7 +50,7 @@ class Asker:
 
     Attributes:
         text_engine: engine that answers the requests.
-        text_task: task by which the model answers them.
+        text_task: text task by which the model answers them.
         reply_options: options that change the replies.
     """
 

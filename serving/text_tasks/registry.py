@@ -31,7 +31,9 @@ _TEXT_TASK_OF_NAME = {
 }
 # {class of the model: text tasks that the model supports, the main task first}.
 TEXT_TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
-    name: tuple(_TEXT_TASK_OF_NAME[task_name] for task_name in kind.text_tasks)
+    name: tuple(
+        _TEXT_TASK_OF_NAME[text_task_name] for text_task_name in kind.text_tasks
+    )
     for name, kind in KIND_OF_CLASS.items()
     if kind.text_tasks
 }
@@ -58,9 +60,11 @@ def create_text_tasks(
     """
     text_tasks = [*TEXT_TASKS_OF_CLASS[model_class], TOKENIZE]
     if not _may_rank(text_engine):
-        text_tasks = [task for task in text_tasks if task is not RERANK]
+        text_tasks = [
+            text_task for text_task in text_tasks if text_task is not RERANK
+        ]
     return {
-        text_task.name: _adapt_task(text_task, text_engine)
+        text_task.name: _adapt_text_task(text_task, text_engine)
         for text_task in text_tasks
     }
 
@@ -80,7 +84,9 @@ def _may_rank(text_engine: TextEngine) -> bool:
     return has_two_labels and output_mode != exported_outputs.MULTILABEL
 
 
-def _adapt_task(text_task: AnyTextTask, text_engine: TextEngine) -> AnyTextTask:
+def _adapt_text_task(
+    text_task: AnyTextTask, text_engine: TextEngine
+) -> AnyTextTask:
     """Returns a text task, or a copy of it for the texts of a model."""
     adapted = text_task
     if not text_engine.accepts_pairs:

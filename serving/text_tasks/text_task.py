@@ -2,9 +2,9 @@
 
 asking.py asks a model by a text task.
 
-In this package, a task is a text task: a kind of request that an export
-answers. A training task is what a model learns. Text tasks use the same
-tokenizer, windows and decoders as the training scripts.
+A text task is a kind of request that an export answers. A `Task` of
+training/task.py is what a model learns. Text tasks use the same tokenizer,
+windows and decoders as the training scripts.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ from serving.text_tasks.request_fields import (
 )
 from serving.text_tasks.text_engine import TextEngine
 
-# The token that marks a gap in a text for the task fill-mask.
+# The token that marks a gap in a text for the text task fill-mask.
 MASK = "[MASK]"
 
 # A reply in plain Python, {name of a field: value}.
@@ -40,12 +40,12 @@ Reply: TypeAlias = dict[str, object]
 # same idea as the origin of a record in training/task.py.
 OriginT = TypeVar("OriginT")
 OriginT_contra = TypeVar("OriginT_contra", contravariant=True)
-# The TypedDict of a task's requests, whose texts are checked.
+# The TypedDict of a text task's requests, whose texts are checked.
 RequestT = TypeVar("RequestT", bound=CheckedRequest)
 RequestT_contra = TypeVar(
     "RequestT_contra", bound=CheckedRequest, contravariant=True
 )
-# The TypedDict of a task's reply, as its caller gets it.
+# The TypedDict of a text task's reply, as its caller gets it.
 ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
 
@@ -150,7 +150,7 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
     EngineError that one of these steps raised.
 
     Attributes:
-        name: name of the task, for --task.
+        name: name of the text task, for --task.
         encode: function that encodes a request.
         decode: function that decodes the outputs of the network.
         fields: fields of a request, in the order of texts on a command line.
@@ -249,6 +249,6 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
         return any(text.strip() for text in self.texts_of(request))
 
 
-# A task of any request, origin and reply. Any, because only the functions of
-# the task know its requests and its origin.
+# A text task of any request, origin and reply. Any, because only the functions
+# of the text task know its requests and its origin.
 AnyTextTask: TypeAlias = TextTask[Any, Any, Mapping[str, object]]

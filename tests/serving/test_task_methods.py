@@ -17,7 +17,7 @@ class Recorder(TaskMethods):
 
 
 @pytest.mark.parametrize(
-    ("method", "arguments", "task_name", "fields"),
+    ("method", "arguments", "text_task_name", "fields"),
     [
         ("classify", ["a"], "classify", {"text_a": "a", "text_b": ""}),
         ("classify", ["a", "b"], "classify", {"text_a": "a", "text_b": "b"}),
@@ -36,10 +36,10 @@ class Recorder(TaskMethods):
     ],
 )
 def test_a_method_asks_by_its_task_with_its_texts(
-    method, arguments, task_name, fields
+    method, arguments, text_task_name, fields
 ):
     asked_name, _, asked_fields = getattr(Recorder(), method)(*arguments)
-    assert asked_name == task_name
+    assert asked_name == text_task_name
     assert asked_fields == fields
 
 

@@ -91,7 +91,9 @@ def test_a_get_of_a_path_of_predictions_is_refused(handlers):
 
 def test_one_text_gets_a_reply(handlers):
     reply = read_reply(
-        handlers.answer_task_request("m", "task", create_request({"text": "a"}))
+        handlers.answer_text_task_request(
+            "m", "task", create_request({"text": "a"})
+        )
     )
     assert reply == {"text": "a"}
 
@@ -99,7 +101,7 @@ def test_one_text_gets_a_reply(handlers):
 @pytest.mark.parametrize("texts", [[], ["a"], ["a", "b"]])
 def test_a_list_of_texts_gets_a_list_of_replies(handlers, texts):
     reply = read_reply(
-        handlers.answer_task_request(
+        handlers.answer_text_task_request(
             "m", "task", create_request({"text": texts})
         )
     )
@@ -112,7 +114,9 @@ def test_a_list_of_texts_gets_a_list_of_replies(handlers, texts):
 )
 def test_another_model_or_task_is_refused(handlers, name, task, culprit):
     with pytest.raises(HttpError, match=culprit) as caught:
-        read_reply(handlers.answer_task_request(name, task, create_request({})))
+        read_reply(
+            handlers.answer_text_task_request(name, task, create_request({}))
+        )
     assert caught.value.status == 404
 
 
@@ -129,7 +133,7 @@ def test_another_model_or_task_is_refused(handlers, name, task, culprit):
 def test_a_request_that_fails_is_an_error(handlers, body, status, culprit):
     with pytest.raises(HttpError, match=culprit) as caught:
         read_reply(
-            handlers.answer_task_request("m", "task", create_request(body))
+            handlers.answer_text_task_request("m", "task", create_request(body))
         )
     assert caught.value.status == status
 

@@ -52,7 +52,7 @@ def test_a_file_without_a_token_is_refused(tmp_path, text):
     "origin", ["https://example.com", "http://localhost:8000", "null"]
 )
 def test_pages_of_an_origin_may_use_a_token(origin):
-    serve_steps.check_origins([origin], token="a-long-token")
+    serve_steps.check_allowed_origins([origin], token="a-long-token")
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_pages_of_an_origin_may_use_a_token(origin):
 )
 def test_a_text_that_is_not_an_origin_is_refused(origin):
     with pytest.raises(ValueError, match=f"--allow_origin={origin} must be"):
-        serve_steps.check_origins([origin], token="")
+        serve_steps.check_allowed_origins([origin], token="")
 
 
 def test_all_pages_are_allowed_only_without_a_token():
-    serve_steps.check_origins(["*"], token="")
+    serve_steps.check_allowed_origins(["*"], token="")
     with pytest.raises(ValueError, match="--token_file"):
-        serve_steps.check_origins(["*"], token="a-long-token")
+        serve_steps.check_allowed_origins(["*"], token="a-long-token")
 
 
 def test_access_is_the_token_of_the_file_and_the_origins(tmp_path):

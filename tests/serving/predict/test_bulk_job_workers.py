@@ -27,7 +27,7 @@ def options_for(path):
         checksum=model.checksum,
         engine=model.engine.name,
         num_threads=1,
-        task_name="classify",
+        text_task_name="classify",
         reply_options=ReplyOptions(),
         layout=LayoutOptions(),
         input_format=None,

@@ -19,7 +19,7 @@ def create_options(**changes):
         "checksum": "0123abcd",
         "engine": "litert",
         "num_threads": 1,
-        "task_name": "classify",
+        "text_task_name": "classify",
         "reply_options": ReplyOptions(min_probability=0.5),
         "layout": LayoutOptions(),
         "input_format": None,
