@@ -227,7 +227,10 @@ def _log_first_errors(results: Sequence[UnitResult]) -> None:
 
 
 def _combine_results(results: Sequence[UnitResult]) -> JobResults:
-    """Combines the results of the units for the manifest."""
+    """Combines the results of the units for the manifest.
+
+    The numbers of replies and errors are its entry `answers`.
+    """
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])

@@ -234,6 +234,8 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
                 )
             for name in sent_names:
                 field.check_texts(name, request[name])
+        # tests/serving/text_tasks/test_text_task.py compares the fields with the
+        # TypedDict.
         return cast(RequestT, request)
 
     def texts_of(self, request: CheckedRequest) -> list[str]:

@@ -135,6 +135,7 @@ class _QuestionAnswerer:
         self.answer_n_best = share_graph(self._answer_n_best)
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
+        """Returns the best answer to each question, without the n best."""
         outputs = self.answer_n_best(question, context)
         return {name: outputs[name] for name in _KEY_OF_OUTPUT}
 

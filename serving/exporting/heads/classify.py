@@ -268,6 +268,10 @@ class _TextClassifier:
         self.classify = share_graph(self._classify)
 
     def classify_text(self, text: tf.Tensor) -> Tensors:
+        """Returns the outputs of `classify` for single texts, string [N].
+
+        A model of pairs reads an empty second text.
+        """
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)
         return self.classify(text, *empty)
 

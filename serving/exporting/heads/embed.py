@@ -70,6 +70,7 @@ class _TextEmbedder:
         self.encode = share_graph(self._encode)
 
     def embed(self, text: tf.Tensor) -> Tensors:
+        """Returns the vectors of texts, string [N]."""
         (tokens,) = self._packing.tokenize(text)
         # An input also contains [CLS] and [SEP].
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2

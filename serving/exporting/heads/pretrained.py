@@ -94,6 +94,7 @@ class _PretrainedPredictor:
         return self.predict(features, positions)
 
     def fill_mask(self, text: tf.Tensor) -> Tensors:
+        """Returns the best words for each `[MASK]` of texts, string [N]."""
         tokenizer = self._options.packing.tokenizer
         tokens = tokenizer.tokenize_around(text, (MASK,))
         tokens = tokens[:, : self._options.max_seq_length - 2]
@@ -114,6 +115,7 @@ class _PretrainedPredictor:
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
 
     def next_sentence(self, text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
+        """Returns how probably each `text_b` follows its `text_a`."""
         tokens = self._options.packing.tokenize(text_a, text_b)
         return batching_graph.call_in_batches(
             functools.partial(self._compare_rows, tokens),

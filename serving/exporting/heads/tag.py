@@ -99,6 +99,7 @@ class _WordTagger:
         self.tag_words = share_graph(self._tag_words)
 
     def tag(self, text: tf.Tensor) -> Tensors:
+        """Returns the words of texts, string [N], and the tag of each word."""
         return self.tag_words(separate_words(text))
 
     def _tag_words(self, text: tf.Tensor) -> Tensors:
