@@ -37,17 +37,24 @@ def test_the_offsets_of_an_answer_point_to_it_in_the_passage(answers):
         assert " ".join(text.split()) == entry["answer"]
         texts.append(text)
     assert any("\n" in text for text in texts)
+
+
+def test_an_answer_contains_only_plain_python(answers):
     assert is_plain(answers)
 
 
 def test_the_n_best_answers_begin_with_the_most_probable(answers):
     assert len(answers) == 2
     for answer in answers:
-        n_best = answer["n_best"]
-        assert 1 < len(n_best) <= 12
-        assert answer["answer"] in [entry["answer"] for entry in n_best]
-        probabilities = [entry["probability"] for entry in n_best]
+        probabilities = [entry["probability"] for entry in answer["n_best"]]
+        assert 1 < len(probabilities) <= 12
         assert probabilities == sorted(probabilities, reverse=True)
+
+
+def test_the_answer_is_one_of_the_n_best(answers):
+    for answer in answers:
+        texts = [entry["answer"] for entry in answer["n_best"]]
+        assert answer["answer"] in texts
 
 
 def test_a_question_has_the_same_answer_alone_and_among_others(load, answers):

@@ -123,14 +123,19 @@ def test_a_compressed_table_is_the_table(jobs):
     assert [gzip.decompress(shard) for shard in jobs["csv.gz"]] == jobs["csv"]
 
 
-def test_rows_without_answer_keep_their_place_and_say_why(folder, predict):
+def test_a_failed_request_keeps_its_place_and_says_why(folder, predict):
     predict("bad.jsonl", num_shards=30, output_fields="label")
     rows = read_rows(folder, "bad")
     errors = [row for row in rows if "error" in row]
     assert [row["line"] for row in errors] == [12, 22]
     assert errors[0]["id"] == 11
+    # The error names the field that the line has.
     assert "'text_a'" not in errors[0]["error"]
-    assert rows[7] == {"id": 7, "text": ""}
+
+
+def test_an_empty_text_keeps_its_place_without_a_reply(folder, predict):
+    predict("bad.jsonl", num_shards=30, output_fields="label")
+    assert read_rows(folder, "bad")[7] == {"id": 7, "text": ""}
 
 
 def test_a_label_of_the_input_is_not_replaced(folder, predict):

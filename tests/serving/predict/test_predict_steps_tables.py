@@ -356,15 +356,26 @@ def test_a_written_table_can_be_read_again(name, odd_columns, predict):
     assert predict(input_file=name, output_file="again.jsonl") == 0
 
 
-def test_json_lines_may_contain_infinity(folder, predict):
-    lines = ['{"review": "a", "x": Infinity}', '{"review": "b", "x": NaN}']
-    lines.append('{"review": null, "x": 1}')
+@pytest.fixture
+def rows_of_odd_json(folder, predict):
+    """The written rows of JSON lines with Infinity, NaN and null."""
+    lines = [
+        '{"review": "a", "x": Infinity}',
+        '{"review": "b", "x": NaN}',
+        '{"review": null, "x": 1}',
+    ]
     (folder / "inf.jsonl").write_text("\n".join(lines))
     assert predict(input_file="inf.jsonl", output_file="inf.csv") == 0
-    rows = read_csv(folder / "inf.csv")
-    assert [row["x"] for row in rows] == ["inf", "", "1"]
-    assert rows[1]["label"]
-    assert not rows[2]["label"]
+    return read_csv(folder / "inf.csv")
+
+
+def test_json_lines_may_contain_infinity(rows_of_odd_json):
+    assert [row["x"] for row in rows_of_odd_json] == ["inf", "", "1"]
+
+
+def test_only_a_text_that_is_null_has_no_label(rows_of_odd_json):
+    have_labels = [bool(row["label"]) for row in rows_of_odd_json]
+    assert have_labels == [True, True, False]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from options.config_values import create_config
 from options.parsed_command import ParsedCommand
 from serving.predict.predict_config import PredictConfig
 from serving.text_tasks.asking import Asker
-from serving.text_tasks.registry import TEXT_TASKS_OF_CLASS
+from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.text_task import ReplyOptions
 from tests.support.checkpoints import assert_same
 from tests.support.paths import ROOT
@@ -48,7 +48,7 @@ REQUESTS = {
 
 
 def ask_lines(folder, model, lines, **flags):
-    """Runs predict.py on lines, in this process, and returns its answers."""
+    """Runs predict.py on lines, in this process, and returns its replies."""
     (folder / "in").write_bytes(
         b"\n".join(
             line if type(line) is bytes else json.dumps(line).encode()
@@ -63,28 +63,38 @@ def ask_lines(folder, model, lines, **flags):
         **flags,
     )
     status = predict.main(ParsedCommand(config))
-    # An answer may hold what `splitlines` takes for the end of a line.
+    # A reply may hold what `splitlines` takes for the end of a line.
     lines = (folder / "out").read_text().rstrip("\n").split("\n")
     result = [*map(json.loads, lines)]
-    assert status == any("error" in answer for answer in result)
+    assert status == any("error" in reply for reply in result)
     return result
 
 
-def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
-    single = {"text_a": "The harbor."}
-    lines = [b"", single, *(line for line, _ in ODD)]
-    lines.append(b'{"text": "The harbor.", "id": "\\ud800"}')
+def test_bad_lines_are_errors_between_the_replies(tmp_path, export_folder):
+    lines = [TEXT, *(line for line, _ in ODD), TEXT]
     first, *errors, last = ask_lines(
         tmp_path, export_folder / "classifier", lines
     )
-    assert first["label"] in ("no", "maybe", "yes")
-    assert "id" not in first
-    assert last.pop("text") == first.pop("text_a")
-    assert last == {**first, "id": "\ud800"}
-    # An empty line is passed over; the number is that of the line.
-    assert [error["line"] for error in errors] == [*range(3, 12)]
+    assert first == last
+    assert len(errors) == len(ODD)
     for error, (_, word) in zip(errors, ODD, strict=True):
         assert re.search(word, error["error"])
+
+
+def test_an_error_has_the_number_of_its_line_in_the_file(
+    tmp_path, export_folder
+):
+    # An empty line is passed over, and is counted.
+    lines = [b"", TEXT, b"{", b"[1]"]
+    _, *errors = ask_lines(tmp_path, export_folder / "classifier", lines)
+    assert [error["line"] for error in errors] == [3, 4]
+
+
+def test_a_surrogate_outside_of_the_texts_is_kept(tmp_path, export_folder):
+    line = b'{"text": "The harbor.", "id": "\\ud800"}'
+    (reply,) = ask_lines(tmp_path, export_folder / "classifier", [line])
+    assert reply["id"] == "\ud800"
+    assert reply["label"] in ("no", "maybe", "yes")
 
 
 @pytest.mark.parametrize("task", REQUESTS)
@@ -95,41 +105,51 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     )
     model = load(kind)
     asker = Asker(model.text_engine, model.task(task), ReplyOptions(**flags))
-    fields = set()
-    for line, answer in zip(lines, result, strict=True):
-        # The answer begins with the fields of the line, but for a mere text.
+    for line, reply in zip(lines, result, strict=True):
+        # The reply begins with the fields of the line, but for a mere text.
         kept = line if [*line] != ["text"] else {}
-        assert [*answer][: len(kept)] == [*kept]
-        assert {name: answer.pop(name) for name in kept} == kept
-        fields |= answer.keys()
+        assert [*reply][: len(kept)] == [*kept]
+        assert {name: reply.pop(name) for name in kept} == kept
         (expected,) = asker.ask([line])
         for name in kept:
             expected.pop(name, None)
-        assert_same(answer, expected)
-    # The page of the documentation names every field. It says of three that
-    # any answer may have them.
+        assert_same(reply, expected)
+
+
+def read_documented_fields():
+    """Returns {text task: names of its fields} of the page about serving."""
     page = (ROOT / "docs/serving.md").read_text()
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
-    assert rows.keys() >= {
-        text_task.name
-        for text_tasks in TEXT_TASKS_OF_CLASS.values()
-        for text_task in text_tasks
-    }
+    rows = re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M)
+    return {task: {*re.findall(r"`(\w+)`", fields)} for task, fields in rows}
+
+
+def test_the_page_describes_every_text_task():
+    names = {text_task.name for text_task in list_text_tasks()}
+    assert names <= read_documented_fields().keys()
+
+
+@pytest.mark.parametrize("task", REQUESTS)
+def test_the_page_names_every_field_of_a_reply(task, load):
+    kind, lines, flags = REQUESTS[task]
+    model = load(kind)
+    asker = Asker(model.text_engine, model.task(task), ReplyOptions(**flags))
+    fields = {name for reply in asker.ask(lines) for name in reply}
+    # The page says of these that any reply may have them.
     fields -= {"num_wordpieces_cut", "num_masks_cut"}
-    assert fields <= {*re.findall(r"`(\w+)`", rows[task])}
+    assert fields <= read_documented_fields()[task]
 
 
 PASSAGE = "The light of the harbor is kept by Anna."
 
 
-def answer_texts(model, *texts, **flags):
+def predict_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
     config = create_config(PredictConfig, model=str(model), **flags)
     return predict.main(ParsedCommand(config, arguments=texts))
 
 
 @pytest.mark.parametrize(
-    ("kind", "texts", "num_answers"),
+    ("kind", "texts", "num_replies"),
     [
         ("classifier", ["The harbor."], 1),
         ("classifier", ["The harbor.", "A storm!"], 1),
@@ -138,23 +158,23 @@ def answer_texts(model, *texts, **flags):
     ],
 )
 def test_texts_of_the_command_line_are_answered(
-    kind, texts, num_answers, folders, capsys
+    kind, texts, num_replies, folders, capsys
 ):
-    assert answer_texts(folders[kind], *texts) == 0
+    assert predict_texts(folders[kind], *texts) == 0
     result = [*map(json.loads, capsys.readouterr().out.splitlines())]
-    assert len(result) == num_answers
+    assert len(result) == num_replies
     model = serving.load(folders[kind])
     text_task = model.task()
-    groups = [texts] if num_answers == 1 else [[text] for text in texts]
+    groups = [texts] if num_replies == 1 else [[text] for text in texts]
     requests = [
         dict(zip(text_task.field_names, texts, strict=False))
         for texts in groups
     ]
     asker = Asker(model.text_engine, text_task)
-    for answer, expected in zip(result, asker.ask(requests), strict=True):
-        assert answer.keys() == expected.keys()
+    for reply, expected in zip(result, asker.ask(requests), strict=True):
+        assert reply.keys() == expected.keys()
         for name in ("label", "answer", "words"):
-            assert answer.get(name) == expected.get(name)
+            assert reply.get(name) == expected.get(name)
 
 
 @pytest.mark.parametrize(
@@ -170,5 +190,5 @@ def test_texts_that_no_task_can_answer_are_refused(
     kind, texts, flags, word, folders, capsys
 ):
     with pytest.raises(ValueError, match=word):
-        answer_texts(folders[kind], *texts, **flags)
+        predict_texts(folders[kind], *texts, **flags)
     assert not capsys.readouterr().out

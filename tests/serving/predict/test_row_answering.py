@@ -100,7 +100,9 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
     assert [len(rows) for rows in result] == [2, 2, 1]
 
 
-def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
+@pytest.fixture
+def rows_with_odd_numbers():
+    """The output rows of four texts, of which two are numbers to refuse."""
     batch = [
         InputRow(number, {"text": text}, cells={"id": number, "line": "a"})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
@@ -113,13 +115,24 @@ def test_a_reply_that_is_not_finite_is_an_error_of_its_line():
 
     asker = Asker(create_text_engine_stub(run_all), PARSE_NUMBER_TASK)
     (rows,) = answer_rows(asker, iter(batch), RowOptions())
-    written = [row.cells for row in rows]
-    assert [reply.get("score") for reply in written] == [1.5, None, None, 2]
-    for number in (2, 3):
-        reply = written[number - 1]
-        assert reply["id"] == reply["predicted_line"] == number
-        assert reply["line"] == "a"
-        assert "finite" in reply["error"]
+    return [row.cells for row in rows]
+
+
+def test_a_reply_that_is_not_finite_is_an_error_of_its_row(
+    rows_with_odd_numbers,
+):
+    scores = [cells.get("score") for cells in rows_with_odd_numbers]
+    assert scores == [1.5, None, None, 2]
+    for cells in rows_with_odd_numbers[1:3]:
+        assert "finite" in cells["error"]
+
+
+def test_an_error_keeps_the_columns_of_its_row(rows_with_odd_numbers):
+    for number, cells in enumerate(rows_with_odd_numbers[1:3], start=2):
+        assert cells["id"] == number
+        assert cells["line"] == "a"
+        # The input has a column of the name of this field.
+        assert cells["predicted_line"] == number
 
 
 def test_an_error_of_the_code_is_no_error_of_a_row():

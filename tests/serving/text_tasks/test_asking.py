@@ -14,30 +14,51 @@ from tests.support.serving.stub_engines import (
 )
 
 
-def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
-    encoded = []
-    sizes = []
+class AskedWithFailures:
+    """Three requests, asked of a network that fails on batches and on one.
 
-    def encode(text_engine, request):
-        encoded.append(request["text"])
+    Attributes:
+        encoded: texts in the order in which they were encoded.
+        sizes: number of inputs of each run of the network.
+        replies: the replies to "1", "2" and "3". "2" fails also alone.
+    """
+
+    def __init__(self):
+        self.encoded = []
+        self.sizes = []
+        text_task = TextTask(
+            "score", self._encode, PARSE_NUMBER_TASK.decode, [Field("text")]
+        )
+        asker = Asker(create_text_engine_stub(self._run_all), text_task)
+        self.replies = asker.ask([{"text": text} for text in "123"])
+
+    def _encode(self, text_engine, request):
+        self.encoded.append(request["text"])
         return EncodedRequest([], request["text"])
 
-    def run_all(inputs, **_):
-        sizes.append(len(inputs))
+    def _run_all(self, inputs, **_):
+        self.sizes.append(len(inputs))
         if len(inputs) > 1 or 1 in inputs:
             raise EngineError("out of memory")
         yield {key: [] for key in inputs}
 
-    text_engine = create_text_engine_stub(run_all)
-    text_task = TextTask(
-        "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
-    )
-    asker = Asker(text_engine, text_task)
-    replies = asker.ask([{"text": text} for text in "123"])
-    assert encoded == [*"123"]
-    assert sizes == [3, 1, 1, 1]
-    assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
-    assert isinstance(replies[1].error, EngineError)
+
+def test_texts_of_a_batch_that_failed_are_encoded_only_once():
+    assert AskedWithFailures().encoded == [*"123"]
+
+
+def test_the_network_runs_again_for_each_text_of_a_batch_that_failed():
+    assert AskedWithFailures().sizes == [3, 1, 1, 1]
+
+
+def test_only_a_text_that_fails_alone_has_no_reply():
+    first, second, third = AskedWithFailures().replies
+    assert isinstance(second.error, EngineError)
+    assert [first, third] == [{"score": 1}, {"score": 3}]
+
+
+def test_the_error_of_a_batch_is_logged_once(caplog):
+    AskedWithFailures()
     assert caplog.text.count("out of memory") == 1
 
 

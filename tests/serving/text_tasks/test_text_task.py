@@ -1,9 +1,38 @@
 """How a text task checks and splits a request, and reads its texts."""
 
+import typing
+
 import pytest
 
 from serving.text_tasks.classify import CLASSIFY
+from serving.text_tasks.registry import list_text_tasks
 from serving.text_tasks.tag import TAG
+
+
+def request_type_of(text_task):
+    """Returns the TypedDict of the requests that a text task encodes."""
+    return typing.get_type_hints(text_task.encode)["request"]
+
+
+@pytest.mark.parametrize("text_task", list_text_tasks(), ids=lambda it: it.name)
+def test_the_type_of_a_request_contains_all_fields(text_task):
+    type_of_name = typing.get_type_hints(request_type_of(text_task))
+    checked_as = {
+        name: list[str] if field.is_list_as(name) else str
+        for field in text_task.fields
+        for name in field.names
+    }
+    assert {name: type_of_name.get(name) for name in checked_as} == checked_as
+
+
+@pytest.mark.parametrize("text_task", list_text_tasks(), ids=lambda it: it.name)
+def test_a_checked_request_contains_what_its_type_requires(text_task):
+    always_sent = {
+        field.name
+        for field in text_task.fields
+        if field.is_required and field.names == [field.name]
+    }
+    assert request_type_of(text_task).__required_keys__ <= always_sent
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,18 @@ def test_fill_mask_returns_the_best_wordpieces(exports, masked):
         )
 
 
-def test_fill_mask_answers_no_more_than_the_masks_of_a_text(exports, masked):
+def test_fill_mask_counts_the_masks_within_the_length(exports, masked):
     outputs = exports["pretraining"].outputs[0]
     counts = [len(positions) for _, positions in masked]
     # The last text has a third mask, beyond the length of the model.
     assert counts[-3:] == [1, 2, 2]
     assert outputs["num_masks"].tolist() == counts
-    for row, count in enumerate(counts):
+
+
+def test_fill_mask_returns_nothing_after_the_masks_of_a_text(exports, masked):
+    outputs = exports["pretraining"].outputs[0]
+    for row, (_, positions) in enumerate(masked):
+        count = len(positions)
         assert not any(outputs["tokens"][row][count:].ravel().tolist())
         assert not outputs["probabilities"][row][count:].any()
 
