@@ -86,7 +86,7 @@ def answer_in_process(
         signals.SignalInterrupt: a signal ended the script. The message says how
             many rows were answered.
     """
-    text_model = _load_model(config)
+    text_model = _load_text_model(config)
     text_task = text_model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, text_task.name)
     asker = Asker(text_model.text_engine, text_task, config.reply_options)
@@ -225,7 +225,7 @@ def _create_bulk_options(
     config: PredictConfig, output_format: OutputFormat
 ) -> BulkOptions:
     """Loads the model, and returns the options that units of a job share."""
-    text_model = _load_model(config)
+    text_model = _load_text_model(config)
     return BulkOptions(
         model=text_model.path,
         checksum=text_model.checksum,
@@ -242,7 +242,7 @@ def _create_bulk_options(
     )
 
 
-def _load_model(config: PredictConfig) -> TextModel:
+def _load_text_model(config: PredictConfig) -> TextModel:
     """Loads the model, which a job in this process uses for its units too."""
     return load_cached(
         TextModel, config.model, config.num_threads, config.engine.engine

@@ -234,8 +234,8 @@ class TextTask(Generic[RequestT, OriginT, ReplyT_co]):
                 )
             for name in sent_names:
                 field.check_texts(name, request[name])
-        # tests/serving/text_tasks/test_text_task.py compares the fields with the
-        # TypedDict.
+        # The fields and the TypedDict agree, by a test in
+        # tests/serving/text_tasks/test_text_task.py.
         return cast(RequestT, request)
 
     def texts_of(self, request: CheckedRequest) -> list[str]:
