@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import fresh_process
 from tests.support.paths import ROOT, SAMPLES
-from tests.support.waiting import killed_late
+from tests.support.waiting import TIMEOUT, killed_late
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,7 @@ def serve_and_read_calls(folder, model):
         with urllib.request.urlopen(request) as response:
             assert response.status == 200
         process.send_signal(signal.SIGTERM)
-        process.communicate()
+        process.communicate(timeout=TIMEOUT)
     return read_calls(calls)
 
 
