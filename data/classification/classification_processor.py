@@ -1,4 +1,4 @@
-"""Base class of processors: the sets, labels and metrics of a task."""
+"""The processor of a task: its sets, and how predictions are scored."""
 
 import abc
 import dataclasses
@@ -9,7 +9,7 @@ from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.classification.scoring import ScoreFunction
 from data.sets.held_sets import HeldSets
-from data.sets.set_names import BaseSet, SetName, base_set_of
+from data.sets.set_names import SetName, base_set_of
 from model_folders.model_json_types import (
     ClassifierSettings,
     OutputMode,
@@ -39,13 +39,31 @@ class TaskDefinition:
     may_be_cross_encoder: bool = False
 
 
-class ClassificationProcessor(abc.ABC):
-    """Base class of processors: the sets, labels and metrics of a task.
+class ClassificationSets(HeldSets[InputExample], abc.ABC):
+    """The sets of a classification task, which also tell its labels."""
 
-    A subclass says in `read_labels` what the labels are.
+    @abc.abstractmethod
+    def read_labels(self) -> list[str] | None:
+        """Returns the names of the task's labels, or None in regression.
+
+        If only the train set names the labels, the first call reads it.
+        """
+
+
+class ClassificationProcessor:
+    """What a classification task reads, and how its predictions are scored.
+
+    Call `sets.read` and `sets.read_labels` for the examples and the labels.
+
+    Args:
+        sets: the sets of the task.
+        definition: what is trained, and how it is scored.
+        output_mode: "classification", "multilabel" or "regression".
+        text_columns: as the attribute.
+        settings: settings to record with the weights.
 
     Attributes:
-        sets: the sets of the task, for `read` and `take`.
+        sets: the sets of the task, which read the examples and the labels.
         definition: what is trained, and how it is scored.
         output_mode: "classification", "multilabel" or "regression".
         text_columns: column of the text, or the two columns of a pair. () if
@@ -62,20 +80,21 @@ class ClassificationProcessor(abc.ABC):
 
     def __init__(
         self,
-        sets: HeldSets[InputExample],
+        sets: ClassificationSets,
         definition: TaskDefinition = TaskDefinition(),
         *,
         output_mode: OutputMode = "classification",
         text_columns: Sequence[str | int] = (),
+        settings: ClassifierSettings | None = None,
     ) -> None:
+        self.sets = sets
         self.definition = definition
         self.output_mode = output_mode
         self.text_columns = text_columns
         self.metrics = (
             definition.metrics or metrics.METRICS_OF_MODE[output_mode]
         )
-        self.settings: ClassifierSettings = {}
-        self.sets = sets
+        self.settings: ClassifierSettings = settings or {}
 
     @property
     def num_texts(self) -> int | None:
@@ -89,26 +108,16 @@ class ClassificationProcessor(abc.ABC):
             ValueError: the train set is malformed.
             OSError: the train set cannot be read.
         """
-        is_pair = any(example.text_b for example in self.read("train"))
+        is_pair = any(example.text_b for example in self.sets.read("train"))
         return 2 if is_pair else 1
 
-    def read(self, set_name: BaseSet) -> list[InputExample]:
-        """Returns the examples of a set, and holds them, as `HeldSets.read`."""
-        return self.sets.read(set_name)
-
     def take(self, set_name: SetName) -> list[InputExample] | None:
-        """Returns a set as `read` does, and holds it no longer.
+        """Takes one of `dev_sets`, `test_sets` or the train set from `sets`.
 
-        Returns None if a set is missing that the task need not have.
+        Returns None if a set is missing that the task need not have. Only a
+        task with two sets of a kind has such sets, and overrides this method.
         """
         return self.sets.take(base_set_of(set_name))
-
-    @abc.abstractmethod
-    def read_labels(self) -> list[str] | None:
-        """Returns the names of the task's labels, or None in regression.
-
-        If only the train set names the labels, the first call reads it.
-        """
 
     def score(
         self,

@@ -9,7 +9,11 @@ Read the modules in this order:
     row_keys.py: decides by a row's texts in which of the two it is
 
 Code calls a `HeldSets` `sets`. Its subclasses are `TableSets` and `NerSets`,
-which are `FileSets`, and `SquadSets`, `GlueSets` and `UserClassSets`. SWAG has
+which are `FileSets`, and `SquadSets`, `GlueSets` and `UserClassSets`. Those of
+a classification are `ClassificationSets`, which tell the labels too. SWAG has
 none: its sets tell nothing that a command needs before it writes their records,
 so that nothing is held.
+
+The docstring of data/classification/user_tables/ draws the way of a row through
+these classes.
 """

@@ -18,9 +18,9 @@ from data.classification.user_class.user_class_processor import (
 )
 from data.classification.user_tables import column_search
 from data.classification.user_tables.table_processor import (
-    TableProcessor,
     open_table_processor,
 )
+from data.classification.user_tables.table_sets import TableSets
 from data.tables.tables import Table
 from model_folders.labels import format_first_labels
 from options.parsed_command import ParsedCommand
@@ -120,7 +120,7 @@ def decide_by_rows(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    if not isinstance(processor, TableProcessor):
+    if not isinstance(processor.sets, TableSets):
         return start
     return decide_by_data_file(start, processor.sets)
 
@@ -152,12 +152,12 @@ def _create_embedding_task(
     scored = [set_name for set_name in config.set_names if set_name != "test"]
     max_score = None
     if scored:
-        max_score = pair_scores.find_max_score(processor.read(scored[0]))
+        max_score = pair_scores.find_max_score(processor.sets.read(scored[0]))
     return EmbeddingTask(
         start,
         processor,
         has_scores={
-            set_name: pair_scores.are_scored(processor.read(set_name))
+            set_name: pair_scores.are_scored(processor.sets.read(set_name))
             for set_name in scored
         },
         max_score=max_score,
@@ -174,7 +174,7 @@ def _create_classifier_task(
     num_texts = processor.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = processor.read_num_texts()
-    labels = processor.read_labels()
+    labels = processor.sets.read_labels()
     class_weights = _find_class_weights(config, processor, labels)
     if class_weights:
         _log_class_weights(class_weights)
@@ -208,7 +208,7 @@ def _find_class_weights(
         raise ValueError(f"--class_weights is not for {processor.output_mode}")
     if not config.training.do_train:
         return {}
-    return compute_class_weights(labels or (), processor.read("train"))
+    return compute_class_weights(labels or (), processor.sets.read("train"))
 
 
 def compute_class_weights(

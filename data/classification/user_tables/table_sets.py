@@ -13,6 +13,7 @@ from data.classification.classification_examples import (
     InputExample,
     class_names_of,
 )
+from data.classification.classification_processor import ClassificationSets
 from data.classification.similarity import pair_scores
 from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
@@ -34,7 +35,7 @@ FILES_OF_SET: Mapping[BaseSet, Sequence[str]] = {
 }
 
 
-class TableSets(FileSets[InputExample]):
+class TableSets(FileSets[InputExample], ClassificationSets):
     """The sets of a user's own tables, none of which was read yet.
 
     Flags, or the tables themselves, name the columns and the labels. A label in

@@ -121,14 +121,14 @@ def test_pairs_are_split_into_a_train_set_and_a_dev_set(
     table, task_name, num_dev_rows
 ):
     processor = create_processor(table, task_name)
-    assert len(processor.read("dev")) == num_dev_rows
-    assert len(processor.read("train")) == len(ROWS) - num_dev_rows
+    assert len(processor.sets.read("dev")) == num_dev_rows
+    assert len(processor.sets.read("train")) == len(ROWS) - num_dev_rows
 
 
 def test_all_passages_of_a_query_are_in_one_set(table):
     processor = create_processor(table, "ranking")
     train_queries, dev_queries = (
-        {example.text_a for example in processor.read(set_name)}
+        {example.text_a for example in processor.sets.read(set_name)}
         for set_name in ("train", "dev")
     )
     assert not train_queries & dev_queries
