@@ -67,7 +67,7 @@ class FirstRow:
     """
 
     columns: Sequence[ColumnCells]
-    chosen_names: Collection[str] = ()
+    chosen_names: Collection[str]
 
     @functools.cached_property
     def has_text(self) -> bool:

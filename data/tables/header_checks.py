@@ -27,9 +27,7 @@ _ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 
 
 def check_title(
-    path: str,
-    rows: Sequence[Sequence[str]],
-    columns: Collection[str] = (),
+    path: str, rows: Sequence[Sequence[str]], columns: Collection[str]
 ) -> None:
     """Checks that the first row is no title.
 

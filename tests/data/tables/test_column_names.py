@@ -54,5 +54,5 @@ def test_two_names_that_belong_together_are_a_pair(columns, pair):
 
 
 def test_a_column_that_the_user_chose_is_a_usual_name():
-    assert not column_names.is_usual_name("satz")
+    assert not column_names.is_usual_name("satz", ())
     assert column_names.is_usual_name("satz", ["satz"])
