@@ -6,7 +6,7 @@ Read the modules in this order:
     held_sets.py: `HeldSets`, which reads each set once, and holds it
     file_sets.py: `FileSets`, the sets of a folder or of a single file
     data_file_split.py: splits a single file into a train set and a dev set
-    row_keys.py: decides by a row's texts in which of the two it is
+    text_keys.py: decides by a row's texts in which of the two it is
 
 Code calls a `HeldSets` `sets`. Its subclasses are `TableSets` and `NerSets`,
 which are `FileSets`, and `SquadSets`, `GlueSets` and `UserClassSets`. Those of

@@ -1,6 +1,6 @@
 """Splits the examples of one file into a train set and a dev set.
 
-row_keys.py decides which set an example is in.
+text_keys.py decides which set an example is in.
 """
 
 import collections
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from absl import logging
 
-from data.sets.row_keys import split_fraction_of
+from data.sets.text_keys import split_fraction_of
 from model_folders.labels import format_first_labels
 from options import fields
 from options.path_kinds import PathKind
@@ -48,7 +48,7 @@ def split_examples(
     Args:
         path: value of --data_file, for the error.
         examples: the examples of all its rows.
-        keys: key of each example, as `row_keys.key_of` returns.
+        keys: key of each example, as `text_keys.key_of` returns.
         fraction: value of --dev_fraction.
 
     Raises:

@@ -11,8 +11,8 @@ from absl import logging
 from data.sets import data_file_split
 from data.sets.data_file_split import DataFileOptions
 from data.sets.held_sets import HeldSets
-from data.sets.row_keys import split_fraction_of
 from data.sets.set_names import BaseSet, find_set_file
+from data.sets.text_keys import split_fraction_of
 from files.paths import StrPath
 
 

@@ -2,7 +2,7 @@ r"""Files of words and tags in columns, as tests write and read them.
 
 For example:
 
-    (example,) = read_columns(tmp_path, "a O\nb B-X\n", "dev.txt", "dev")
+    (example,) = read_conll_file(tmp_path, "a O\nb B-X\n", "dev.txt", "dev")
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]
 TAGS = [["B-PER", "O", "B-LOC", "O"], ["O", "O", "O", "O"]]
 
 
-def read_columns(
+def read_conll_file(
     folder: Path,
     text: str,
     name: str = "train.csv",

@@ -16,7 +16,7 @@ from data.classification.similarity import pair_scores
 from data.classification.user_class.user_class_processor import (
     load_user_class_processor,
 )
-from data.classification.user_tables import column_search
+from data.classification.user_tables import unset_columns
 from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
@@ -59,14 +59,14 @@ def decide_columns(
     """
     options = parsed.config.table
     set_by_user = parsed.set_by_user
-    if table is None or column_search.are_columns_numbered(
+    if table is None or unset_columns.are_columns_numbered(
         options, set_by_user
     ):
         return parsed
-    columns = column_search.find_unset_columns(
+    columns = unset_columns.find_unset_columns(
         options, set_by_user, table.path, table.read_column_names()
     )
-    column_search.log_columns(options, set_by_user, table.path, columns)
+    unset_columns.log_columns(options, set_by_user, table.path, columns)
     return parsed.decide(columns)
 
 

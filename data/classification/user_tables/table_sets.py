@@ -21,8 +21,8 @@ from data.classification.user_tables.row_parsing import ParsedRow, RowParser
 from data.classification.user_tables.table_tasks import TableTaskDefinition
 from data.sets.data_file_split import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
-from data.sets.row_keys import key_of
 from data.sets.set_names import BASE_SETS, BaseSet
+from data.sets.text_keys import key_of
 from data.tables.prodigy import read_accepted_rows
 from data.tables.tables import Table, read_table
 from files.paths import StrPath

@@ -1,6 +1,6 @@
 """Splits of one table into a train set and a dev set: no row ever moves.
 
-test_row_keys.py tests the keys that decide, and the `_split` tests of the
+test_text_keys.py tests the keys that decide, and the `_split` tests of the
 processors from which texts they make them.
 """
 
@@ -17,7 +17,7 @@ from data.sets.data_file_split import (
     log_sizes,
     split_examples,
 )
-from data.sets.row_keys import key_of
+from data.sets.text_keys import key_of
 from options import fields
 from options.config import Config
 from options.declared_options import options_of

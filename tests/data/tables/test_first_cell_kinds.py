@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.header_cells import (
+from data.tables.first_cell_kinds import (
     CellKind,
     ColumnCells,
     FirstRow,

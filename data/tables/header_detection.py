@@ -1,16 +1,16 @@
 """Finds whether the first row of a table names the columns.
 
-First, header_cells.py finds what the first cell of each column is. Then all
+First, first_cell_kinds.py finds what the first cell of each column is. Then all
 columns decide together: `_HEADER_RULES` lists the rules. If no rule fits, the
 user sets a flag. The docstrings of rules write columns as those in
-header_cells.py.
+first_cell_kinds.py.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from data.tables import header_checks
-from data.tables.header_cells import (
+from data.tables import extra_header_lines
+from data.tables.first_cell_kinds import (
     CellKind,
     ColumnCells,
     FirstRow,
@@ -42,8 +42,8 @@ def has_header(
     """
     if layout.has_header is False:
         return False
-    header_checks.check_title(path, rows, layout.columns)
-    header_checks.check_second_names(path, rows, first_lines)
+    extra_header_lines.check_title(path, rows, layout.columns)
+    extra_header_lines.check_second_names(path, rows, first_lines)
     if layout.has_header is None and rows:
         return is_first_row_header(path, rows, layout.columns)
     return bool(layout.has_header)
