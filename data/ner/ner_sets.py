@@ -10,7 +10,7 @@ from data.ner import conll_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import ConllFileOptions, NerOptions
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
 from data.sets.set_names import BaseSet
 from data.sets.text_keys import key_of

@@ -12,7 +12,7 @@ from typing import Any
 from data.ner.ner_examples import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import BaseSet
 
 # Two sentences, which tests write in many layouts.

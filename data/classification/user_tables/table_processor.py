@@ -12,7 +12,7 @@ from data.classification.user_tables.column_options import (
 )
 from data.classification.user_tables.table_sets import FILES_OF_SET, TableSets
 from data.classification.user_tables.table_tasks import TableTaskDefinition
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import find_set_file
 from data.tables.tables import Table
 from files.paths import StrPath

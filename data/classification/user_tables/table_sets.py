@@ -19,7 +19,7 @@ from data.classification.user_tables import task_labels
 from data.classification.user_tables.column_options import ColumnOptions
 from data.classification.user_tables.row_parsing import ParsedRow, RowParser
 from data.classification.user_tables.table_tasks import TableTaskDefinition
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.file_sets import FileSets, SetFile
 from data.sets.set_names import BASE_SETS, BaseSet
 from data.sets.text_keys import key_of

@@ -11,7 +11,7 @@ from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
 from data.ner.ner_sets import NerSets
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from tests.support import golden
 from tests.support.paths import ROOT
 

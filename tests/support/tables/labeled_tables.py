@@ -18,7 +18,7 @@ from data.classification.user_tables.table_processor import (
 )
 from data.classification.user_tables.table_sets import TableSets
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.set_names import base_set_of
 from tests.support.paths import SAMPLES
 from tests.support.tables.csv_files import read_csv, write_csv

@@ -14,7 +14,7 @@ from data.classification.user_tables.table_processor import (
     open_table_processor,
 )
 from data.classification.user_tables.table_tasks import DEFINITION_OF_TABLE_TASK
-from data.sets.data_file_split import DataFileOptions
+from data.sets.data_file_options import DataFileOptions
 from data.sets.text_keys import RULE_VERSION
 from model_folders.reading.preset import Preset
 from options import config_values
