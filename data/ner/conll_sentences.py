@@ -48,7 +48,7 @@ def find_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
     layout: ConllLayout,
-    tag_column_index: int | None,
+    chosen_tag_column_index: int | None,
 ) -> list[SentenceLines]:
     """Splits a file into sentences.
 
@@ -59,13 +59,15 @@ def find_sentences(
         path: path of the file, for messages.
         lines: (number, text) of each line.
         layout: separator and columns of the file.
-        tag_column_index: column of the tags, None if no flag shows it.
+        chosen_tag_column_index: column of the tags that a flag chose, or None.
 
     Raises:
         ValueError: a line is malformed.
     """
-    sentences = [*_read_sentences(path, lines, layout, tag_column_index)]
-    list_columns = _find_list_columns(sentences, layout, tag_column_index)
+    sentences = [*_read_sentences(path, lines, layout, chosen_tag_column_index)]
+    list_columns = _find_list_columns(
+        sentences, layout, chosen_tag_column_index
+    )
     if list_columns is not None:
         return [*_expand_rows(path, sentences, *list_columns)]
     if layout.sentence_column_index is not None:
@@ -77,7 +79,7 @@ def _read_sentences(
     path: str,
     lines: Sequence[tuple[int, str]],
     layout: ConllLayout,
-    tag_column_index: int | None,
+    chosen_tag_column_index: int | None,
 ) -> Iterator[SentenceLines]:
     """Yields the lines between empty lines."""
     document_index = 0
@@ -98,7 +100,7 @@ def _read_sentences(
             text,
             cells,
             layout,
-            tag_column_index,
+            chosen_tag_column_index,
             begins_sentence=not sentence,
         ):
             continue
@@ -115,7 +117,7 @@ def _is_comment(
     text: str,
     cells: Sequence[str],
     layout: ConllLayout,
-    tag_column_index: int | None,
+    chosen_tag_column_index: int | None,
     *,
     begins_sentence: bool,
 ) -> bool:
@@ -125,7 +127,7 @@ def _is_comment(
         text: the line.
         cells: its columns, at least one.
         layout: separator and columns of the file.
-        tag_column_index: column of the tags, None if no flag shows it.
+        chosen_tag_column_index: column of the tags that a flag chose, or None.
         begins_sentence: whether the line is the first one of a sentence.
     """
     if layout.names:
@@ -137,9 +139,10 @@ def _is_comment(
     if not begins_sentence or layout.width < 2:
         return False
     last = len(cells) - 1
-    tag = cells[
-        last if tag_column_index is None else min(tag_column_index, last)
-    ]
+    tag_column_index = last
+    if chosen_tag_column_index is not None:
+        tag_column_index = min(chosen_tag_column_index, last)
+    tag = cells[tag_column_index]
     return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
 
 
@@ -212,7 +215,7 @@ def _split_by_column(
 def _find_list_columns(
     sentences: Sequence[SentenceLines],
     layout: ConllLayout,
-    tag_column_index: int | None,
+    chosen_tag_column_index: int | None,
 ) -> tuple[int, int] | None:
     """Finds the columns of a table in which each row contains a sentence.
 
@@ -223,7 +226,7 @@ def _find_list_columns(
     """
     if layout.word_column_index is None or layout.tag_column_index is None:
         return None
-    if tag_column_index is not None or not sentences:
+    if chosen_tag_column_index is not None or not sentences:
         return None
     first_row = sentences[0].lines[0].cells
     tag_cell = first_row[layout.tag_column_index]
