@@ -3,6 +3,7 @@
 import abc
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from data.arrays import LabelArray
 from data.classification import metrics
@@ -15,27 +16,31 @@ from model_folders.model_json_types import (
     OutputMode,
 )
 
+# What a model learns of texts: their labels, the relevances of passages to a
+# query, or vectors, whose cosines are compared.
+Learned: TypeAlias = Literal["labels", "relevances", "vectors"]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskDefinition:
-    """What a classification task trains, and how its predictions are scored.
+    """What a model learns in a task, and how its predictions are scored.
+
+    training/ chooses the class of the task and the loss by `learns`.
 
     Attributes:
         metrics: names of the metrics that score the task, the main metric
             first. If (), the kind of the labels decides.
         score: computes these metrics. If None, `metrics.compute_metrics` does.
-        is_embedding: whether the task trains vectors of texts, whose cosines
-            are compared, and no outputs for labels.
-        is_ranking: whether an example is a query and a passage, and its label a
-            relevance from 0 to 1. The loss is `RankingLoss`.
+        learns: what the model learns. With "relevances", an example is a query
+            and a passage, and its label a number from 0 to 1. With "vectors",
+            the model has no outputs for labels.
         may_be_cross_encoder: whether a regression of single texts may be
             exported for pairs too.
     """
 
     metrics: tuple[str, ...] = ("eval_accuracy",)
     score: ScoreFunction | None = None
-    is_embedding: bool = False
-    is_ranking: bool = False
+    learns: Learned = "labels"
     may_be_cross_encoder: bool = False
 
 

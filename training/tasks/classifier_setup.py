@@ -5,12 +5,16 @@ loads no TensorFlow.
 """
 
 import collections
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 from absl import logging
 
 from data.classification.classification_examples import InputExample
-from data.classification.classification_processor import ClassificationProcessor
+from data.classification.classification_processor import (
+    ClassificationProcessor,
+    Learned,
+)
 from data.classification.glue.glue_processor import create_glue_processor
 from data.classification.similarity import pair_scores
 from data.classification.user_class.user_class_processor import (
@@ -137,9 +141,8 @@ def load_task(
     from the first set. It reads no other set. Each set keeps the rows that were
     read, so that no file is read twice.
     """
-    if processor.definition.is_embedding:
-        return _create_embedding_task(start, processor)
-    return _create_classifier_task(start, processor)
+    create_task = _TASK_CREATOR_OF_LEARNED[processor.definition.learns]
+    return create_task(start, processor)
 
 
 def _create_embedding_task(
@@ -187,6 +190,21 @@ def _create_classifier_task(
         num_texts=num_texts,
         class_weights=class_weights,
     )
+
+
+# {what the model learns: function that creates the task}.
+_TASK_CREATOR_OF_LEARNED: Final[
+    Mapping[
+        Learned,
+        Callable[
+            [StartingPoint[ClassifierConfig], ClassificationProcessor], AnyTask
+        ],
+    ]
+] = {
+    "labels": _create_classifier_task,
+    "relevances": _create_classifier_task,
+    "vectors": _create_embedding_task,
+}
 
 
 def _find_class_weights(
