@@ -21,7 +21,7 @@ class _LabelsWithoutSets(ClassificationSets):
     A command that reads no set, such as an export, needs no more.
 
     Args:
-        preset: what the folder of the model that was trained on them states.
+        preset: what the folder of the model that the class trained states.
     """
 
     def __init__(self, preset: Preset) -> None:
