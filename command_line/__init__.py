@@ -11,8 +11,6 @@ Where a command line becomes a `Config`:
         status. An error in the command line ends the script
     flag_parsing.py: makes a flag of each option with absl, and returns the
         `ParsedCommand`
-    path_flags.py: flags whose values are paths, and the check that no output
-        overlaps an input or another output
 
 What it shows to the user:
 

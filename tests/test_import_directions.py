@@ -34,7 +34,7 @@ BELOW = {
     "files": set(),
     "imports": set(),
     "terminal": {"imports"},
-    "options": set(),
+    "options": {"files"},
     "command_line": {"files", "imports", "options", "terminal"},
     "model_folders": {"files", "imports"},
     "modeling": {"files", "imports", "model_folders"},
@@ -46,7 +46,6 @@ BELOW = {
         "terminal",
     },
     "serving": {
-        "command_line",
         "data",
         "files",
         "imports",
