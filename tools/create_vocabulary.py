@@ -17,8 +17,12 @@ import time
 
 from command_line import cli
 from data.io import text_files
-from data.pretraining.vocabulary_config import VocabularyConfig
-from data.pretraining.vocabulary_creation import (
+from data.text import vocabulary_learning
+from files.atomic import write_bytes
+from model_folders import tokenizer_files
+from options.parsed_command import ParsedCommand
+from tools.vocabulary.vocabulary_config import VocabularyConfig
+from tools.vocabulary.vocabulary_steps import (
     count_words_of_files,
     find_casing_file,
     print_extension,
@@ -26,10 +30,6 @@ from data.pretraining.vocabulary_creation import (
     write_configuration,
     write_vocabulary,
 )
-from data.text import vocabulary_learning
-from files.atomic import write_bytes
-from model_folders import tokenizer_files
-from options.parsed_command import ParsedCommand
 
 
 def main(parsed: ParsedCommand[VocabularyConfig]) -> None:

@@ -1,10 +1,4 @@
-"""Creates vocabularies, pretraining instances and their masks.
-
-Before a pretraining, a corpus may become a vocabulary:
-
-    vocabulary_config.py: the flags of tools/create_vocabulary.py
-    vocabulary_creation.py: counts the words of a corpus, and learns or extends
-        its vocabulary
+"""Creates pretraining instances and their masks.
 
 What the creation of records begins with:
 

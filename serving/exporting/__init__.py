@@ -3,8 +3,7 @@
 Nothing that answers requests imports this package. For training and
 tools/export.py:
 
-    export_config.py: the flags of tools/export.py, some of which training has
-    export_steps.py: the steps of tools/export.py, up to the next function
+    export_flags.py: `ExportFlags`, the flags of the folder and the formats
     export.py: `export`, which looks up what exports the head of the model
     export_folder.py: writes the folder with all its files
     heads/: what differs between the kinds of models, a module for each kind

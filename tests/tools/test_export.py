@@ -8,7 +8,6 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json, write_json
 from options.config_values import create_config
 from options.parsed_command import ParsedCommand
-from serving.exporting.export_config import ExportConfig
 from tests.support import script_runner
 from tests.support.checkpoints import call_signature
 from tests.support.log_lines import logged_warnings
@@ -16,6 +15,7 @@ from tests.support.models import built, tiny_config
 from tests.support.paths import SAMPLES
 from tests.support.weights.huggingface_files import HEAD, change_weights
 from tools import export
+from tools.exporting.export_config import ExportConfig
 
 
 def write_huggingface(folder, create, *arguments):

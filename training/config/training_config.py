@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, Self, TypeVar
 from model_folders.reading.preset import NetworkOptions
 from options import config_values
 from options.fields import group
-from serving.exporting.export_config import ExportFlags
+from serving.exporting.export_flags import ExportFlags
 from training.config.model_config import ModelConfig
 from training.config.training_flags import (
     DistillationFlags,

@@ -7,14 +7,14 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds
 from model_folders.reading.preset import Preset
 from options.config_values import create_config
-from serving.exporting.export_config import ExportConfig
-from serving.exporting.export_steps import (
+from tests.support.models import tiny_config
+from tests.support.paths import SAMPLES
+from tools.exporting.export_config import ExportConfig
+from tools.exporting.export_steps import (
     create_options,
     find_model_class,
     settings_of_head,
 )
-from tests.support.models import tiny_config
-from tests.support.paths import SAMPLES
 
 
 def create_export_config(**flags):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from serving.exporting.export_config import ExportFlags
+from serving.exporting.export_flags import ExportFlags
 
 
 def test_an_export_is_a_saved_model_by_default():

@@ -8,7 +8,6 @@ from absl import logging
 
 from data.io import text_files
 from data.pretraining.corpus_checks import find_markup, warn_of_markup
-from data.pretraining.vocabulary_config import VocabularyConfig
 from data.text import tokenization, vocabulary_learning
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
@@ -16,6 +15,7 @@ from model_folders import tokenizer_files
 from model_folders.bert_config import BertConfig
 from model_folders.formats.huggingface.tokenizer import read_stated_casing
 from terminal import progress
+from tools.vocabulary.vocabulary_config import VocabularyConfig
 
 _CONFIG_FILE = "bert_config.json"
 

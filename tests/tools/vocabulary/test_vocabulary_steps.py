@@ -3,15 +3,15 @@
 import pytest
 
 import modeling
-from data.pretraining.vocabulary_config import VocabularyConfig
-from data.pretraining.vocabulary_creation import (
+from files.json_files import write_json
+from tools.vocabulary.vocabulary_config import VocabularyConfig
+from tools.vocabulary.vocabulary_steps import (
     count_words_of_files,
     create_vocabulary,
     find_casing_file,
     print_extension,
     write_configuration,
 )
-from files.json_files import write_json
 
 
 def create_config(folder, **flags):

@@ -1,0 +1,47 @@
+"""The flags of tools/export.py."""
+
+import dataclasses
+from typing import Self
+
+from model_folders import kinds
+from options.config import Config
+from options.fields import group, like, option
+from options.path_kinds import PathKind
+from serving.exporting.export_flags import ExportFlags
+
+# {value of --task: model class to export for it}.
+CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
+    "embed": kinds.ENCODER,
+    "fill-mask": kinds.PRETRAINER,
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportConfig(Config):
+    """The model, and the export to write."""
+
+    export: ExportFlags = group(ExportFlags, export_dir=like(default=...))
+    model: str = option(
+        ...,
+        "Folder of a model's weights, such as the --output_dir of a run, or "
+        "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
+        kind=PathKind.MODEL,
+    )
+    task: str | None = option(
+        None,
+        "embed exports the encoder of any model. fill-mask exports the heads "
+        "of pretraining of a folder that does not name its task, such as one "
+        "of Google's. By default, the folder names the task.",
+        choices=list(CLASS_OF_TASK),
+    )
+    max_seq_length: int | None = option(
+        None,
+        "Maximum number of WordPieces in an input. By default, the length that "
+        "the folder records, else as many as the model has positions.",
+        at_least=3,
+    )
+
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
+        """Checks the flags of the export, and returns all flags."""
+        self.export.check()
+        return self
